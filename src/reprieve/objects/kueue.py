@@ -1,0 +1,237 @@
+"""kueue.x-k8s.io/v1beta2. Older spellings (v1beta1) are turned into these by `reprieve.objects.normalise`."""
+
+from datetime import datetime
+
+from reprieve.objects.core import PodTemplateSpec, Quantity, ResourceList, Taint, Toleration
+from reprieve.objects.meta import Condition, LabelSelector, Object, View
+
+
+class ResourceQuota(View):
+    name: str
+    nominal_quota: Quantity = "0"
+    borrowing_limit: Quantity | None = None
+    lending_limit: Quantity | None = None
+
+
+class FlavorQuotas(View):
+    name: str
+    resources: tuple[ResourceQuota, ...] = ()
+
+
+class ResourceGroup(View):
+    covered_resources: tuple[str, ...] = ()
+    flavors: tuple[FlavorQuotas, ...] = ()
+
+
+class FlavorFungibility(View):
+    when_can_borrow: str = "MayStopSearch"
+    when_can_preempt: str = "TryNextFlavor"
+    preference: str = ""
+
+
+class BorrowWithinCohort(View):
+    policy: str = "Never"
+    max_priority_threshold: int | None = None
+
+
+class Preemption(View):
+    within_cluster_queue: str = "Never"
+    reclaim_within_cohort: str = "Never"
+    borrow_within_cohort: BorrowWithinCohort = BorrowWithinCohort()
+
+
+class FairSharing(View):
+    weight: Quantity = "1"
+
+
+class AdmissionCheckRule(View):
+    name: str
+    on_flavors: tuple[str, ...] = ()
+
+
+class AdmissionChecksStrategy(View):
+    admission_checks: tuple[AdmissionCheckRule, ...] = ()
+
+
+class ClusterQueueSpec(View):
+    resource_groups: tuple[ResourceGroup, ...] = ()
+    cohort_name: str = ""
+    queueing_strategy: str = "BestEffortFIFO"
+    namespace_selector: LabelSelector | None = None
+    flavor_fungibility: FlavorFungibility = FlavorFungibility()
+    preemption: Preemption = Preemption()
+    admission_checks_strategy: AdmissionChecksStrategy = AdmissionChecksStrategy()
+    stop_policy: str = "None"
+    fair_sharing: FairSharing | None = None
+
+
+class QueueStatus(View):
+    conditions: tuple[Condition, ...] = ()
+
+
+class ClusterQueue(Object):
+    spec: ClusterQueueSpec = ClusterQueueSpec()
+    status: QueueStatus = QueueStatus()
+
+
+class CohortSpec(View):
+    parent_name: str = ""
+    resource_groups: tuple[ResourceGroup, ...] = ()
+    fair_sharing: FairSharing | None = None
+
+
+class Cohort(Object):
+    spec: CohortSpec = CohortSpec()
+
+
+class LocalQueueSpec(View):
+    cluster_queue: str = ""
+    stop_policy: str = "None"
+
+
+class LocalQueue(Object):
+    spec: LocalQueueSpec = LocalQueueSpec()
+    status: QueueStatus = QueueStatus()
+
+
+class ResourceFlavorSpec(View):
+    node_labels: dict[str, str] = {}
+    node_taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+
+class ResourceFlavor(Object):
+    spec: ResourceFlavorSpec = ResourceFlavorSpec()
+
+
+class WorkloadPriorityClass(Object):
+    value: int = 0
+    description: str = ""
+
+
+class PodSet(View):
+    name: str = "main"
+    count: int = 1
+    min_count: int | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class PriorityClassRef(View):
+    group: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+class PreemptionGate(View):
+    name: str
+
+
+class WorkloadSpec(View):
+    pod_sets: tuple[PodSet, ...] = ()
+    queue_name: str = ""
+    priority_class_ref: PriorityClassRef | None = None
+    priority: int | None = None
+    active: bool = True
+    preemption_gates: tuple[PreemptionGate, ...] = ()
+
+
+class PodSetAssignment(View):
+    name: str = "main"
+    flavors: dict[str, str] = {}
+    resource_usage: ResourceList = {}
+    count: int | None = None
+
+
+class Admission(View):
+    cluster_queue: str = ""
+    pod_set_assignments: tuple[PodSetAssignment, ...] = ()
+
+
+class AdmissionCheckState(View):
+    name: str
+    state: str = "Pending"
+    message: str = ""
+    last_transition_time: datetime | None = None
+
+
+class ReclaimablePod(View):
+    name: str
+    count: int = 0
+
+
+class PreemptionGateState(View):
+    name: str
+    position: str = "Closed"
+    last_transition_time: datetime | None = None
+
+
+class RequeueState(View):
+    count: int | None = None
+    requeue_at: datetime | None = None
+
+
+class WorkloadStatus(View):
+    conditions: tuple[Condition, ...] = ()
+    admission: Admission | None = None
+    requeue_state: RequeueState | None = None
+    reclaimable_pods: tuple[ReclaimablePod, ...] = ()
+    admission_checks: tuple[AdmissionCheckState, ...] = ()
+    nominated_cluster_names: tuple[str, ...] = ()
+    cluster_name: str = ""
+    preemption_gates: tuple[PreemptionGateState, ...] = ()
+
+
+class Workload(Object):
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+
+
+class ParametersReference(View):
+    api_group: str = ""
+    kind: str = ""
+    name: str = ""
+
+
+class AdmissionCheckSpec(View):
+    controller_name: str = ""
+    parameters: ParametersReference | None = None
+
+
+class AdmissionCheckStatus(View):
+    conditions: tuple[Condition, ...] = ()
+
+
+class AdmissionCheck(Object):
+    spec: AdmissionCheckSpec = AdmissionCheckSpec()
+    status: AdmissionCheckStatus = AdmissionCheckStatus()
+
+
+class MultiKueueConfigSpec(View):
+    clusters: tuple[str, ...] = ()
+    quota_management: str = "Manual"
+
+
+class MultiKueueConfig(Object):
+    spec: MultiKueueConfigSpec = MultiKueueConfigSpec()
+
+
+class KubeConfigSource(View):
+    location: str = ""
+    location_type: str = "Secret"
+
+
+class ClusterSource(View):
+    kube_config: KubeConfigSource | None = None
+
+
+class MultiKueueClusterSpec(View):
+    cluster_source: ClusterSource = ClusterSource()
+
+
+class MultiKueueClusterStatus(View):
+    conditions: tuple[Condition, ...] = ()
+
+
+class MultiKueueCluster(Object):
+    spec: MultiKueueClusterSpec = MultiKueueClusterSpec()
+    status: MultiKueueClusterStatus = MultiKueueClusterStatus()

@@ -1,0 +1,92 @@
+"""What every object carries: metadata, conditions, label selectors.
+
+All structs in this package are read-only views with only the fields Reprieve uses. Whoever writes an object back to
+an API server works on the raw document, so that no field we do not know is ever lost.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+
+class View(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False, dict=False
+):
+    """Base of all typed views: frozen, camelCase on the wire, unknown fields skipped."""
+
+
+class OwnerReference(View):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool | None = None
+
+
+class ObjectMeta(View):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
+    resource_version: str = ""
+    generation: int = 0
+    owner_references: tuple[OwnerReference, ...] = ()
+
+
+class Object(View):
+    """A top-level object. `kind` and `api_version` are empty for items of a typed list."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`, or the bare name of a cluster-scoped object."""
+        namespace = self.metadata.namespace
+        return f"{namespace}/{self.metadata.name}" if namespace else self.metadata.name
+
+
+class Condition(View):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: datetime | None = None
+    observed_generation: int = 0
+
+
+class LabelSelectorRequirement(View):
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(View):
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+
+
+def find_condition(conditions: tuple[Condition, ...], type: str) -> Condition | None:
+    """The first condition of this type, as Kubernetes looks them up."""
+    for condition in conditions:
+        if condition.type == type:
+            return condition
+    return None
+
+
+Document = dict[str, Any]
+"""A raw object as decoded from JSON or YAML."""

@@ -1,0 +1,47 @@
+"""What would happen: plans and admission runs over manifests, without touching any cluster.
+
+`plan` answers for one pod, pod group or Kueue workload; `admit` runs admission cycles for all of them.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.objects.meta import Document
+
+
+def plan(
+    objects: Iterable[Document],
+    for_: str,
+    config: Mapping[str, Any] | None = None,
+    now: str | datetime | None = None,
+    cluster_queue: str | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> Any:
+    """Who makes way for `for_` (`KIND/NAMESPACE/NAME`), and where it goes.
+
+    A Kueue `Workload` gets a quota plan; a `Pod` or `PodGroup` gets a node plan. `cluster_queue` and `given` fix
+    parts of a quota plan's answer.
+    """
+    if for_.startswith("Workload/"):
+        from reprieve.whatif.quota import plan_workload
+
+        return plan_workload(objects, for_, config=config, now=now, cluster_queue=cluster_queue, given=given)
+    from reprieve.whatif.pods import plan_unit
+
+    return plan_unit(objects, for_, config=config, now=now)
+
+
+def admit(
+    objects: Iterable[Document],
+    config: Mapping[str, Any] | None = None,
+    now: str | datetime | None = None,
+    max_cycles: int | None = None,
+    delete_after_cycle: Mapping[str, Any] | None = None,
+) -> Any:
+    """Run admission cycles over all Kueue workloads until nothing changes."""
+    from reprieve.whatif.quota import admit_all
+
+    return admit_all(
+        objects, config=config, now=now, max_cycles=max_cycles, delete_after_cycle=delete_after_cycle
+    )
