@@ -1,0 +1,210 @@
+"""API errors: raised anywhere in the server, rendered once at the edge as a Kubernetes `Status`.
+
+Every constructor gives the reason, code, message and details that kube-apiserver gives, because clients switch on
+them (`IsNotFound`, `IsConflict`, retry on 429 …). Nothing here knows HTTP or storage.
+"""
+
+from typing import Any, NamedTuple
+
+from reprieve.objects.errors import ReprieveError
+
+
+class Cause(NamedTuple):
+    """One thing that is wrong, at one field."""
+
+    reason: str
+    message: str
+    field: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        cause = {"reason": self.reason, "message": self.message}
+        if self.field:
+            cause["field"] = self.field
+        return cause
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+def required(field: str, message: str = "") -> Cause:
+    return Cause("FieldValueRequired", f"Required value: {message}" if message else "Required value", field)
+
+
+def invalid_value(field: str, value: Any, message: str) -> Cause:
+    return Cause("FieldValueInvalid", f"Invalid value: {_show(value)}: {message}", field)
+
+
+def forbidden_field(field: str, message: str) -> Cause:
+    return Cause("FieldValueForbidden", f"Forbidden: {message}", field)
+
+
+def not_supported(field: str, value: Any, supported: tuple[str, ...]) -> Cause:
+    known = ", ".join(f'"{v}"' for v in supported)
+    return Cause(
+        "FieldValueNotSupported", f"Unsupported value: {_show(value)}: supported values: {known}", field
+    )
+
+
+def _show(value: Any) -> str:
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text if len(text) <= 256 else text[:253] + "..."
+
+
+class ApiError(ReprieveError):
+    """A refusal with everything a `Status` says; `headers` travel with the HTTP response."""
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+        self.headers = headers or {}
+        self.metadata: dict[str, Any] = {}
+
+    def to_status(self) -> dict[str, Any]:
+        status: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": self.metadata,
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            status["reason"] = self.reason
+        if self.details is not None:
+            status["details"] = self.details
+        status["code"] = self.code
+        return status
+
+
+def qualified(group: str, plural: str) -> str:
+    """`jobs.batch`, or `pods` for the core group."""
+    return f"{plural}.{group}" if group else plural
+
+
+def _details(group: str, kind: str, name: str = "", **more: Any) -> dict[str, Any]:
+    details: dict[str, Any] = {}
+    if name:
+        details["name"] = name
+    if group:
+        details["group"] = group
+    if kind:
+        details["kind"] = kind
+    details.update(more)
+    return details
+
+
+def not_found(group: str, plural: str, name: str) -> ApiError:
+    return ApiError(
+        404, "NotFound", f'{qualified(group, plural)} "{name}" not found', _details(group, plural, name)
+    )
+
+
+def unknown_resource() -> ApiError:
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def already_exists(group: str, plural: str, name: str) -> ApiError:
+    message = f'{qualified(group, plural)} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", message, _details(group, plural, name))
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def conflict(group: str, plural: str, name: str, message: str = MODIFIED) -> ApiError:
+    text = f'Operation cannot be fulfilled on {qualified(group, plural)} "{name}": {message}'
+    return ApiError(409, "Conflict", text, _details(group, plural, name))
+
+
+def apply_conflict(message: str, causes: list[Cause]) -> ApiError:
+    """Server-side apply met fields that other managers own."""
+    return ApiError(409, "Conflict", message, {"causes": [c.to_dict() for c in causes]})
+
+
+def invalid(group: str, kind: str, name: str, causes: list[Cause]) -> ApiError:
+    problems = [str(c) for c in causes]
+    text = problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]"
+    details = _details(group, kind, name, causes=[c.to_dict() for c in causes])
+    return ApiError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {text}', details)
+
+
+def bad_request(message: str) -> ApiError:
+    return ApiError(400, "BadRequest", message)
+
+
+def forbidden(
+    group: str, plural: str, name: str, message: str, causes: list[Cause] | None = None
+) -> ApiError:
+    subject = f'{qualified(group, plural)} "{name}"' if name else qualified(group, plural)
+    details = _details(group, plural, name)
+    if causes:
+        details["causes"] = [c.to_dict() for c in causes]
+    return ApiError(403, "Forbidden", f"{subject} is forbidden: {message}", details)
+
+
+def unauthorized() -> ApiError:
+    return ApiError(401, "Unauthorized", "Unauthorized", headers={"WWW-Authenticate": "Bearer"})
+
+
+def expired(message: str) -> ApiError:
+    return ApiError(410, "Expired", message)
+
+
+def too_old(revision: int, compacted: int) -> ApiError:
+    return expired(f"too old resource version: {revision} ({compacted})")
+
+
+def too_large_revision(requested: int, current: int) -> ApiError:
+    message = f"Too large resource version: {requested}, current: {current}"
+    causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+    return ApiError(504, "Timeout", f"Timeout: {message}", {"causes": causes, "retryAfterSeconds": 1})
+
+
+def too_many_requests(
+    message: str, retry_after: int = 0, causes: list[Cause] | None = None, **details: Any
+) -> ApiError:
+    body: dict[str, Any] = dict(details)
+    headers = {}
+    if causes:
+        body["causes"] = [c.to_dict() for c in causes]
+    if retry_after:
+        body["retryAfterSeconds"] = retry_after
+        headers["Retry-After"] = str(retry_after)
+    return ApiError(429, "TooManyRequests", message, body or None, headers)
+
+
+def method_not_allowed() -> ApiError:
+    return ApiError(
+        405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
+    )
+
+
+def not_acceptable(supported: str) -> ApiError:
+    message = f"only the following media types are accepted: {supported}"
+    return ApiError(406, "NotAcceptable", message)
+
+
+def unsupported_media_type(supported: str) -> ApiError:
+    message = f"the body of the request was in an unknown format - accepted media types include: {supported}"
+    return ApiError(415, "UnsupportedMediaType", message)
+
+
+def too_large(message: str) -> ApiError:
+    return ApiError(413, "RequestEntityTooLarge", message)
+
+
+def unavailable(message: str) -> ApiError:
+    return ApiError(503, "ServiceUnavailable", message, {"retryAfterSeconds": 1}, {"Retry-After": "1"})
+
+
+def internal(message: str = "Internal error occurred") -> ApiError:
+    return ApiError(500, "InternalError", message)

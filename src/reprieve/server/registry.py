@@ -1,0 +1,177 @@
+"""What the server serves: one `ResourceInfo` for each resource and version, looked up by path or by kind.
+
+Built-in resources come from `reprieve.server.resources`, others from CustomResourceDefinitions while the server runs.
+All versions of a resource share one storage place, named by `storage_key`; what differs is the `apiVersion` on the way
+out and, where the fields differ too, the two conversion functions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from reprieve.server.errors import Cause
+
+Document = dict[str, Any]
+
+READ_VERBS = ("get", "list", "watch")
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One column of `kubectl get`, as a CustomResourceDefinition declares it."""
+
+    name: str
+    type: str = "string"
+    json_path: str = ""
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+class ScalePaths(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where the scale subresource finds its numbers."""
+
+    spec_replicas_path: str = ".spec.replicas"
+    status_replicas_path: str = ".status.replicas"
+    label_selector_path: str = ""
+
+
+class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
+    """One resource in one served version.
+
+    `subresources` holds the names that exist (`status`, `scale`, `binding`, `eviction`). The hooks are None for
+    built-in kinds unless said otherwise; `crd.compile` fills them for custom ones:
+    `default(doc)` and `prune(doc)` change the document in place, `validate(new, old)` returns what is wrong,
+    `unknown(doc)` lists the paths of fields the schema does not know.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    singular: str = ""
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    subresources: frozenset[str] = frozenset()
+    storage_version: str = ""
+    """The version objects are stored in; the same as `version` unless the resource has several."""
+    has_generation: bool = False
+    """Whether `metadata.generation` counts changes of the spec (always so for custom resources)."""
+    custom: bool = False
+    schema: Document | None = None
+    """`openAPIV3Schema` of a custom resource version."""
+    printer_columns: tuple[PrinterColumn, ...] = ()
+    scale_paths: ScalePaths | None = None
+    default: Callable[[Document], None] | None = None
+    prune: Callable[[Document], None] | None = None
+    validate: Callable[[Document, Document | None], list[Cause]] | None = None
+    unknown: Callable[[Document], list[str]] | None = None
+    from_storage: Callable[[Document], Document] | None = None
+    to_storage: Callable[[Document], Document] | None = None
+
+    def __post_init__(self) -> None:
+        self.singular = self.singular or self.kind.lower()
+        self.list_kind = self.list_kind or self.kind + "List"
+        self.storage_version = self.storage_version or self.version
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def storage_api_version(self) -> str:
+        return f"{self.group}/{self.storage_version}" if self.group else self.storage_version
+
+    @property
+    def storage_key(self) -> str:
+        """`pods`, `jobs.batch`: the name of the place all versions share."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def converts(self) -> bool:
+        """Whether an object must change on its way from or to storage."""
+        return self.version != self.storage_version or self.from_storage is not None
+
+    @property
+    def has_status(self) -> bool:
+        return "status" in self.subresources
+
+    def __repr__(self) -> str:
+        return f"<{self.storage_key}/{self.version}>"
+
+
+class Registry:
+    """The table of served resources. Order of versions: preferred first."""
+
+    def __init__(self, resources: Iterable[ResourceInfo] = ()) -> None:
+        self._by_path: dict[tuple[str, str, str], ResourceInfo] = {}
+        self._by_kind: dict[tuple[str, str], ResourceInfo] = {}
+        self._versions: dict[str, list[str]] = {}
+        self.generation = 0
+        """Grows with every change, so that discovery and OpenAPI documents can be cached."""
+        for resource in resources:
+            self.add(resource)
+
+    def add(self, resource: ResourceInfo) -> None:
+        self._by_path[resource.group, resource.version, resource.plural] = resource
+        self._by_kind[resource.api_version, resource.kind] = resource
+        versions = self._versions.setdefault(resource.group, [])
+        if resource.version not in versions:
+            versions.append(resource.version)
+            versions.sort(key=_version_priority)
+        self.generation += 1
+
+    def remove(self, resource: ResourceInfo) -> None:
+        self._by_path.pop((resource.group, resource.version, resource.plural), None)
+        self._by_kind.pop((resource.api_version, resource.kind), None)
+        if not any(r.version == resource.version for r in self if r.group == resource.group):
+            self._versions[resource.group].remove(resource.version)
+            if not self._versions[resource.group]:
+                del self._versions[resource.group]
+        self.generation += 1
+
+    def find(self, group: str, version: str, plural: str) -> ResourceInfo | None:
+        return self._by_path.get((group, version, plural))
+
+    def by_kind(self, api_version: str, kind: str) -> ResourceInfo | None:
+        return self._by_kind.get((api_version, kind))
+
+    def by_storage_key(self, key: str) -> ResourceInfo | None:
+        """The storage version of a resource, for instance of `jobs.batch`."""
+        plural, _, group = key.partition(".")
+        for version in self._versions.get(group, ()):
+            resource = self._by_path.get((group, version, plural))
+            if resource is not None:
+                return self._by_path.get((group, resource.storage_version, plural), resource)
+        return None
+
+    def groups(self) -> list[str]:
+        """All groups but the core one, in the order they came."""
+        return [group for group in self._versions if group]
+
+    def versions(self, group: str) -> list[str]:
+        return self._versions.get(group, [])
+
+    def in_version(self, group: str, version: str) -> list[ResourceInfo]:
+        return [r for r in self if r.group == group and r.version == version]
+
+    def __iter__(self) -> Iterator[ResourceInfo]:
+        return iter(list(self._by_path.values()))
+
+
+def _version_priority(version: str) -> tuple[int, int, int, str]:
+    """Kubernetes' order: v2 < v1 < v2beta1 < v1beta2 < v1beta1 < v1alpha1 < anything else."""
+    stage = {"": 0, "beta": 1, "alpha": 2}
+    digits = ""
+    rest = version[1:]
+    while rest and rest[0].isdigit():
+        digits, rest = digits + rest[0], rest[1:]
+    name = rest.rstrip("0123456789")
+    minor = rest[len(name) :]
+    if not version.startswith("v") or not digits or name not in stage or (name and not minor):
+        return (3, 0, 0, version)
+    return (stage[name], -int(digits), -int(minor or 0), version)

@@ -1,0 +1,199 @@
+"""The built-in resources: a table, nothing else. Short names and categories are upstream's, so that `kubectl get po`
+and `kubectl get all` work as people expect."""
+
+from reprieve.server.registry import READ_VERBS, ResourceInfo, ScalePaths
+
+STATUS = frozenset({"status"})
+SCALED = frozenset({"status", "scale"})
+CREATE_ONLY = ("create",)
+
+
+def _core() -> list[ResourceInfo]:
+    def core(kind: str, plural: str, **more: object) -> ResourceInfo:
+        return ResourceInfo(group="", version="v1", kind=kind, plural=plural, **more)  # type: ignore[arg-type]
+
+    return [
+        core("Namespace", "namespaces", namespaced=False, short_names=("ns",), subresources=STATUS),
+        core("Node", "nodes", namespaced=False, short_names=("no",), subresources=STATUS),
+        core(
+            "Pod",
+            "pods",
+            short_names=("po",),
+            categories=("all",),
+            subresources=frozenset({"status", "binding", "eviction"}),
+            has_generation=True,
+        ),
+        core("ConfigMap", "configmaps", short_names=("cm",)),
+        core("Secret", "secrets"),
+        core("ServiceAccount", "serviceaccounts", short_names=("sa",)),
+        core("Event", "events", short_names=("ev",)),
+        core("Service", "services", short_names=("svc",), categories=("all",), subresources=STATUS),
+        core("Endpoints", "endpoints", short_names=("ep",)),
+        core("LimitRange", "limitranges", short_names=("limits",)),
+        core("ResourceQuota", "resourcequotas", short_names=("quota",), subresources=STATUS),
+        core("PersistentVolumeClaim", "persistentvolumeclaims", short_names=("pvc",), subresources=STATUS),
+        core(
+            "PersistentVolume",
+            "persistentvolumes",
+            namespaced=False,
+            short_names=("pv",),
+            subresources=STATUS,
+        ),
+        core("PodTemplate", "podtemplates"),
+        core(
+            "ReplicationController",
+            "replicationcontrollers",
+            short_names=("rc",),
+            categories=("all",),
+            subresources=SCALED,
+            scale_paths=ScalePaths(),
+            has_generation=True,
+        ),
+        core("Binding", "bindings", verbs=CREATE_ONLY),
+    ]
+
+
+def _workloads() -> list[ResourceInfo]:
+    def apps(kind: str, plural: str, short: str, scaled: bool = True) -> ResourceInfo:
+        return ResourceInfo(
+            group="apps",
+            version="v1",
+            kind=kind,
+            plural=plural,
+            short_names=(short,),
+            categories=("all",),
+            subresources=SCALED if scaled else STATUS,
+            scale_paths=ScalePaths() if scaled else None,
+            has_generation=True,
+        )
+
+    def batch(kind: str, plural: str, short: tuple[str, ...] = ()) -> ResourceInfo:
+        return ResourceInfo(
+            group="batch",
+            version="v1",
+            kind=kind,
+            plural=plural,
+            short_names=short,
+            categories=("all",),
+            subresources=STATUS,
+            has_generation=True,
+        )
+
+    return [
+        apps("Deployment", "deployments", "deploy"),
+        apps("ReplicaSet", "replicasets", "rs"),
+        apps("StatefulSet", "statefulsets", "sts"),
+        apps("DaemonSet", "daemonsets", "ds", scaled=False),
+        batch("Job", "jobs"),
+        batch("CronJob", "cronjobs", ("cj",)),
+    ]
+
+
+def _platform() -> list[ResourceInfo]:
+    return [
+        ResourceInfo(
+            group="policy",
+            version="v1",
+            kind="PodDisruptionBudget",
+            plural="poddisruptionbudgets",
+            short_names=("pdb",),
+            subresources=STATUS,
+            has_generation=True,
+        ),
+        ResourceInfo(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases"),
+        ResourceInfo(
+            group="scheduling.k8s.io",
+            version="v1",
+            kind="PriorityClass",
+            plural="priorityclasses",
+            namespaced=False,
+            short_names=("pc",),
+        ),
+        ResourceInfo(
+            group="scheduling.k8s.io",
+            version="v1beta1",
+            kind="PodGroup",
+            plural="podgroups",
+            subresources=STATUS,
+            has_generation=True,
+        ),
+        ResourceInfo(
+            group="scheduling.k8s.io",
+            version="v1beta1",
+            kind="Workload",
+            plural="workloads",
+            has_generation=True,
+        ),
+        ResourceInfo(
+            group="apiextensions.k8s.io",
+            version="v1",
+            kind="CustomResourceDefinition",
+            plural="customresourcedefinitions",
+            namespaced=False,
+            short_names=("crd", "crds"),
+            categories=("api-extensions",),
+            subresources=STATUS,
+            has_generation=True,
+        ),
+        ResourceInfo(
+            group="authorization.k8s.io",
+            version="v1",
+            kind="SelfSubjectAccessReview",
+            plural="selfsubjectaccessreviews",
+            namespaced=False,
+            verbs=CREATE_ONLY,
+        ),
+        ResourceInfo(
+            group="authentication.k8s.io",
+            version="v1",
+            kind="SelfSubjectReview",
+            plural="selfsubjectreviews",
+            namespaced=False,
+            verbs=CREATE_ONLY,
+        ),
+    ]
+
+
+KUEUE = "kueue.x-k8s.io"
+_KUEUE_KINDS: tuple[tuple[str, str, bool, tuple[str, ...], bool], ...] = (
+    # kind, plural, namespaced, short names, status subresource
+    ("ClusterQueue", "clusterqueues", False, ("cq",), True),
+    ("Cohort", "cohorts", False, (), True),
+    ("LocalQueue", "localqueues", True, ("queue", "queues", "lq"), True),
+    ("ResourceFlavor", "resourceflavors", False, ("flavor", "flavors", "rf"), False),
+    ("Workload", "workloads", True, ("wl",), True),
+    ("WorkloadPriorityClass", "workloadpriorityclasses", False, (), False),
+    ("AdmissionCheck", "admissionchecks", False, (), True),
+    ("Topology", "topologies", False, (), False),
+    ("MultiKueueConfig", "multikueueconfigs", False, (), False),
+    ("MultiKueueCluster", "multikueueclusters", False, (), True),
+    ("ProvisioningRequestConfig", "provisioningrequestconfigs", False, (), False),
+)
+
+
+def _kueue() -> list[ResourceInfo]:
+    """Both served versions; only `apiVersion` differs on the wire, the storage version is the newer one."""
+    return [
+        ResourceInfo(
+            group=KUEUE,
+            version=version,
+            storage_version="v1beta2",
+            kind=kind,
+            plural=plural,
+            namespaced=namespaced,
+            short_names=short,
+            categories=("kueue",),
+            subresources=STATUS if status else frozenset(),
+            has_generation=True,
+        )
+        for version in ("v1beta2", "v1beta1")
+        for kind, plural, namespaced, short, status in _KUEUE_KINDS
+    ]
+
+
+def builtin_resources() -> list[ResourceInfo]:
+    """A fresh list in discovery order."""
+    return [*_core(), *_workloads(), *_platform(), *_kueue()]
+
+
+__all__ = ["READ_VERBS", "builtin_resources"]
