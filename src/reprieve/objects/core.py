@@ -153,6 +153,8 @@ class PodStatus(View):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    allocated_resources: ResourceList = {}
+    resources: ResourceRequirements | None = None
 
 
 class Pod(Object):

@@ -1,0 +1,167 @@
+"""What a pod asks of a node.
+
+For every resource on its own: containers and sidecars run side by side and add up; plain init containers run one after
+the other next to the sidecars started before them, so only the highest peak counts; values stated for the whole pod replace the
+sum; overhead comes on top. Sums are exact (billionths), and only the result is rounded up.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from reprieve.objects.core import Container, ContainerStatus, PodSpec, PodStatus, ResourceList
+from reprieve.objects.meta import find_condition
+from reprieve.objects.quantity import milli_units, nano, whole_units
+
+Exact = dict[str, int]
+"""Resource name to billionths."""
+
+_FILL = {"cpu": nano("100m"), "memory": nano("200Mi")}
+_NOTHING: Mapping[str, int] = {}
+
+
+def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> dict[str, int]:
+    """What the scheduler accounts for: cpu in milli, everything else in whole units; names no node accounts for are left out.
+
+    Give the status of a pod that is on a node: resources it was granted or still holds while it is resized count too.
+    """
+    return {name: number for name, number in all_requests(spec, status).items() if is_tracked(name)}
+
+
+def all_requests(spec: PodSpec, status: PodStatus | None = None) -> dict[str, int]:
+    """As `pod_requests`, with every resource name the pod states; quota counts names that nodes do not."""
+    return _rounded(_effective(spec, status, _NOTHING))
+
+
+def nonzero_requests(spec: PodSpec, status: PodStatus | None = None) -> tuple[int, int]:
+    """(milli cpu, bytes of memory) for scoring: a container that asks for nothing still counts as a small one."""
+    fill: Mapping[str, int] = _FILL
+    if _pod_level(spec):
+        # Values stated for the whole pod say what its containers share: only what nobody states is filled in.
+        stated = _effective(spec, status, _NOTHING)
+        fill = {name: number for name, number in _FILL.items() if name not in stated}
+    total = _effective(spec, status, fill)
+    return milli_units(total.get("cpu", 0)), whole_units(total.get("memory", 0))
+
+
+def is_tracked(resource: str) -> bool:
+    """Whether a node's accounting knows the name: built in, extended, huge pages or attachable volumes."""
+    if resource in ("cpu", "memory", "ephemeral-storage"):
+        return True
+    if "kubernetes.io/" in resource or resource.startswith(("hugepages-", "attachable-volumes-")):
+        return True
+    return "/" in resource and not resource.startswith("requests.")
+
+
+def _effective(spec: PodSpec, status: PodStatus | None, fill: Mapping[str, int]) -> Exact:
+    wanted = _total(spec, _requested, fill)
+    if status is None or not _has_resources(status):
+        return wanted
+    granted, held = _status_totals(spec, status, fill)
+    resize = find_condition(status.conditions, "PodResizePending")
+    totals = (
+        [granted, held] if resize is not None and resize.reason == "Infeasible" else [wanted, granted, held]
+    )
+    return {name: max(total.get(name, 0) for total in totals) for name in _names(totals)}
+
+
+def _has_resources(status: PodStatus) -> bool:
+    return (
+        bool(status.container_statuses)
+        or bool(status.init_container_statuses)
+        or bool(status.allocated_resources)
+        or status.resources is not None
+    )
+
+
+def _status_totals(spec: PodSpec, status: PodStatus, fill: Mapping[str, int]) -> tuple[Exact, Exact]:
+    """(what the kubelet granted, what the containers hold now)."""
+    if status.allocated_resources and status.resources is not None and status.resources.requests:
+        overhead = _exact(spec.overhead)
+        return (
+            _sum((_exact(status.allocated_resources), overhead)),
+            _sum((_exact(status.resources.requests), overhead)),
+        )
+    by_name = {each.name: each for each in status.container_statuses}
+    sidecars = {each.name: each for each in status.init_container_statuses}
+
+    def find(container: Container) -> ContainerStatus | None:
+        if container.restart_policy == "Always" and container.name in sidecars:
+            return sidecars[container.name]
+        return by_name.get(container.name)
+
+    def granted(container: Container) -> ResourceList:
+        found = find(container)
+        return found.allocated_resources if found and found.allocated_resources else _requested(container)
+
+    def held(container: Container) -> ResourceList:
+        found = find(container)
+        if found is not None and found.resources is not None and found.resources.requests:
+            return found.resources.requests
+        return granted(container)
+
+    return _total(spec, granted, fill), _total(spec, held, fill)
+
+
+def _requested(container: Container) -> ResourceList:
+    return container.resources.requests
+
+
+def _total(spec: PodSpec, requested: Callable[[Container], ResourceList], fill: Mapping[str, int]) -> Exact:
+    def of(container: Container) -> Exact:
+        asked = _exact(requested(container))
+        return {**fill, **asked} if fill else asked
+
+    together: Exact = {}
+    for container in spec.containers:
+        _add(together, of(container))
+    sidecars: Exact = {}
+    peak: Exact = {}
+    for container in spec.init_containers:
+        own = of(container)
+        if container.restart_policy == "Always":
+            _add(together, own)
+            _add(sidecars, own)
+            current = sidecars
+        else:
+            current = _sum((own, sidecars))
+        for name, number in current.items():
+            peak[name] = max(peak.get(name, number), number)
+    for name, number in peak.items():
+        together[name] = max(together.get(name, number), number)
+    together.update(_pod_level(spec))
+    _add(together, _exact(spec.overhead))
+    return together
+
+
+def _pod_level(spec: PodSpec) -> Exact:
+    """Requests stated for the whole pod; only these names may be."""
+    if spec.resources is None:
+        return {}
+    return {
+        name: nano(quantity)
+        for name, quantity in spec.resources.requests.items()
+        if name in ("cpu", "memory") or name.startswith("hugepages-")
+    }
+
+
+def _exact(resources: ResourceList) -> Exact:
+    return {name: nano(quantity) for name, quantity in resources.items()}
+
+
+def _add(total: Exact, more: Mapping[str, int]) -> None:
+    for name, number in more.items():
+        total[name] = total.get(name, 0) + number
+
+
+def _sum(parts: Iterable[Mapping[str, int]]) -> Exact:
+    total: Exact = {}
+    for part in parts:
+        _add(total, part)
+    return total
+
+
+def _names(totals: Iterable[Exact]) -> list[str]:
+    return list(dict.fromkeys(name for total in totals for name in total))
+
+
+def _rounded(total: Exact) -> dict[str, int]:
+    return {name: milli_units(n) if name == "cpu" else whole_units(n) for name, n in total.items()}
