@@ -1,0 +1,121 @@
+"""Which workers get a copy of the workload, and what the copy looks like.
+
+AllAtOnce nominates every connected worker. Incremental nominates the next `stepSize` workers of the MultiKueueConfig
+in every round and keeps the earlier ones. Any other dispatcher is somebody else's controller: it writes the
+nominations, and here they are only followed.
+"""
+
+from copy import deepcopy
+from datetime import datetime
+
+import msgspec
+
+from reprieve.fleet.actions import Action, CreateCopy, DeleteCopy, Nominate, Remember
+from reprieve.fleet.group import Group
+from reprieve.fleet.names import (
+    ALL_AT_ONCE,
+    GATE,
+    GATE_LEASE_ANNOTATION,
+    INCREMENTAL,
+    JOB_UID_LABEL,
+    LEDGER_ANNOTATION,
+    ORIGIN_LABEL,
+)
+from reprieve.fleet.settings import FleetSettings
+from reprieve.objects.meta import Document
+from reprieve.objects.times import format_duration
+
+
+class Nomination(msgspec.Struct, frozen=True):
+    """The workers that should hold a copy; `actions` write the choice down before any copy is made."""
+
+    clusters: tuple[str, ...]
+    actions: tuple[Action, ...] = ()
+    requeue_after: float = 0.0
+
+
+def nominate(group: Group, settings: FleetSettings, now: datetime) -> Nomination:
+    if settings.dispatcher == ALL_AT_ONCE:
+        chosen = tuple(sorted(remote.cluster for remote in group.connected))
+        changed = set(chosen) != set(group.nominated)
+        return Nomination(chosen, (Nominate(chosen),) if changed else ())
+    if settings.dispatcher == INCREMENTAL:
+        return _next_round(group, settings, now)
+    return Nomination(group.nominated)
+
+
+def _next_round(group: Group, settings: FleetSettings, now: datetime) -> Nomination:
+    started = group.ledger.round_started
+    if group.nominated and started is not None and now - started <= settings.round_length:
+        left = started + settings.round_length - now
+        return Nomination(group.nominated, requeue_after=left.total_seconds())
+    rest = [remote.cluster for remote in group.connected if remote.cluster not in group.nominated]
+    chosen = group.nominated + tuple(rest[: settings.step_size])
+    if not rest:
+        return Nomination(chosen)
+    more = settings.round_length.total_seconds() if len(rest) > settings.step_size else 0.0
+    return Nomination(chosen, (Remember(group.ledger.start_round(now)), Nominate(chosen)), more)
+
+
+def synchronise(group: Group, nominated: tuple[str, ...], settings: FleetSettings) -> tuple[Action, ...]:
+    """Copies where they should be, none where they should not; workers out of reach are left for later."""
+    copies = group.copies
+    missing = sorted(
+        remote.cluster
+        for remote in group.connected
+        if remote.cluster in nominated and remote.cluster not in copies
+    )
+    document = new_copy(group.local, settings) if missing else {}
+    created = tuple(CreateCopy(cluster, document) for cluster in missing)
+    return created + tuple(DeleteCopy(cluster) for cluster in sorted(copies.keys() - set(nominated)))
+
+
+def new_copy(local: Document, settings: FleetSettings) -> Document:
+    """The workload as a worker gets it: born with the gate, without anything that only the manager means."""
+    metadata = local.get("metadata") or {}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != JOB_UID_LABEL}
+    annotations = {
+        key: value for key, value in (metadata.get("annotations") or {}).items() if key != LEDGER_ANNOTATION
+    }
+    spec = deepcopy(local.get("spec") or {})
+    if settings.gated:
+        spec["preemptionGates"] = [{"name": GATE}]
+        if settings.close_at_timeout:
+            annotations[GATE_LEASE_ANNOTATION] = format_duration(settings.timeout.total_seconds())
+    copied: Document = {
+        "name": metadata.get("name", ""),
+        "namespace": metadata.get("namespace", ""),
+        "labels": {**labels, ORIGIN_LABEL: settings.origin},
+    }
+    if annotations:
+        copied["annotations"] = annotations
+    return {
+        "apiVersion": local.get("apiVersion", "kueue.x-k8s.io/v1beta2"),
+        "kind": local.get("kind", "Workload"),
+        "metadata": copied,
+        "spec": spec,
+    }
+
+
+def spec_update(local: Document, copy: Document) -> Document | None:
+    """The copy's spec brought up to date, when the change is one that a running copy can take (its priority).
+
+    None when the difference is deeper: the copy must be replaced. The copy's own gates are always kept.
+    """
+    wanted, held = dict(local.get("spec") or {}), dict(copy.get("spec") or {})
+    for name in ("priority", "priorityClassRef"):
+        if name in wanted:
+            held[name] = wanted[name]
+        else:
+            held.pop(name, None)
+    return held if same_spec(local, {"spec": held}) else None
+
+
+def same_spec(local: Document, copy: Document) -> bool:
+    """Equal but for the gates, which belong to the copy, and for `active`, which defaults to true."""
+    return _comparable(local) == _comparable(copy)
+
+
+def _comparable(document: Document) -> Document:
+    spec = {key: value for key, value in (document.get("spec") or {}).items() if key != "preemptionGates"}
+    return {"active": True, **spec}

@@ -1,0 +1,200 @@
+"""One step of the manager for one workload: what it sees goes in, what it wants done comes out.
+
+The step is idempotent: carried out fully, partly or not at all, the next one goes on from what the API servers hold.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec import structs
+
+from reprieve.fleet.actions import (
+    Action,
+    CreateCopy,
+    DeactivateCopy,
+    DeleteCopy,
+    Finish,
+    Remember,
+    SetCheck,
+    Step,
+    SyncJob,
+    UpdateCopy,
+)
+from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
+from reprieve.fleet.gates import GateStep, gate_step
+from reprieve.fleet.group import Group
+from reprieve.fleet.ledger import Ledger
+from reprieve.fleet.names import ADMITTED, EVICTED, FINISHED, OUT_OF_SYNC, QUOTA_RESERVED
+from reprieve.fleet.reading import condition, is_true, true_since
+from reprieve.fleet.settings import FleetSettings
+
+JOB_KINDS: Final = ("Job",)
+"""Owners whose jobs can be carried to a worker. A workload without an owner is carried by itself."""
+
+_UNDATED: Final = datetime.max.replace(tzinfo=UTC)
+
+
+def step(group: Group, settings: FleetSettings, now: datetime) -> Step:
+    """The first of these that applies:
+
+    1. The workload is finished, being deleted or holds no quota: withdraw every copy.
+    2. A copy has finished: so has the workload.
+    3. The copy that runs was evicted: start again.
+    4. A worker has admitted its copy: it wins, the others are withdrawn, the job goes there.
+    5. The winner is gone: wait for it, then start again.
+    6. Otherwise open a gate if it is time to, nominate workers and give them their copies.
+
+    Before 4 to 6, a copy that differs from the workload is updated, or replaced and no longer looked at.
+    """
+    if group.check_state == "Rejected":
+        return Step()
+    over = _unsupported(group) or _withdrawn(group, settings, now) or _finished(group) or _evicted(group)
+    if over is not None:
+        return over
+    repairs = _repairs(group)
+    replaced = {action.cluster for action in repairs if isinstance(action, DeleteCopy)}
+    group = _without(replaced, group)
+    result = _won(group, settings) or _lost(group, settings, now) or _dispatch(group, settings, now)
+    return _with_repairs(result, repairs, replaced)
+
+
+def _unsupported(group: Group) -> Step | None:
+    owners = (group.local.get("metadata") or {}).get("ownerReferences") or ()
+    kind = next((owner.get("kind", "") for owner in owners if owner.get("controller")), "Job")
+    if kind in JOB_KINDS:
+        return None
+    text = f"No multikueue adapter found for owner kind {kind}"
+    return Step((SetCheck("Rejected", text),), reasons=(text,))
+
+
+def _withdrawn(group: Group, settings: FleetSettings, now: datetime) -> Step | None:
+    deleted = bool((group.local.get("metadata") or {}).get("deletionTimestamp"))
+    if not (deleted or group.local_is(FINISHED) or not group.local_is(QUOTA_RESERVED)):
+        return None
+    waiting = settings.worker_lost_timeout.total_seconds() if group.unavailable else 0.0
+    kept = group.ledger.forget(group.unavailable, settings.lease, now)
+    forget = () if deleted or kept == group.ledger else (Remember(kept),)
+    return Step(forget, _delete_all_but("", group), waiting)
+
+
+def _finished(group: Group) -> Step | None:
+    cluster = _earliest(group, FINISHED)
+    if cluster is None:
+        return None
+    end = condition(group.copies[cluster], FINISHED) or {}
+    if end.get("reason") == OUT_OF_SYNC:
+        if group.check_state != "Ready":
+            return Step()
+        text = f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, resetting for re-dispatch'
+        return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
+    return Step((SyncJob(cluster), Finish(str(end.get("reason", "")), str(end.get("message", "")))))
+
+
+def _evicted(group: Group) -> Step | None:
+    cluster = _earliest(group, EVICTED)
+    if cluster is None:
+        return None
+    if group.local_is(EVICTED):
+        return Step((SyncJob(cluster),))
+    if group.check_state != "Ready" or group.cluster_name not in ("", cluster):
+        return None
+    text = f'Workload evicted on worker cluster: "{cluster}", resetting for re-admission'
+    return Step((SetCheck("Retry", f'{text}. Previously: "Ready"'),), reasons=(text,))
+
+
+def _repairs(group: Group) -> tuple[DeleteCopy | UpdateCopy, ...]:
+    repairs: list[DeleteCopy | UpdateCopy] = []
+    for cluster, copy in sorted(group.copies.items()):
+        if same_spec(group.local, copy):
+            continue
+        spec = spec_update(group.local, copy)
+        repairs.append(DeleteCopy(cluster) if spec is None else UpdateCopy(cluster, spec))
+    return tuple(repairs)
+
+
+def _without(replaced: set[str], group: Group) -> Group:
+    remotes = tuple(
+        structs.replace(remote, copy=None) if remote.cluster in replaced else remote
+        for remote in group.remotes
+    )
+    return structs.replace(group, remotes=remotes)
+
+
+def _with_repairs(result: Step, repairs: tuple[Action, ...], replaced: set[str]) -> Step:
+    """A copy is made anew only when the old one is gone: the worker's own event brings us back."""
+    kept = tuple(
+        action
+        for action in result.each
+        if not (isinstance(action, CreateCopy) and action.cluster in replaced)
+    )
+    return structs.replace(result, each=repairs + kept)
+
+
+def _won(group: Group, settings: FleetSettings) -> Step | None:
+    winner = _earliest(group, ADMITTED)
+    if winner is None:
+        return None
+    others = _delete_all_but(winner, group)
+    if group.local_is(EVICTED):
+        eviction = condition(group.local, EVICTED) or {}
+        message = f"Evicted on manager: {eviction.get('message', '')}"
+        return Step(each=(*others, DeactivateCopy(winner, message)))
+    again = settings.worker_lost_timeout.total_seconds()
+    if group.check_state == "Retry":
+        return Step(each=others, requeue_after=again)
+    text = f'The workload was admitted on "{winner}"'
+    decided = group.check_state == "Ready" and group.cluster_name == winner
+    written: tuple[Action, ...] = () if decided else (SetCheck("Ready", text, winner),)
+    return Step((*written, SyncJob(winner)), others, again, (text,))
+
+
+def _lost(group: Group, settings: FleetSettings, now: datetime) -> Step | None:
+    if group.check_state != "Ready":
+        return None
+    remote = group.remote(group.cluster_name)
+    if remote is not None and not remote.connected:
+        left = settings.worker_lost_timeout - (now - (remote.disconnected_since or now))
+        if left.total_seconds() > 0:
+            text = f"{remote.cluster} is out of reach; waiting {left.total_seconds():g} s more for it"
+            return Step(requeue_after=left.total_seconds(), reasons=(text,))
+    missing = remote is not None and remote.connected
+    text = "Admitting remote no longer exists" if missing else "Admitting remote lost"
+    return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
+
+
+def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
+    gates = gate_step(group, settings, now) if settings.gated else GateStep()
+    if group.check_state != "Pending" or group.cluster_name or not group.other_checks_ready:
+        return Step(gates.actions, (), gates.requeue_after, gates.reasons)
+    nomination = nominate(group, settings, now)
+    return Step(
+        _one_memory(gates.actions + nomination.actions),
+        synchronise(group, nomination.clusters, settings),
+        min(filter(None, (gates.requeue_after, nomination.requeue_after)), default=0.0),
+        gates.reasons,
+    )
+
+
+def _one_memory(actions: tuple[Action, ...]) -> tuple[Action, ...]:
+    """Two notes in one step become one, in the place of the first: the gate's turn and the dispatcher's round."""
+    notes = [action.ledger for action in actions if isinstance(action, Remember)]
+    if len(notes) < 2:
+        return actions
+    merged = Remember(Ledger(notes[0].turn, notes[0].past, notes[-1].round_started))
+    rest = tuple(action for action in actions if not isinstance(action, Remember))
+    return (merged, *rest)
+
+
+def _delete_all_but(winner: str, group: Group) -> tuple[Action, ...]:
+    return tuple(DeleteCopy(cluster) for cluster in sorted(group.copies) if cluster != winner)
+
+
+def _earliest(group: Group, type: str) -> str | None:
+    """The copy whose condition became true first; the cluster already chosen comes before all others, and a tie goes
+    to the name. What the others say once a cluster is chosen does not count: the workload runs only there."""
+    chosen = group.cluster_name
+    found = []
+    for cluster, copy in group.copies.items():
+        if is_true(copy, type) and (not chosen or cluster == chosen):
+            found.append((true_since(copy, type) or _UNDATED, cluster))
+    return min(found)[1] if found else None

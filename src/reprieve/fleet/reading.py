@@ -1,0 +1,74 @@
+"""Reading raw workload documents. Raw, because a copy must carry every field of the original, known to us or not."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.fleet.names import GATE, OPEN
+from reprieve.objects.meta import Document
+from reprieve.objects.times import parse_time
+
+
+def key_of(document: Document) -> str:
+    metadata = document.get("metadata") or {}
+    return f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+
+
+def status_of(document: Document) -> Mapping[str, Any]:
+    return document.get("status") or {}
+
+
+def condition(document: Document, type: str) -> Mapping[str, Any] | None:
+    for entry in status_of(document).get("conditions") or ():
+        if entry.get("type") == type:
+            found: Mapping[str, Any] = entry
+            return found
+    return None
+
+
+def is_true(document: Document, type: str) -> bool:
+    found = condition(document, type)
+    return found is not None and found.get("status") == "True"
+
+
+def moment(value: object) -> datetime | None:
+    """A timestamp of the wire; what a worker wrote wrongly counts as not written."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return parse_time(value)
+    except ValueError:
+        return None
+
+
+def true_since(document: Document, type: str) -> datetime | None:
+    """Since when the condition is true; None when it is not, or does not say."""
+    found = condition(document, type)
+    if found is None or found.get("status") != "True":
+        return None
+    return moment(found.get("lastTransitionTime"))
+
+
+def declares_gate(document: Document) -> bool:
+    """Whether the copy carries our gate at all: a position for a gate that is not in the spec means nothing."""
+    gates = (document.get("spec") or {}).get("preemptionGates") or ()
+    return any(gate.get("name") == GATE for gate in gates)
+
+
+def gate_entry(document: Document) -> Mapping[str, Any] | None:
+    for entry in status_of(document).get("preemptionGates") or ():
+        if entry.get("name") == GATE:
+            found: Mapping[str, Any] = entry
+            return found
+    return None
+
+
+def gate_is_open(document: Document) -> bool:
+    """A gate in the spec without a position in the status is closed."""
+    entry = gate_entry(document)
+    return entry is not None and entry.get("position") == OPEN
+
+
+def opened_at(document: Document) -> datetime | None:
+    entry = gate_entry(document)
+    return moment(entry.get("lastTransitionTime")) if entry and entry.get("position") == OPEN else None
