@@ -1,0 +1,110 @@
+"""Client for any Kubernetes API server: configuration, REST, informers, leader election, events.
+
+    from reprieve.kube import Client, Informer, PODS, read_cluster
+
+    documents = read_cluster("~/.kube/config")          # no loop needed; raw documents of every kind we decide on
+
+    async with Client.from_kubeconfig(path, context) as client:     # or KUBECONFIG, ~/.kube/config, in cluster
+        pod = await client.get(PODS, "web-0", "shop")               # typed view (reprieve.objects.core.Pod)
+        raw = await client.get(PODS.raw(), "web-0", "shop")         # the document itself
+        pods = (await client.listing(PODS, labels="app=web")).items  # paged underneath; .revision
+        kueue = await client.served(KUEUE_WORKLOADS)                # None where the kind is not served
+        await client.patch(KUEUE_WORKLOADS, name, {"status": …}, ns, subresource="status")   # merge patch
+        await client.update_with_retries(resource, name, ns, change, subresource="status")   # conflict: read again
+        await client.delete(PODS, name, ns, uid=uid)                # conflict if it is another pod by now
+        await client.bind(ns, name, uid, node)
+
+        async with Informer(client, PODS, handler) as pods:         # list + watch for ever; synced when entered
+            pods.get("web-0", "shop"); list(pods)
+
+A handler is a plain function of one `Change(type, old, new)`; it runs in the informer's task, in order, and must not
+block. `LeaderElector(client, Election(name, namespace, identity)).run(lead)` runs `lead` while the Lease is held.
+`EventRecorder(client, "reprieve-scheduler")` records events without blocking; run its `run()` as a task. Errors:
+`ApiError` (`.not_found`, `.conflict`, `.already_exists`, `.expired`, `.transient`, `.retry_after`), `TransportError` (no answer;
+a write may have happened), `ConfigError` (the user's to fix). For tests: `Client(MemoryTransport(handler))`, no socket.
+
+May import only `objects` and `records`: it knows nothing of decisions.
+"""
+
+from reprieve.kube.client import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Client, Listing
+from reprieve.kube.dump import fetch_cluster, read_cluster
+from reprieve.kube.election import Election, LeaderElector
+from reprieve.kube.errors import ApiError, ConfigError, TransportError
+from reprieve.kube.events import EventRecorder, Reference
+from reprieve.kube.informer import Change, Informer
+from reprieve.kube.pacing import Backoff, RateLimit
+from reprieve.kube.resources import (
+    ADMISSION_CHECKS,
+    BUDGETS,
+    CLUSTER_QUEUES,
+    COHORTS,
+    EVENTS,
+    JOBS,
+    KUEUE_WORKLOADS,
+    LEASES,
+    LIMIT_RANGES,
+    LOCAL_QUEUES,
+    MULTIKUEUE_CLUSTERS,
+    MULTIKUEUE_CONFIGS,
+    NAMESPACES,
+    NODES,
+    POD_GROUPS,
+    PODS,
+    PRIORITY_CLASSES,
+    QUOTA_KINDS,
+    RESOURCE_FLAVORS,
+    SCHEDULER_KINDS,
+    WORKLOAD_PRIORITY_CLASSES,
+    WORKLOADS,
+    Resource,
+)
+from reprieve.kube.transport import MemoryTransport, Request, Response, Stream, Transport
+
+__all__ = [
+    "ADMISSION_CHECKS",
+    "APPLY_PATCH",
+    "BUDGETS",
+    "CLUSTER_QUEUES",
+    "COHORTS",
+    "EVENTS",
+    "JOBS",
+    "KUEUE_WORKLOADS",
+    "LEASES",
+    "LIMIT_RANGES",
+    "LOCAL_QUEUES",
+    "MERGE_PATCH",
+    "MULTIKUEUE_CLUSTERS",
+    "MULTIKUEUE_CONFIGS",
+    "NAMESPACES",
+    "NODES",
+    "PODS",
+    "POD_GROUPS",
+    "PRIORITY_CLASSES",
+    "QUOTA_KINDS",
+    "RESOURCE_FLAVORS",
+    "SCHEDULER_KINDS",
+    "STRATEGIC_PATCH",
+    "WORKLOADS",
+    "WORKLOAD_PRIORITY_CLASSES",
+    "ApiError",
+    "Backoff",
+    "Change",
+    "Client",
+    "ConfigError",
+    "Election",
+    "EventRecorder",
+    "Informer",
+    "LeaderElector",
+    "Listing",
+    "MemoryTransport",
+    "RateLimit",
+    "Reference",
+    "Request",
+    "Resource",
+    "Response",
+    "Stream",
+    "Transport",
+    "TransportError",
+    "fetch_cluster",
+    "read_cluster",
+]

@@ -1,0 +1,174 @@
+"""One leader among replicas, on a coordination.k8s.io Lease, as client-go does it.
+
+1. Nobody's clock is compared with another's: a candidate notes, on its own monotonic clock, when it last saw the record
+   *change*, and may take over only `lease_duration` after that.
+2. Every write carries the resource version read before; the loser of a race gets a conflict and waits.
+3. A leader that could not renew for `renew_deadline` (shorter than the lease) stops leading before anyone else can start.
+4. A leader that stops on purpose empties the record, so that the next one need not wait.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from reprieve.kube.client import Client
+from reprieve.kube.errors import ApiError, TransportError
+from reprieve.kube.pacing import Clock, Sleep
+from reprieve.kube.resources import LEASES
+
+log = logging.getLogger(__name__)
+
+JITTER = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    name: str
+    namespace: str
+    identity: str
+    lease_duration: float = 15.0
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.lease_duration > self.renew_deadline > self.retry_period * JITTER > 0:
+            raise ValueError("lease_duration > renew_deadline > 1.2 * retry_period > 0 must hold")
+
+
+class LeaderElector:
+    def __init__(
+        self,
+        client: Client,
+        election: Election,
+        *,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._client = client
+        self._election = election
+        self._clock = clock
+        self._sleep = sleep
+        self._now = now
+        self._jitter = jitter
+        self._observed: dict[str, Any] | None = None
+        self._observed_at = 0.0
+        self.leader = ""
+        """Who leads, as far as we have seen."""
+
+    @property
+    def leads(self) -> bool:
+        return self.leader == self._election.identity
+
+    async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
+        """Wait to become the leader, run `lead`, and return when the lease is lost (`lead` is cancelled) or it returns."""
+        await self._acquire()
+        log.info("leading as %s", self._election.identity)
+        leading = asyncio.ensure_future(lead())
+        renewing = asyncio.create_task(self._renew(), name="leader-renewal")
+        try:
+            await asyncio.wait({leading, renewing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            lost = renewing.done()
+            for task in (leading, renewing):
+                task.cancel()
+            results = await asyncio.gather(leading, renewing, return_exceptions=True)
+            if not lost:
+                await self._release()
+        if isinstance(results[0], Exception):
+            raise results[0]
+
+    async def _acquire(self) -> None:
+        while not await self._try():
+            await self._sleep(self._election.retry_period * (1 + JITTER * self._jitter()))
+
+    async def _renew(self) -> None:
+        """Returns when the lease could not be renewed in time."""
+        renewed = self._clock()
+        while True:
+            await self._sleep(self._election.retry_period)
+            try:
+                async with asyncio.timeout(
+                    max(0.1, self._election.renew_deadline - (self._clock() - renewed))
+                ):
+                    kept = await self._try()
+            except TimeoutError:
+                kept = False
+            if kept:
+                renewed = self._clock()
+            elif not self.leads or self._clock() - renewed >= self._election.renew_deadline:
+                log.error("lost the lease to %s", self.leader or "nobody")
+                return
+
+    async def _try(self) -> bool:
+        """One attempt to take or keep the lease."""
+        try:
+            return await self._take_or_keep()
+        except (ApiError, TransportError) as error:
+            level = logging.DEBUG if isinstance(error, ApiError) and error.conflict else logging.WARNING
+            log.log(level, "lease %s: %s", self._election.name, error)
+            return False
+
+    async def _take_or_keep(self) -> bool:
+        election = self._election
+        try:
+            lease: dict[str, Any] = await self._client.get(LEASES, election.name, election.namespace)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            spec = self._spec({}, taking=True)
+            metadata = {"name": election.name, "namespace": election.namespace}
+            self._observe(await self._client.create(LEASES, {"metadata": metadata, "spec": spec}))
+            return True
+        spec = lease.get("spec") or {}
+        self._observe(lease)
+        holder = spec.get("holderIdentity") or ""
+        duration = spec.get("leaseDurationSeconds") or election.lease_duration
+        if holder and holder != election.identity and self._clock() < self._observed_at + duration:
+            return False
+        lease["spec"] = self._spec(spec, taking=holder != election.identity)
+        self._observe(await self._client.replace(LEASES, election.name, lease, election.namespace))
+        return True
+
+    def _spec(self, old: dict[str, Any], taking: bool) -> dict[str, Any]:
+        now = self._now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return {
+            **old,
+            "holderIdentity": self._election.identity,
+            "leaseDurationSeconds": max(1, int(self._election.lease_duration)),
+            "renewTime": now,
+            "acquireTime": now if taking else old.get("acquireTime", now),
+            "leaseTransitions": int(old.get("leaseTransitions") or 0) + (1 if taking and old else 0),
+        }
+
+    def _observe(self, lease: dict[str, Any]) -> None:
+        spec = lease.get("spec") or {}
+        if spec != self._observed:
+            self._observed = spec
+            self._observed_at = self._clock()
+        self.leader = spec.get("holderIdentity") or ""
+
+    async def _release(self) -> None:
+        """Best effort: if it fails the lease runs out by itself."""
+        if not self.leads:
+            return
+        election = self._election
+        try:
+            lease = await self._client.get(LEASES, election.name, election.namespace)
+            if (lease.get("spec") or {}).get("holderIdentity") != election.identity:
+                return
+            lease["spec"] = {
+                **self._spec(lease["spec"], taking=False),
+                "holderIdentity": "",
+                "leaseDurationSeconds": 1,
+            }
+            await self._client.replace(LEASES, election.name, lease, election.namespace)
+        except (ApiError, TransportError) as error:
+            log.warning("could not release the lease: %s", error)
+        self.leader = ""

@@ -1,0 +1,120 @@
+"""A live copy of one collection, and who wants to hear of its changes.
+
+The copy answers reads without a request. Handlers hear each change once, in order, with what was there before; after
+a gap (a relist) they hear what the gap must have contained: deletions included, and an object that was deleted and made
+again under the same name is a deletion and an addition.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from reprieve.kube.client import Client
+from reprieve.kube.meta import key_of, revision_of, uid_of
+from reprieve.kube.reflector import Reflector
+from reprieve.kube.resources import Resource
+
+log = logging.getLogger(__name__)
+
+ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+class Change(NamedTuple):
+    type: ChangeType
+    old: Any
+    new: Any
+    """For DELETED the last state seen; `old` is None for ADDED."""
+
+
+Handler = Callable[[Change], None]
+
+
+class Informer:
+    """`async with Informer(client, PODS, handler) as pods:` waits until the copy is complete, stops at the end."""
+
+    def __init__(self, client: Client, resource: Resource, *handlers: Handler, **options: Any) -> None:
+        """Options are those of `Reflector`: namespace, labels, fields, watch_list, backoff, …"""
+        self.resource = resource
+        self.reflector = Reflector(client, resource, self, **options)
+        self._handlers = handlers
+        self._objects: dict[tuple[str, str], Any] = {}
+        self._synced = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> asyncio.Task[None]:
+        self._task = asyncio.create_task(self.reflector.run(), name=f"informer-{self.resource.plural}")
+        return self._task
+
+    async def synced(self) -> None:
+        """Until everything that existed has been handed to the handlers; raises if the reflector died before."""
+        assert self._task is not None, "start the informer first"
+        waiter = asyncio.create_task(self._synced.wait())
+        await asyncio.wait({waiter, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if not self._synced.is_set():
+            waiter.cancel()
+            await self._task
+
+    @property
+    def has_synced(self) -> bool:
+        return self._synced.is_set()
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def __aenter__(self) -> "Informer":
+        self.start()
+        await self.synced()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    def get(self, name: str, namespace: str = "") -> Any | None:
+        return self._objects.get((namespace, name))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._objects.values()))
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def replace(self, objects: list[Any]) -> None:
+        """The answer of a LIST: tell the handlers the difference. Deletions first, so that names and room are free."""
+        fresh = {key_of(object): object for object in objects}
+        for key in [key for key in self._objects if key not in fresh]:
+            self._delete(key, self._objects[key])
+        for key, object in fresh.items():
+            self._put(key, object)
+        self._synced.set()
+
+    def apply(self, type: str, object: Any) -> None:
+        if type == "DELETED":
+            self._delete(key_of(object), object)
+        else:
+            self._put(key_of(object), object)
+
+    def _put(self, key: tuple[str, str], object: Any) -> None:
+        old = self._objects.get(key)
+        if old is not None and uid_of(old) != uid_of(object):
+            self._delete(key, old)
+            old = None
+        self._objects[key] = object
+        if old is None:
+            self._tell(Change("ADDED", None, object))
+        elif revision_of(old) != revision_of(object):
+            self._tell(Change("MODIFIED", old, object))
+
+    def _delete(self, key: tuple[str, str], last: Any) -> None:
+        old = self._objects.pop(key, None)
+        if old is not None:
+            self._tell(Change("DELETED", old, last))
+
+    def _tell(self, change: Change) -> None:
+        for handler in self._handlers:
+            try:
+                handler(change)
+            except Exception:  # one failing handler must not blind the others
+                log.exception("a handler of %s failed on %s", self.resource.plural, key_of(change.new))

@@ -1,0 +1,175 @@
+"""Keeps a local copy of one collection in step with the server: list, watch, resume, and start over when told to.
+
+How it runs, for ever, until cancelled:
+1. get everything: as a stream (WatchList) where the server can, else a paged LIST; hand it over with `replace`;
+2. follow the changes from that revision; hand each over with `apply`; bookmarks only move the revision;
+3. a stream that ends is resumed from the last revision seen; `410 Gone` (as an answer or inside the stream) goes back
+   to 1, and `replace` finds out what was missed;
+4. errors wait a jittered, growing time; a stream silent for too long is taken for dead and opened again.
+One task for each reflector; the sink is called in that task, in order, and must not block.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from reprieve.kube.client import Client
+from reprieve.kube.errors import ApiError, ConfigError, Status, TransportError, from_status
+from reprieve.kube.meta import revision_of
+from reprieve.kube.pacing import Backoff, Sleep
+from reprieve.kube.resources import Resource
+from reprieve.kube.wire import Bookmark, WatchEvent, decoder_of
+from reprieve.objects.errors import InvalidObject
+
+log = logging.getLogger(__name__)
+
+SHORTEST_WATCH, LONGEST_WATCH = 300.0, 600.0
+SILENCE = 150.0
+"""Servers send a bookmark about once a minute; more than two missed ones mean a dead connection."""
+INITIAL_EVENTS = 60.0
+VERY_SHORT = 1.0
+
+
+class Sink(Protocol):
+    def replace(self, objects: list[Any]) -> None:
+        """This is all there is now."""
+
+    def apply(self, type: str, object: Any) -> None:
+        """One object was ADDED, MODIFIED or DELETED."""
+
+
+class Reflector:
+    def __init__(
+        self,
+        client: Client,
+        resource: Resource,
+        sink: Sink,
+        *,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+        watch_list: bool = True,
+        backoff: Backoff | None = None,
+        sleep: Sleep = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+        silence: float = SILENCE,
+    ) -> None:
+        self.resource = resource
+        self._client = client
+        self._sink = sink
+        self._namespace = namespace
+        self._labels, self._fields = labels, fields
+        self._watch_list = watch_list
+        self._backoff = backoff or Backoff()
+        self._sleep = sleep
+        self._jitter = jitter
+        self._silence = silence
+        self._decode_one = decoder_of(resource)
+        self.revision = ""
+        self.restarts = 0
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self._once()
+                self._backoff.clear()
+            except (ApiError, TransportError, TimeoutError, ConfigError, msgspec.MsgspecError) as error:
+                self.restarts += 1
+                if isinstance(error, ApiError) and error.expired:
+                    self.revision = ""
+                pause = self._backoff.next()
+                if isinstance(error, ApiError) and error.retry_after:
+                    pause = max(pause, error.retry_after)
+                log.warning(
+                    "watch of %s interrupted, again in %.1f s: %s",
+                    self.resource.plural, pause, error or type(error).__name__,
+                )  # fmt: skip
+                await self._sleep(pause)
+
+    async def _once(self) -> None:
+        if not self.revision and self._watch_list:
+            try:
+                await self._follow(initial=True)
+                return
+            except (ApiError, TimeoutError) as error:
+                if self.revision:
+                    raise
+                # Old servers and old storage refuse; some only say so inside the stream. LIST always works.
+                log.info("streaming list of %s is not available: %s", self.resource.plural, error or "no end")
+                self._watch_list = isinstance(error, ApiError) and error.transient and error.code == 429
+        if not self.revision:
+            await self._list()
+        await self._follow()
+
+    async def _list(self) -> None:
+        resource = self.resource
+        listing = await self._client.listing(
+            resource, self._namespace, labels=self._labels, fields=self._fields, decode=self._decode
+        )
+        self._sink.replace([item for item in listing.items if item is not None])
+        self.revision = listing.revision
+
+    async def _follow(self, initial: bool = False) -> None:
+        """One stream. With `initial` it starts with everything there is, up to a marked bookmark."""
+        opened, seen = time.monotonic(), 0
+        first: list[Any] = []
+        lifetime = SHORTEST_WATCH + (LONGEST_WATCH - SHORTEST_WATCH) * self._jitter()
+        async with asyncio.timeout(INITIAL_EVENTS if initial else self._silence) as limit:
+            events = self._client.watch(
+                self.resource, self._namespace, query=self._query(initial), timeout=lifetime
+            )
+            async for event in events:
+                seen += 1
+                limit.reschedule(
+                    asyncio.get_running_loop().time() + (INITIAL_EVENTS if initial else self._silence)
+                )
+                if event.type == "BOOKMARK":
+                    bookmark = msgspec.json.decode(event.object, type=Bookmark)
+                    if initial and bookmark.ends_initial_events:
+                        initial = False
+                        self._sink.replace(first)
+                    if not initial:
+                        self.revision = bookmark.metadata.resource_version or self.revision
+                    continue
+                object = self._object(event)
+                if object is None:
+                    continue
+                if initial:
+                    first.append(object)
+                else:
+                    self._sink.apply(event.type, object)
+                    self.revision = revision_of(object) or self.revision
+        if initial:
+            raise TransportError("the stream ended before the initial events did")
+        if not seen and time.monotonic() - opened < VERY_SHORT:
+            raise TransportError("a very short watch: closed at once with nothing received")
+
+    def _query(self, initial: bool) -> dict[str, str]:
+        query = {"allowWatchBookmarks": "true"}
+        if initial:
+            query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        else:
+            query["resourceVersion"] = self.revision
+        if self._labels:
+            query["labelSelector"] = self._labels
+        if self._fields:
+            query["fieldSelector"] = self._fields
+        return query
+
+    def _object(self, event: WatchEvent) -> Any:
+        if event.type == "ERROR":
+            raise from_status(msgspec.json.decode(event.object, type=Status))
+        return self._decode(event.object)
+
+    def _decode(self, raw: bytes | msgspec.Raw) -> Any:
+        """The object, or None for one we cannot read: one odd document must not stop all the others."""
+        try:
+            return self._decode_one(raw)
+        except (InvalidObject, msgspec.MsgspecError) as error:
+            log.error("ignoring a %s that cannot be read: %s", self.resource.kind, error)
+            return None

@@ -1,0 +1,103 @@
+"""Which kinds we talk to, where they live, and as what they are decoded.
+
+A `Resource` is one served version of one kind. `view` is the typed struct of `reprieve.objects` that its documents
+become; `dict` keeps them raw.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+from reprieve.objects import batch, core, kueue, policy, scheduling
+from reprieve.objects.meta import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    view: type[Any] = dict
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def root(self) -> str:
+        """The path of the group and version."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The path of the collection, of one object, or of a subresource of it."""
+        parts = [self.root]
+        if self.namespaced and namespace:
+            parts += ["namespaces", quote(namespace, safe="")]
+        parts.append(self.plural)
+        if name:
+            parts.append(quote(name, safe=""))
+        if subresource:
+            parts.append(subresource)
+        return "/".join(parts)
+
+    def at(self, version: str) -> "Resource":
+        return replace(self, version=version)
+
+    def raw(self) -> "Resource":
+        """The same resource, its documents left as they came."""
+        return replace(self, view=dict)
+
+
+def _resource(group: str, version: str, view: type[Object], plural: str, namespaced: bool = True) -> Resource:
+    return Resource(group, version, view.__name__, plural, namespaced, view)
+
+
+SCHEDULING = "scheduling.k8s.io"
+KUEUE = "kueue.x-k8s.io"
+
+PODS = _resource("", "v1", core.Pod, "pods")
+NODES = _resource("", "v1", core.Node, "nodes", namespaced=False)
+NAMESPACES = _resource("", "v1", core.Namespace, "namespaces", namespaced=False)
+LIMIT_RANGES = _resource("", "v1", core.LimitRange, "limitranges")
+JOBS = _resource("batch", "v1", batch.Job, "jobs")
+BUDGETS = _resource("policy", "v1", policy.PodDisruptionBudget, "poddisruptionbudgets")
+PRIORITY_CLASSES = _resource(SCHEDULING, "v1", scheduling.PriorityClass, "priorityclasses", namespaced=False)
+POD_GROUPS = _resource(SCHEDULING, "v1beta1", scheduling.PodGroup, "podgroups")
+WORKLOADS = _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads")
+LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
+EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
+
+CLUSTER_QUEUES = _resource(KUEUE, "v1beta2", kueue.ClusterQueue, "clusterqueues", namespaced=False)
+LOCAL_QUEUES = _resource(KUEUE, "v1beta2", kueue.LocalQueue, "localqueues")
+RESOURCE_FLAVORS = _resource(KUEUE, "v1beta2", kueue.ResourceFlavor, "resourceflavors", namespaced=False)
+COHORTS = _resource(KUEUE, "v1beta2", kueue.Cohort, "cohorts", namespaced=False)
+KUEUE_WORKLOADS = _resource(KUEUE, "v1beta2", kueue.Workload, "workloads")
+WORKLOAD_PRIORITY_CLASSES = _resource(
+    KUEUE, "v1beta2", kueue.WorkloadPriorityClass, "workloadpriorityclasses", namespaced=False
+)
+ADMISSION_CHECKS = _resource(KUEUE, "v1beta2", kueue.AdmissionCheck, "admissionchecks", namespaced=False)
+MULTIKUEUE_CONFIGS = _resource(
+    KUEUE, "v1beta2", kueue.MultiKueueConfig, "multikueueconfigs", namespaced=False
+)
+MULTIKUEUE_CLUSTERS = _resource(
+    KUEUE, "v1beta2", kueue.MultiKueueCluster, "multikueueclusters", namespaced=False
+)
+
+SCHEDULER_KINDS = (NAMESPACES, NODES, PODS, BUDGETS, PRIORITY_CLASSES, POD_GROUPS)
+"""What decides where a pod goes and who makes way for it."""
+
+QUOTA_KINDS = (
+    CLUSTER_QUEUES,
+    LOCAL_QUEUES,
+    RESOURCE_FLAVORS,
+    COHORTS,
+    KUEUE_WORKLOADS,
+    WORKLOAD_PRIORITY_CLASSES,
+    ADMISSION_CHECKS,
+    MULTIKUEUE_CONFIGS,
+    MULTIKUEUE_CLUSTERS,
+    LIMIT_RANGES,
+)
+"""What decides which workload may run."""

@@ -1,0 +1,74 @@
+"""Bytes to objects: list pages, watch lines, and typed decoding that survives odd documents.
+
+Documents are decoded straight into the typed views. One that does not fit (an explicit null, an older spelling of a
+field) takes the careful way through `objects.decode`; one that is wrong altogether raises `InvalidObject`, and the
+reader decides what to do without it.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from reprieve.kube.resources import Resource
+from reprieve.objects.decode import decode as decode_carefully
+
+Decode = Callable[[bytes | msgspec.Raw], Any]
+
+
+class ListMeta(msgspec.Struct, frozen=True, rename="camel"):
+    resource_version: str | None = None
+    continue_: str | None = msgspec.field(name="continue", default=None)
+
+
+class ListPage(msgspec.Struct, frozen=True):
+    metadata: ListMeta = ListMeta()
+    items: list[msgspec.Raw] | None = None
+
+
+class WatchEvent(msgspec.Struct, frozen=True):
+    type: str
+    object: msgspec.Raw = msgspec.Raw()
+
+
+class BookmarkMeta(msgspec.Struct, frozen=True, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class Bookmark(msgspec.Struct, frozen=True):
+    metadata: BookmarkMeta = BookmarkMeta()
+
+    @property
+    def ends_initial_events(self) -> bool:
+        return (self.metadata.annotations or {}).get("k8s.io/initial-events-end") == "true"
+
+
+@lru_cache(maxsize=64)
+def decoder_of(resource: Resource) -> Decode:
+    if resource.view is dict:
+        raw: Decode = msgspec.json.Decoder(dict[str, Any]).decode
+        return raw
+    fast = msgspec.json.Decoder(resource.view)
+
+    def decode(data: bytes | msgspec.Raw) -> Any:
+        try:
+            return fast.decode(data)
+        except msgspec.ValidationError:
+            document = msgspec.json.decode(data)
+            return decode_carefully({"apiVersion": resource.api_version, "kind": resource.kind, **document})
+
+    return decode
+
+
+async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Whole lines out of chunks cut anywhere; an unfinished last line is dropped, it will be sent again."""
+    rest = b""
+    async for chunk in chunks:
+        rest += chunk
+        if b"\n" in chunk:
+            *whole, rest = rest.split(b"\n")
+            for line in whole:
+                if line.strip():
+                    yield line
