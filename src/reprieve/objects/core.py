@@ -1,5 +1,7 @@
 """core/v1: the parts of pods, nodes and namespaces that scheduling reads."""
 
+# ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
+
 from datetime import datetime
 
 import msgspec

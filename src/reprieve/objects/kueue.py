@@ -1,5 +1,7 @@
 """kueue.x-k8s.io/v1beta2. Older spellings (v1beta1) are turned into these by `reprieve.objects.normalise`."""
 
+# ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
+
 from datetime import datetime
 
 from reprieve.objects.core import PodTemplateSpec, Quantity, ResourceList, Taint, Toleration

@@ -5,11 +5,12 @@ an API server works on the raw document, so that no field we do not know is ever
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, dataclass_transform
 
 import msgspec
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class View(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False, dict=False
 ):

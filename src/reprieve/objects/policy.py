@@ -1,5 +1,7 @@
 """policy/v1: budgets for voluntary disruption."""
 
+# ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
+
 from datetime import datetime
 
 from reprieve.objects.meta import LabelSelector, Object, View

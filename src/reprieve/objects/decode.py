@@ -1,0 +1,168 @@
+"""Raw documents to typed views.
+
+State is taken as it is: spellings are normalised and types are checked, but no rule of admission is applied here (those guard the
+door: `reprieve.objects.admission`).
+"""
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from reprieve.objects.documents import Source, read_documents
+from reprieve.objects.errors import InvalidObject
+from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
+from reprieve.objects.meta import Document, Object
+from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, normalise
+from reprieve.objects.structure import misfits, shown
+
+__all__ = ["KINDS", "Source", "decode", "decode_all", "decode_list", "encode", "read_documents"]
+
+T = TypeVar("T", bound=Object)
+
+
+def decode(document: Document) -> Object:
+    """The typed view of one raw object. Raises `InvalidObject` with the path and the value."""
+    return decode_as(document, _view_of(document))
+
+
+def decode_as(document: Document, view: type[T]) -> T:
+    """The typed view, where the kind is already known (items of a typed list carry none)."""
+    current = normalise(document)
+    try:
+        return msgspec.convert(current, view)
+    except (msgspec.ValidationError, OverflowError) as error:
+        problems = misfits(current, view)
+        if not problems:
+            raise InvalidObject("", None, str(error)) from error
+        path, value, message = problems[0]
+        raise InvalidObject(path, value, message) from error
+
+
+def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | None = None) -> list[Object]:
+    """Typed views of all documents; lists are taken apart.
+
+    A kind Reprieve does not know decides nothing and is left out; its name goes into `skipped` for whoever wants to say so.
+    """
+    views = []
+    with collector_off():
+        for each in documents:
+            where = each.where if isinstance(each, Source) else ""
+            for document in _taken_apart(each.document if isinstance(each, Source) else each):
+                try:
+                    if (
+                        isinstance(document, dict)
+                        and document.get("kind")
+                        and kind_key(document) not in TABLE
+                    ):
+                        if skipped is not None:
+                            skipped.append(f"{document.get('apiVersion')} {document['kind']}")
+                        continue
+                    views.append(decode(document))
+                except InvalidObject as error:
+                    raise InvalidObject(
+                        error.path, error.value, error.message, where or _title(document)
+                    ) from error
+    return views
+
+
+def decode_list(data: bytes, view: type[T]) -> list[T]:
+    """Typed views of all items of a JSON list as an API server sends it, straight from the bytes.
+
+    Nulls in odd places and old spellings are rare there; only when one turns up is the list decoded the long way.
+    """
+    with collector_off():
+        if not _needs_rewriting(data, view):
+            try:
+                return cast("list[T]", _list_decoder(view).decode(data).items)
+            except msgspec.ValidationError:
+                pass
+        raw = msgspec.json.decode(data)
+        api_version = raw.get("apiVersion", "")
+        kind = view.__name__
+        return [
+            decode_as({"apiVersion": api_version, "kind": kind, **item}, view) for item in raw["items"] or ()
+        ]
+
+
+def encode(view: Object) -> Document:
+    """The document a view stands for: only the fields the view has, defaults left out. Never write this to a server."""
+    return cast("Document", msgspec.to_builtins(view))
+
+
+@contextmanager
+def collector_off() -> Iterator[None]:
+    """Views hold no cycles; scanning them again and again while thousands are built only costs time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _view_of(document: Document) -> type[Object]:
+    if not isinstance(document, dict):
+        raise InvalidObject("", document, f"expected an object, got {shown(document)}")
+    for field in ("apiVersion", "kind"):
+        if not isinstance(document.get(field), str) or not document[field]:
+            raise InvalidObject(field, document.get(field), "is required")
+    key = kind_key(document)
+    if key not in TABLE:
+        raise InvalidObject(
+            "kind", document["kind"], f"{document['apiVersion']} {document['kind']} is not known here"
+        )
+    version = group_version(document)[1]
+    if version not in TABLE[key].versions:
+        known = ", ".join(TABLE[key].versions)
+        raise InvalidObject(
+            "apiVersion", document["apiVersion"], f"version {version!r} is not one of {known}"
+        )
+    return TABLE[key].view
+
+
+def _taken_apart(document: Document) -> Iterator[Document]:
+    kind = document.get("kind") if isinstance(document, dict) else None
+    items = document.get("items") if isinstance(kind, str) and kind.endswith("List") else None
+    if not isinstance(items, list):
+        yield document
+        return
+    for item in items:
+        if isinstance(item, dict) and "kind" not in item and kind != "List":
+            item = {
+                "apiVersion": document.get("apiVersion", "v1"),
+                "kind": str(kind).removesuffix("List"),
+                **item,
+            }
+        yield from _taken_apart(item)
+
+
+def _title(document: Any) -> str:
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    if not isinstance(metadata, dict):
+        return ""
+    names = (metadata.get("namespace"), metadata.get("name"))
+    return "/".join([str(document.get("kind", "")), *(str(name) for name in names if name)])
+
+
+def _needs_rewriting(data: bytes, view: type[Object]) -> bool:
+    return any(marker in data for marker in _MARKERS.get(view.__name__, ())) or b"/v1beta1" in data[:200]
+
+
+_MARKERS = {
+    "Pod": (POD_GROUP_LABEL.encode(),),
+    "PodGroup": (b'Mode":"', b"preemptionMode", PREEMPTION_PRIORITY_CLASS.encode()),
+    "Workload": (b'Mode":"', b"preemptionMode", b"preemptionPriorityClassName"),
+    "ClusterQueue": (b'"Borrow"', b'"Preempt"'),
+}
+
+
+@cache
+def _list_decoder(view: type[Object]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(
+        msgspec.defstruct(f"{view.__name__}List", [("items", tuple[view, ...], ())], gc=False)  # type: ignore[valid-type]
+    )

@@ -1,0 +1,188 @@
+"""Manifests as text: files, folders, streams, YAML or JSON, one or many documents, lists inside lists.
+
+The only module of this package that touches files. It reads, within limits, and never decides what a document means.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from reprieve.objects import yamltext
+from reprieve.objects.errors import UnreadableInput
+from reprieve.objects.meta import Document
+
+MAX_BYTES = 32 * 1024 * 1024
+"""The largest file read as a manifest."""
+SUFFIXES = (".yaml", ".yml", ".json")
+_MAX_LIST_DEPTH = 8
+_SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_DIRECTIVES = re.compile(r"(\s*(%[^\n]*|#[^\n]*)?(\n|$))*")
+
+
+class Source(NamedTuple):
+    """A document and where it stands."""
+
+    file: str
+    number: str
+    """Counted from 1 in its file; `2.5` is the fifth item of the list that is the second document."""
+    document: Document
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+Found = Source | UnreadableInput
+
+
+def read_documents(
+    source: str | Path | IO[bytes] | IO[str], *, max_bytes: int = MAX_BYTES
+) -> Iterator[Source]:
+    """Every object in a file, a folder (by file name, recursively), `-` (standard input) or an open stream.
+
+    Raises `UnreadableInput` at the first place that cannot be read; lists are taken apart; empty documents are left out.
+    """
+    for found in scan_documents(source, max_bytes=max_bytes):
+        if isinstance(found, UnreadableInput):
+            raise found
+        yield found
+
+
+def scan_documents(
+    source: str | Path | IO[bytes] | IO[str], *, max_bytes: int = MAX_BYTES
+) -> Iterator[Found]:
+    """As `read_documents`, but an unreadable document is yielded as the error it is, and reading goes on after it."""
+    if source == "-":
+        yield from _parse("<stdin>", sys.stdin.buffer, max_bytes)
+    elif isinstance(source, str | Path):
+        for path in _files(Path(source)):
+            if isinstance(path, UnreadableInput):
+                yield path
+                continue
+            try:
+                with path.open("rb") as stream:
+                    yield from _parse(str(path), stream, max_bytes)
+            except OSError as error:
+                yield UnreadableInput(str(path), f"cannot be read: {error.strerror or error}")
+    else:
+        yield from _parse(getattr(source, "name", "<stream>"), source, max_bytes)
+
+
+def _files(path: Path) -> Iterator[Path | UnreadableInput]:
+    if not path.is_dir():
+        yield path
+        return
+    inside = sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
+    if not inside:
+        yield UnreadableInput(str(path), "the folder holds no .yaml, .yml or .json file")
+    yield from inside
+
+
+def _parse(file: str, stream: IO[bytes] | IO[str], max_bytes: int) -> Iterator[Found]:
+    data = stream.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        yield UnreadableInput(
+            file, f"larger than {max_bytes // 1024 // 1024} MiB, the most that is read at once"
+        )
+        return
+    if isinstance(data, bytes):
+        try:
+            data = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            yield UnreadableInput(file, f"not UTF-8: byte {data[error.start]:#04x} at offset {error.start}")
+            return
+    number = 0
+    for value in _values(file, data):
+        if isinstance(value, UnreadableInput):
+            yield value
+        elif value is not None:
+            number += 1
+            yield from _objects(file, str(number), value, 0)
+    if number == 0:
+        yield UnreadableInput(file, "holds no document")
+
+
+def _values(file: str, text: str) -> Iterator[Any]:
+    if text.lstrip()[:1] == "{":
+        try:
+            yield json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+            return
+        except RecursionError:
+            yield UnreadableInput(file, "nested too deeply")
+            return
+        except ValueError as json_error:
+            if isinstance(json_error, _Refused):
+                yield UnreadableInput(file, str(json_error))
+                return
+            if "\n---" not in text and not isinstance(json_error, json.JSONDecodeError):
+                yield UnreadableInput(file, f"not JSON: {json_error}")
+                return
+    for number, part in enumerate(_split(text), 1):
+        try:
+            yield from yamltext.documents(part)
+        except yamltext.YamlError as error:
+            yield UnreadableInput(f"{file}:{number}", str(error))
+
+
+def _split(text: str) -> Iterator[str]:
+    """One piece for each document, padded with line breaks so that line numbers in errors stay true.
+
+    Parsed piece by piece, a broken document does not hide the ones after it.
+    """
+    starts = [match.start() for match in _SEPARATOR.finditer(text)]
+    if not starts or not _DIRECTIVES.fullmatch(text, 0, starts[0]):
+        starts.insert(0, 0)
+    elif starts[0] and "%" in text[: starts[0]]:
+        starts[0] = 0
+    lines = 0
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        lines = text.count("\n", 0, start)
+        yield "\n" * lines + text[start:end]
+
+
+class _Refused(ValueError):
+    """JSON that parses but must not."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Document:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Refused(f"the key {twice!r} is there twice")
+    return result
+
+
+def _no_constant(name: str) -> Any:
+    raise _Refused(f"{name} is not a JSON number")
+
+
+def _objects(file: str, number: str, value: Any, depth: int) -> Iterator[Found]:
+    """Takes lists apart: `kind: List`, `kind: PodList`, a bare list of objects."""
+    if isinstance(value, list):
+        items: Any = value
+    elif isinstance(value, dict):
+        kind = value.get("kind")
+        items = value.get("items") if isinstance(kind, str) and kind.endswith("List") else None
+        if not isinstance(items, list):
+            yield Source(file, number, value)
+            return
+    else:
+        yield UnreadableInput(f"{file}:{number}", f"expected an object, got {str(value)[:60]!r}")
+        return
+    if depth >= _MAX_LIST_DEPTH:
+        yield UnreadableInput(f"{file}:{number}", f"lists inside lists, more than {_MAX_LIST_DEPTH} deep")
+        return
+    for index, item in enumerate(items, 1):
+        yield from _objects(file, f"{number}.{index}", _as_item(item, value), depth + 1)
+
+
+def _as_item(item: Any, parent: Any) -> Any:
+    """Items of a typed list (`PodList`) carry no kind of their own."""
+    if not isinstance(item, dict) or not isinstance(parent, dict) or "kind" in item:
+        return item
+    kind = str(parent.get("kind", "")).removesuffix("List")
+    return {"apiVersion": parent.get("apiVersion", "v1"), "kind": kind, **item} if kind else item

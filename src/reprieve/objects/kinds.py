@@ -1,0 +1,56 @@
+"""Which kinds Reprieve knows: their typed views, the versions it reads, and whether they live in a namespace."""
+
+from typing import NamedTuple
+
+from reprieve.objects import batch, core, kueue, policy, scheduling
+from reprieve.objects.meta import Document, Object
+
+_POD_GROUP_VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
+_KUEUE_VERSIONS = ("v1beta2", "v1beta1")
+
+
+class Kind(NamedTuple):
+    view: type[Object]
+    versions: tuple[str, ...]
+    """Preferred one first; every one of them has, after normalisation, the same shape."""
+    namespaced: bool
+
+
+TABLE: dict[tuple[str, str], Kind] = {
+    ("", "Pod"): Kind(core.Pod, ("v1",), True),
+    ("", "Node"): Kind(core.Node, ("v1",), False),
+    ("", "Namespace"): Kind(core.Namespace, ("v1",), False),
+    ("", "LimitRange"): Kind(core.LimitRange, ("v1",), True),
+    ("batch", "Job"): Kind(batch.Job, ("v1",), True),
+    ("policy", "PodDisruptionBudget"): Kind(policy.PodDisruptionBudget, ("v1",), True),
+    ("scheduling.k8s.io", "PriorityClass"): Kind(scheduling.PriorityClass, ("v1",), False),
+    ("scheduling.k8s.io", "PodGroup"): Kind(scheduling.PodGroup, _POD_GROUP_VERSIONS, True),
+    ("scheduling.k8s.io", "Workload"): Kind(scheduling.Workload, _POD_GROUP_VERSIONS, True),
+    ("kueue.x-k8s.io", "ClusterQueue"): Kind(kueue.ClusterQueue, _KUEUE_VERSIONS, False),
+    ("kueue.x-k8s.io", "Cohort"): Kind(kueue.Cohort, _KUEUE_VERSIONS, False),
+    ("kueue.x-k8s.io", "LocalQueue"): Kind(kueue.LocalQueue, _KUEUE_VERSIONS, True),
+    ("kueue.x-k8s.io", "ResourceFlavor"): Kind(kueue.ResourceFlavor, _KUEUE_VERSIONS, False),
+    ("kueue.x-k8s.io", "WorkloadPriorityClass"): Kind(kueue.WorkloadPriorityClass, _KUEUE_VERSIONS, False),
+    ("kueue.x-k8s.io", "Workload"): Kind(kueue.Workload, _KUEUE_VERSIONS, True),
+    ("kueue.x-k8s.io", "AdmissionCheck"): Kind(kueue.AdmissionCheck, _KUEUE_VERSIONS, False),
+    ("kueue.x-k8s.io", "MultiKueueConfig"): Kind(kueue.MultiKueueConfig, _KUEUE_VERSIONS, False),
+    ("kueue.x-k8s.io", "MultiKueueCluster"): Kind(kueue.MultiKueueCluster, _KUEUE_VERSIONS, False),
+}
+
+KINDS: dict[tuple[str, str], type[Object]] = {key: kind.view for key, kind in TABLE.items()}
+"""(API group, kind) to typed view."""
+
+
+def group_version(document: Document) -> tuple[str, str]:
+    """(group, version) of `apiVersion`; the core group is the empty string. Empty strings where it is missing."""
+    api_version = document.get("apiVersion")
+    if not isinstance(api_version, str):
+        return "", ""
+    group, _, version = api_version.rpartition("/")
+    return group, version
+
+
+def kind_key(document: Document) -> tuple[str, str]:
+    """The key of `TABLE` for a raw document."""
+    kind = document.get("kind")
+    return group_version(document)[0], kind if isinstance(kind, str) else ""

@@ -1,0 +1,177 @@
+"""One spelling inside. The proposals and older API versions write some things differently; here they become the current form.
+
+Every function takes a raw document and changes it in place; `normalise` gives them a copy. Nothing is validated: values that
+are in neither spelling stay for the validation to name.
+"""
+
+from typing import Any
+
+from reprieve.objects.kinds import TABLE, group_version, kind_key
+from reprieve.objects.meta import Document
+
+PREEMPTION_PRIORITY_CLASS = "reprieve.dev/preemption-priority-class"
+POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+"""The label by which pods join a group of the older out-of-tree plugins; a fallback for `spec.schedulingGroup`."""
+
+_PREEMPTION_CLASS_FIELD = "preemptionPriorityClassName"
+_DISRUPTION_MODES = {"Pod": "single", "Single": "single", "PodGroup": "all", "All": "all"}
+_PRIORITY_SOURCES = {
+    "kueue.x-k8s.io/workloadpriorityclass": ("kueue.x-k8s.io", "WorkloadPriorityClass"),
+    "scheduling.k8s.io/priorityclass": ("scheduling.k8s.io", "PriorityClass"),
+}
+
+
+def normalise(document: Document) -> Document:
+    """The document in current spelling, without nulls. The argument is not changed."""
+    result: Document = without_nulls(document)
+    key = kind_key(result)
+    kind = TABLE.get(key)
+    metadata = result.get("metadata")
+    if kind is not None and kind.namespaced and isinstance(metadata, dict):
+        metadata.setdefault("namespace", "default")
+    rewrite = _REWRITES.get(key)
+    if rewrite is not None:
+        rewrite(result)
+    return result
+
+
+def without_nulls(value: Any) -> Any:
+    """A copy in which absent and null are the same, as for Kubernetes: absent."""
+    if isinstance(value, dict):
+        return {key: without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [without_nulls(each) if isinstance(each, dict | list) else each for each in value]
+    return value
+
+
+def _section(document: Document, *path: str) -> Document:
+    """A nested object, or an empty one that belongs to nobody."""
+    found: Any = document
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _sections(document: Document, *path: str) -> list[Document]:
+    found = _section(document, *path[:-1]).get(path[-1])
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _move(section: Document, old: str, new: str) -> None:
+    if old in section:
+        moved = section.pop(old)
+        section.setdefault(new, moved)
+
+
+def _pod(document: Document) -> None:
+    spec = document.get("spec")
+    group = _section(document, "metadata", "labels").get(POD_GROUP_LABEL)
+    if isinstance(spec, dict) and isinstance(group, str) and group:
+        spec.setdefault("schedulingGroup", {"podGroupName": group})
+
+
+def _pod_group(document: Document) -> None:
+    spec = document.get("spec")
+    if isinstance(spec, dict):
+        _group_fields(spec)
+        name = _section(document, "metadata", "annotations").get(PREEMPTION_PRIORITY_CLASS)
+        if name is not None:
+            spec.setdefault(_PREEMPTION_CLASS_FIELD, name)
+
+
+def _scheduling_workload(document: Document) -> None:
+    """The first draft gives the priorities once for the whole Workload; today every template carries them."""
+    spec = _section(document, "spec")
+    shared = {name: spec.pop(name) for name in ("priorityClassName", _PREEMPTION_CLASS_FIELD) if name in spec}
+    for template in _sections(document, "spec", "podGroupTemplates"):
+        _group_fields(template)
+        for name, value in shared.items():
+            template.setdefault(name, value)
+
+
+def _group_fields(spec: Document) -> None:
+    _move(spec, "preemptionMode", "disruptionMode")
+    mode = spec.get("disruptionMode")
+    if isinstance(mode, str) and mode in _DISRUPTION_MODES:
+        spec["disruptionMode"] = {_DISRUPTION_MODES[mode]: {}}
+
+
+def _cluster_queue(document: Document) -> None:
+    spec = _section(document, "spec")
+    fungibility = _section(spec, "flavorFungibility")
+    for field, old in (("whenCanBorrow", "Borrow"), ("whenCanPreempt", "Preempt")):
+        if fungibility.get(field) == old:
+            fungibility[field] = "MayStopSearch"
+    if group_version(document)[1] != "v1beta1":
+        return
+    _move(spec, "cohort", "cohortName")
+    checks = spec.pop("admissionChecks", None)
+    if isinstance(checks, list) and checks:
+        spec.setdefault("admissionChecksStrategy", {"admissionChecks": [{"name": name} for name in checks]})
+    _section(document, "status").pop("pendingWorkloadsStatus", None)
+    _current(document)
+
+
+def _local_queue(document: Document) -> None:
+    if group_version(document)[1] == "v1beta1":
+        status = _section(document, "status")
+        _move(status, "flavorUsage", "flavorsUsage")
+        status.pop("flavors", None)
+        _current(document)
+
+
+def _kueue_workload(document: Document) -> None:
+    if group_version(document)[1] != "v1beta1":
+        return
+    spec = _section(document, "spec")
+    name, source = spec.pop("priorityClassName", ""), spec.pop("priorityClassSource", "")
+    if name and source in _PRIORITY_SOURCES:
+        group, kind = _PRIORITY_SOURCES[source]
+        spec.setdefault("priorityClassRef", {"group": group, "kind": kind, "name": name})
+    _move(
+        _section(document, "status"),
+        "accumulatedPastExexcutionTimeSeconds",
+        "accumulatedPastExecutionTimeSeconds",
+    )
+    _current(document)
+
+
+def _admission_check(document: Document) -> None:
+    if group_version(document)[1] == "v1beta1":
+        _section(document, "spec").pop("retryDelayMinutes", None)
+        _current(document)
+
+
+def _multikueue_cluster(document: Document) -> None:
+    if group_version(document)[1] != "v1beta1":
+        return
+    spec = _section(document, "spec")
+    source = {name: spec.pop(name) for name in ("kubeConfig", "clusterProfileRef") if name in spec}
+    if source:
+        spec.setdefault("clusterSource", source)
+    _current(document)
+
+
+def _same_shape(document: Document) -> None:
+    if group_version(document)[1] == "v1beta1":
+        _current(document)
+
+
+def _current(document: Document) -> None:
+    document["apiVersion"] = "kueue.x-k8s.io/v1beta2"
+
+
+_REWRITES = {
+    ("", "Pod"): _pod,
+    ("scheduling.k8s.io", "PodGroup"): _pod_group,
+    ("scheduling.k8s.io", "Workload"): _scheduling_workload,
+    ("kueue.x-k8s.io", "ClusterQueue"): _cluster_queue,
+    ("kueue.x-k8s.io", "Cohort"): _same_shape,
+    ("kueue.x-k8s.io", "LocalQueue"): _local_queue,
+    ("kueue.x-k8s.io", "ResourceFlavor"): _same_shape,
+    ("kueue.x-k8s.io", "WorkloadPriorityClass"): _same_shape,
+    ("kueue.x-k8s.io", "MultiKueueConfig"): _same_shape,
+    ("kueue.x-k8s.io", "Workload"): _kueue_workload,
+    ("kueue.x-k8s.io", "AdmissionCheck"): _admission_check,
+    ("kueue.x-k8s.io", "MultiKueueCluster"): _multikueue_cluster,
+}
