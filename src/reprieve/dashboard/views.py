@@ -3,6 +3,7 @@
 The whole-cluster view is aggregated (a node is a handful of numbers); a node's pods come when somebody looks at it.
 """
 
+import re
 from collections import defaultdict
 from datetime import datetime
 from typing import Any
@@ -40,7 +41,7 @@ def cluster_view(inventory: Inventory, preemptions: int, now: datetime) -> View:
         "bands": bands,
         "nodes": [
             _node_view(node, on_node.get(node.name, []), nominated.get(node.name, 0), step)
-            for node in sorted(inventory.nodes.values())
+            for node in sorted(inventory.nodes.values(), key=_counting_order)
         ],
         "queue": _queue_view(pending, inventory.groups),
         "groups": _groups_view(inventory),
@@ -76,6 +77,12 @@ def node_detail(inventory: Inventory, name: str) -> View | None:
             for pod in sorted(pods + promised, key=lambda p: (-p.priority, p.key))
         ],
     }
+
+
+def _counting_order(node: NodeRecord) -> list[tuple[int, int, str]]:
+    """`node-2` before `node-10`, as people count."""
+    parts = re.split(r"(\d+)", node.name)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _used(pods: list[PodRecord]) -> dict[str, int]:

@@ -102,4 +102,6 @@ function App() {
     <footer>${state && html`<span>state of ${age(state.time)} ago · revision ${state.revision}</span>`}</footer>`;
 }
 
-render(html`<${App} />`, document.getElementById("app"));
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);
