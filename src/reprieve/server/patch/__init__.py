@@ -1,0 +1,124 @@
+"""The three kinds of patches that change a document by instruction: JSON patch, merge patch, strategic merge patch.
+
+Pure functions: the current document is never changed, the patched one is returned. What a patch may not do (rename an
+object, change its namespace, skip a resourceVersion) is for the caller to check; server-side apply lives in
+`reprieve.server.apply`.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import jsonpatch
+import jsonpointer
+
+from reprieve.server import errors
+from reprieve.server.patch.strategic import MissingMergeKey, strategic_merge
+from reprieve.server.registry import ResourceInfo
+from reprieve.server.schema import schema_of
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+MAX_OPERATIONS = 10_000
+"""kube-apiserver's own limit on the length of a JSON patch."""
+
+Document = dict[str, Any]
+
+
+def apply_patch(content_type: str, current: Document, patch: Any, resource: ResourceInfo) -> Document:
+    """The document after the patch. Raises `ApiError` with the code that kube-apiserver answers with."""
+    try:
+        apply = _PATCHES[content_type]
+    except KeyError:
+        raise errors.unsupported_media_type(_accepted(resource)) from None
+    if apply is _strategic and _is_schemaless(resource):
+        raise errors.unsupported_media_type(_accepted(resource))
+    patched = apply(current, patch, resource)
+    if not isinstance(patched, dict):
+        raise errors.bad_request("the patch does not leave an object behind")
+    return patched
+
+
+def _is_schemaless(resource: ResourceInfo) -> bool:
+    """Custom resources have no patch strategies; Kueue's kinds are custom ones on every other cluster."""
+    return resource.custom or resource.group.endswith(".x-k8s.io")
+
+
+def _accepted(resource: ResourceInfo) -> str:
+    known = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
+    if not _is_schemaless(resource):
+        known.insert(2, STRATEGIC_MERGE_PATCH)
+    return ", ".join(known)
+
+
+def _json(current: Document, patch: Any, _: ResourceInfo) -> Any:
+    if not isinstance(patch, list):
+        raise errors.bad_request("error decoding patch: a JSON patch is a list of operations")
+    if len(patch) > MAX_OPERATIONS:
+        message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
+        raise errors.too_large(message)
+    try:
+        operations = jsonpatch.JsonPatch(patch)
+    except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException, TypeError) as problem:
+        raise errors.bad_request(f"error decoding patch: {problem}") from None
+    try:
+        return operations.apply(current)
+    except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as problem:
+        raise _unprocessable(problem) from None
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as problem:
+        # A pointer that walks through a number or a string; the library lets Python's own errors out.
+        raise _unprocessable(problem) from None
+
+
+def _unprocessable(problem: Exception) -> errors.ApiError:
+    message = f"the server rejected our request due to an error in our request: {problem}"
+    return errors.ApiError(422, "Invalid", message, {})
+
+
+def _merge(current: Document, patch: Any, _: ResourceInfo) -> Any:
+    return merge_patch(current, _as_object(patch))
+
+
+def _strategic(current: Document, patch: Any, resource: ResourceInfo) -> Any:
+    try:
+        return strategic_merge(current, _as_object(patch), schema_of(resource))
+    except MissingMergeKey as problem:
+        raise errors.bad_request(str(problem)) from None
+
+
+def _as_object(patch: Any) -> Document:
+    if not isinstance(patch, dict):
+        raise errors.bad_request("error decoding patch: the patch must be a JSON object")
+    return patch
+
+
+def merge_patch(current: Any, patch: Any) -> Any:
+    """RFC 7386: objects merge, null removes, everything else replaces."""
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    merged = dict(current) if isinstance(current, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
+
+_PATCHES: dict[str, Callable[[Document, Any, ResourceInfo], Any]] = {
+    JSON_PATCH: _json,
+    MERGE_PATCH: _merge,
+    STRATEGIC_MERGE_PATCH: _strategic,
+}
+
+__all__ = [
+    "APPLY_PATCH",
+    "JSON_PATCH",
+    "MERGE_PATCH",
+    "STRATEGIC_MERGE_PATCH",
+    "apply_patch",
+    "merge_patch",
+]

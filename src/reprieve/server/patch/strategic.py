@@ -1,0 +1,160 @@
+"""Strategic merge patch: a merge patch that knows which lists are really maps.
+
+Directives, as kubectl sends them:
+
+    $patch: delete | replace         on an object, or on an item of a list
+    $retainKeys: [...]               every other key of the object goes
+    $deleteFromPrimitiveList/F: []   values to take out of the list F
+    $setElementOrder/F: []           the order the list F has in the end
+
+A list without a merge strategy in the schema is replaced as a whole, as is everything the schema does not know.
+"""
+
+import copy
+from typing import Any
+
+from reprieve.server.schemas import Node
+
+DIRECTIVE = "$patch"
+RETAIN_KEYS = "$retainKeys"
+DELETE_FROM = "$deleteFromPrimitiveList/"
+ELEMENT_ORDER = "$setElementOrder/"
+
+_UNKNOWN = Node("any")
+
+
+class MissingMergeKey(ValueError):
+    """An item of a merged list does not say which item it is."""
+
+
+def strategic_merge(current: dict[str, Any], patch: dict[str, Any], schema: Node) -> dict[str, Any]:
+    """A new document; neither argument is changed. The untouched parts of `current` are shared with the result."""
+    return _merge_objects(current, patch, schema)
+
+
+def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Node) -> dict[str, Any]:
+    directive = patch.get(DIRECTIVE)
+    if directive == "delete":
+        return {}
+    if directive == "replace":
+        return {
+            k: _without_directives(v) for k, v in patch.items() if not k.startswith("$") and v is not None
+        }
+    merged = dict(current)
+    if RETAIN_KEYS in patch:
+        kept = set(patch[RETAIN_KEYS])
+        merged = {name: value for name, value in merged.items() if name in kept}
+    for name, value in patch.items():
+        if name.startswith("$"):
+            continue
+        if value is None:
+            merged.pop(name, None)
+        else:
+            order = patch.get(ELEMENT_ORDER + name)
+            merged[name] = _merge_values(merged.get(name), value, _child(schema, name), order)
+    _apply_list_directives(merged, patch, schema)
+    return merged
+
+
+def _apply_list_directives(merged: dict[str, Any], patch: dict[str, Any], schema: Node) -> None:
+    """Deletions from primitive lists, and orders of lists that the patch itself does not otherwise touch."""
+    for name, value in patch.items():
+        if name.startswith(DELETE_FROM):
+            field = name.removeprefix(DELETE_FROM)
+            if isinstance(merged.get(field), list):
+                merged[field] = [item for item in merged[field] if item not in value]
+        elif name.startswith(ELEMENT_ORDER):
+            field = name.removeprefix(ELEMENT_ORDER)
+            if patch.get(field) is None and isinstance(merged.get(field), list):
+                key = _child(schema, field).merge_key
+                merged[field] = _ordered(merged[field], merged[field], value, key)
+
+
+def _merge_values(current: Any, value: Any, schema: Node, order: list[Any] | None) -> Any:
+    if isinstance(value, dict):
+        base = current if isinstance(current, dict) and not schema.replaces else {}
+        return _merge_objects(base, value, schema)
+    if isinstance(value, list) and schema.merges:
+        base_list = current if isinstance(current, list) else []
+        if schema.merge_key:
+            return _merge_keyed(base_list, value, schema, order)
+        return _merge_primitives(base_list, value, order)
+    return copy.deepcopy(value)
+
+
+def _merge_primitives(current: list[Any], added: list[Any], order: list[Any] | None) -> list[Any]:
+    merged = list(current) + [item for item in added if item not in current]
+    return _ordered(merged, current, order, "") if order is not None else merged
+
+
+def _merge_keyed(current: list[Any], patch: list[Any], schema: Node, order: list[Any] | None) -> list[Any]:
+    key = schema.merge_key
+    item_schema = schema.item or _UNKNOWN
+    replaces = any(isinstance(item, dict) and item.get(DIRECTIVE) == "replace" for item in patch)
+    merged: list[Any] = [] if replaces else list(current)
+    for item in patch:
+        if not isinstance(item, dict):
+            raise MissingMergeKey(f"expected an object with the merge key {key!r}, got {item!r}")
+        directive = item.get(DIRECTIVE)
+        if directive == "replace":
+            continue
+        if key not in item:
+            raise MissingMergeKey(f"an item of the patch does not contain its merge key {key!r}")
+        position = _position(merged, key, item[key])
+        if directive == "delete":
+            merged = [m for m in merged if _key_of(m, key) != item[key]]
+        elif position < 0:
+            merged.append(_merge_objects({}, item, item_schema))
+        else:
+            merged[position] = _merge_objects(merged[position], item, item_schema)
+    return _ordered(merged, current, order, key) if order is not None else merged
+
+
+def _ordered(merged: list[Any], current: list[Any], order: list[Any], key: str) -> list[Any]:
+    """The items that the client knows come in its order; the others keep their place relative to those they knew.
+
+    1. items named by `order`, in that order;
+    2. items that only the server has, each before the first item of 1. that it preceded in `current`.
+    """
+    wanted = [_key_of(item, key) for item in order]
+    before = [_key_of(item, key) for item in current]
+    named = [m for m in merged if _key_of(m, key) in wanted]
+    named.sort(key=lambda m: wanted.index(_key_of(m, key)))
+    others = [m for m in merged if _key_of(m, key) not in wanted]
+    result: list[Any] = []
+    for item in named:
+        value = _key_of(item, key)
+        while others and value in before:
+            other = _key_of(others[0], key)
+            if other not in before or before.index(other) > before.index(value):
+                break
+            result.append(others.pop(0))
+        result.append(item)
+    return result + others
+
+
+def _key_of(item: Any, key: str) -> Any:
+    return item.get(key) if key and isinstance(item, dict) else item
+
+
+def _position(items: list[Any], key: str, value: Any) -> int:
+    return next((i for i, item in enumerate(items) if _key_of(item, key) == value), -1)
+
+
+def _child(schema: Node, name: str) -> Node:
+    if schema.shape == "object":
+        return schema.fields.get(name, _UNKNOWN)
+    if schema.shape == "map" and schema.item is not None:
+        return schema.item
+    return _UNKNOWN
+
+
+def _without_directives(value: Any) -> Any:
+    """What a patch would create from nothing: no nulls, no directives."""
+    if isinstance(value, dict):
+        return {
+            k: _without_directives(v) for k, v in value.items() if not k.startswith("$") and v is not None
+        }
+    if isinstance(value, list):
+        return [_without_directives(item) for item in value]
+    return value
