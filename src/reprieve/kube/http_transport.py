@@ -12,18 +12,18 @@ import tempfile
 import urllib.request
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from typing import Any
 
 import aiohttp
 from aiohttp.connector import AddrInfoType
 
-from reprieve import __version__
 from reprieve.kube.credentials import Credential, Credentials, credentials_of
 from reprieve.kube.errors import ConfigError, TransportError
 from reprieve.kube.kubeconfig import ClusterAccess
 from reprieve.kube.transport import Request, Response, Stream
 
-USER_AGENT = f"reprieve/{__version__}"
+USER_AGENT = f"reprieve/{version('reprieve')}"
 CALL_TIMEOUT = 35.0
 CONNECT_TIMEOUT = 10.0
 CHUNK = 1 << 18

@@ -1,0 +1,184 @@
+"""List, watch, resume, start over: the local copy is right after every kind of interruption."""
+
+import asyncio
+
+import pytest
+from tests.kube.apiserver import Script, bookmark, event, listing, pod, status, stream
+
+from reprieve.kube import PODS, Backoff, Informer
+
+
+async def follow(script, until, **options):
+    """Run an informer over the script until `until(informer, changes)`; returns both."""
+    changes = []
+    paused = []
+
+    async def sleep(seconds):
+        paused.append(seconds)
+        await asyncio.sleep(0)
+
+    options = {"watch_list": False, "backoff": Backoff(random=lambda: 0.0), "sleep": sleep} | options
+    informer = Informer(script.client(), PODS, lambda change: changes.append(change), **options)
+    informer.start()
+    try:
+        async with asyncio.timeout(5):
+            while not until(informer, changes):  # noqa: ASYNC110 - the script has no event to wait for
+                await asyncio.sleep(0)
+    finally:
+        await informer.stop()
+    return informer, changes, paused
+
+
+def told(changes):
+    return [(change.type, change.new.name) for change in changes]
+
+
+async def test_a_list_and_then_every_change_in_order():
+    script = Script(
+        listing(pod("a"), revision=5),
+        stream(
+            event("ADDED", pod("b", 6)),
+            event("MODIFIED", pod("a", 7)),
+            event("DELETED", pod("b", 8)),
+            hold=True,
+        ),
+    )
+    informer, changes, _ = await follow(script, lambda i, c: len(c) == 4)
+    assert told(changes) == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b")]
+    assert script.asked[1].query["resourceVersion"] == "5"
+    assert [item.name for item in informer] == ["a"]
+
+
+async def test_events_cut_in_the_middle_of_a_line_are_whole_again():
+    line = event("ADDED", pod("b", 6)) + event("ADDED", pod("c", 7))
+    script = Script(
+        listing(revision=5), stream(*(line[i : i + 7] for i in range(0, len(line), 7)), hold=True)
+    )
+    _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
+    assert told(changes) == [("ADDED", "b"), ("ADDED", "c")]
+
+
+async def test_a_closed_watch_resumes_after_the_last_event_without_a_new_list():
+    script = Script(
+        listing(revision=5),
+        stream(event("ADDED", pod("b", 6))),
+        stream(event("ADDED", pod("c", 7)), hold=True),
+    )
+    _, _, paused = await follow(script, lambda i, c: len(c) == 2)
+    assert script.asked[2].query["resourceVersion"] == "6"
+    assert paused == []
+
+
+async def test_a_bookmark_moves_the_point_to_resume_from():
+    script = Script(
+        listing(revision=5), stream(bookmark(90)), stream(event("ADDED", pod("c", 91)), hold=True)
+    )
+    await follow(script, lambda i, c: len(c) == 1)
+    assert script.asked[2].query["resourceVersion"] == "90"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        status(410, "Expired"),
+        stream(event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"})),
+    ],
+    ids=["as an answer", "inside the stream"],
+)
+async def test_gone_lists_again_and_tells_what_was_missed(gone):
+    script = Script(
+        listing(pod("a"), pod("b"), pod("c"), revision=5),
+        gone,
+        listing(pod("b"), pod("c", 20), pod("d", 21), revision=30),
+        stream(hold=True),
+    )
+    informer, changes, _ = await follow(script, lambda i, c: len(c) == 6)
+    assert told(changes)[3:] == [("DELETED", "a"), ("MODIFIED", "c"), ("ADDED", "d")]
+    assert sorted(item.name for item in informer) == ["b", "c", "d"]
+
+
+async def test_a_namesake_made_during_the_gap_is_a_deletion_and_an_addition():
+    script = Script(
+        listing(pod("a", uid="one")),
+        status(410, "Expired"),
+        listing(pod("a", 9, uid="two")),
+        stream(hold=True),
+    )
+    _, changes, _ = await follow(script, lambda i, c: len(c) == 3)
+    assert [(change.type, change.new.metadata.uid) for change in changes] == [
+        ("ADDED", "one"), ("DELETED", "one"), ("ADDED", "two"),
+    ]  # fmt: skip
+
+
+async def test_a_modification_of_an_unknown_object_is_an_addition():
+    script = Script(listing(), stream(event("MODIFIED", pod("a", 3)), hold=True))
+    _, changes, _ = await follow(script, lambda i, c: len(c) == 1)
+    assert changes[0].type == "ADDED"
+
+
+async def test_failures_back_off_and_grow():
+    script = Script(status(500, "InternalError"), status(500, "InternalError"), status(500, "InternalError"), listing(pod("a")), stream(hold=True))  # fmt: skip
+    _, _, paused = await follow(script, lambda i, c: len(c) == 1)
+    assert paused == [0.8, 1.6, 3.2]
+
+
+async def test_a_watch_closed_at_once_is_not_hammered():
+    script = Script(listing(pod("a")), stream(), stream(event("ADDED", pod("b", 2)), hold=True))
+    _, _, paused = await follow(script, lambda i, c: len(c) == 2)
+    assert paused == [0.8]
+
+
+async def test_a_silent_stream_is_taken_for_dead_and_opened_again():
+    script = Script(listing(pod("a")), stream(hold=True), stream(event("ADDED", pod("b", 2)), hold=True))
+    _, changes, _ = await follow(script, lambda i, c: len(c) == 2, silence=0.05)
+    assert told(changes)[1] == ("ADDED", "b")
+
+
+async def test_one_unreadable_object_does_not_stop_the_others():
+    odd = {"metadata": {"name": "odd", "namespace": "ns", "resourceVersion": "6"}, "spec": {"containers": 5}}
+    script = Script(
+        listing(odd, pod("a")), stream(event("ADDED", odd), event("ADDED", pod("b", 7)), hold=True)
+    )
+    _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
+    assert told(changes) == [("ADDED", "a"), ("ADDED", "b")]
+
+
+async def test_a_failing_handler_does_not_stop_the_stream():
+    script = Script(listing(pod("a"), pod("b")), stream(hold=True))
+    seen = []
+
+    def handler(change):
+        seen.append(change.new.name)
+        raise RuntimeError("bug")
+
+    async with asyncio.timeout(5), Informer(script.client(), PODS, handler, watch_list=False) as informer:
+        assert seen == ["a", "b"]
+        assert len(informer) == 2
+
+
+class TestStreamingList:
+    async def test_initial_events_become_one_replacement_and_the_stream_goes_on(self):
+        script = Script(
+            stream(event("ADDED", pod("a", 3)), bookmark(4), event("ADDED", pod("b", 4)), bookmark(5, end=True),
+                   event("DELETED", pod("a", 6)), hold=True)
+        )  # fmt: skip
+        informer, changes, _ = await follow(script, lambda i, c: len(c) == 3, watch_list=True)
+        assert told(changes) == [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")]
+        assert script.asked[0].query["sendInitialEvents"] == "true"
+        assert informer.reflector.revision == "6"
+
+    @pytest.mark.parametrize(
+        "refusal",
+        [
+            status(422, "Invalid", "sendInitialEvents is forbidden for watch"),
+            stream(
+                event("ERROR", {"kind": "Status", "code": 500, "message": "RequestWatchProgress is disabled"})
+            ),
+        ],
+        ids=["as an answer", "inside the stream"],
+    )
+    async def test_a_server_that_cannot_is_listed_instead(self, refusal):
+        script = Script(refusal, listing(pod("a"), revision=5), stream(hold=True))
+        _, _, paused = await follow(script, lambda i, c: len(c) == 1, watch_list=True)
+        assert "watch" not in script.asked[1].query
+        assert paused == []
