@@ -1,0 +1,50 @@
+"""Disruption budgets, and which of them cover a pod."""
+
+from collections.abc import Sequence
+
+from reprieve.cluster.classes import PodClass
+from reprieve.objects.policy import PodDisruptionBudget
+from reprieve.objects.selectors import matches
+
+
+class BudgetTable:
+    """Budgets in the order in which they came; which ones cover a class is remembered until a budget changes."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, PodDisruptionBudget] = {}
+        self._list: list[PodDisruptionBudget] | None = None
+        self._covering: dict[int, tuple[int, ...]] = {}
+
+    @property
+    def all(self) -> Sequence[PodDisruptionBudget]:
+        if self._list is None:
+            self._list = list(self._by_key.values())
+        return self._list
+
+    def set(self, budget: PodDisruptionBudget) -> None:
+        self._by_key[budget.key] = budget
+        self._forget()
+
+    def remove(self, key: str) -> None:
+        self._by_key.pop(key, None)
+        self._forget()
+
+    def covering(self, cls: PodClass) -> tuple[int, ...]:
+        """Numbers of the budgets that select pods of this class; a budget with an empty selector selects none."""
+        found = self._covering.get(cls.id)
+        if found is None:
+            found = self._covering[cls.id] = tuple(
+                number for number, budget in enumerate(self.all) if _covers(budget, cls)
+            )
+        return found
+
+    def _forget(self) -> None:
+        self._list = None
+        self._covering.clear()
+
+
+def _covers(budget: PodDisruptionBudget, cls: PodClass) -> bool:
+    selector = budget.spec.selector
+    if selector is None or not cls.labels or budget.namespace != cls.namespace:
+        return False
+    return bool(selector.match_labels or selector.match_expressions) and matches(selector, cls.labels)

@@ -1,0 +1,193 @@
+"""Pod classes: pods with the same scheduling-relevant spec share one class, so that what follows from the spec is worked out once.
+
+A class says nothing about one pod in particular: not its name, priority, node or group.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from reprieve.cluster.columns import Ints, Mask, grown
+from reprieve.cluster.nodes import CPU, MEMORY, MOST, PODS, NodeTable
+from reprieve.cluster.terms import Spread, Term, preferred_terms, required_terms, spread_constraints
+from reprieve.objects.core import Pod, PodSpec, PreferredSchedulingTerm
+from reprieve.objects.errors import InvalidObject
+from reprieve.objects.meta import find_condition
+from reprieve.objects.quantity import QuantityError
+from reprieve.objects.requests import nonzero_requests, pod_requests
+
+WILDCARD = "0.0.0.0"
+
+Port = tuple[str, str, int]
+"""(host address, protocol, host port)"""
+
+_encoder = msgspec.json.Encoder()
+
+
+class PodClass:
+    """What all pods of a class have in common."""
+
+    __slots__ = (
+        "affinity",
+        "anti_affinity",
+        "asks",
+        "container_count",
+        "filled",
+        "has_spread",
+        "id",
+        "images",
+        "labels",
+        "namespace",
+        "ports",
+        "preferred_affinity",
+        "preferred_anti_affinity",
+        "preferred_nodes",
+        "requests",
+        "score_cpu",
+        "score_memory",
+        "soft_spread",
+        "spec",
+        "spread",
+    )
+
+    def __init__(self, id: int, pod: Pod) -> None:
+        spec, labels, namespace = pod.spec, pod.metadata.labels, pod.namespace
+        self.id = id
+        self.namespace = namespace
+        self.labels: Mapping[str, str] = labels
+        self.spec: PodSpec = spec
+        self.requests = _requests(pod)
+        self.filled = nonzero_requests(spec, pod.status)
+        self.score_cpu, self.score_memory = nonzero_requests(_without_pod_level(spec))
+        self.asks: tuple[tuple[int, int], ...] = ()
+        self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec)))
+        self.spread: tuple[Spread, ...] = spread_constraints(spec, labels, "DoNotSchedule")
+        self.soft_spread: tuple[Spread, ...] = spread_constraints(spec, labels, "ScheduleAnyway")
+        self.has_spread = bool(spec.topology_spread_constraints)
+        affinity = spec.affinity
+        near = affinity.pod_affinity if affinity else None
+        apart = affinity.pod_anti_affinity if affinity else None
+        self.affinity: tuple[Term, ...] = required_terms(near, namespace, labels)
+        self.anti_affinity: tuple[Term, ...] = required_terms(apart, namespace, labels)
+        self.preferred_affinity: tuple[Term, ...] = preferred_terms(near, namespace, labels)
+        self.preferred_anti_affinity: tuple[Term, ...] = preferred_terms(apart, namespace, labels)
+        self.preferred_nodes: tuple[PreferredSchedulingTerm, ...] = ()
+        if affinity and affinity.node_affinity:
+            self.preferred_nodes = affinity.node_affinity.preferred_during_scheduling_ignored_during_execution
+        containers = (*spec.init_containers, *spec.containers)
+        self.images = tuple(_with_tag(each.image) for each in containers if each.image)
+        self.container_count = len(containers)
+
+    @property
+    def has_terms(self) -> bool:
+        """Whether it says anything about other pods, so that placing it can change how others are scored or filtered."""
+        return bool(
+            self.affinity or self.anti_affinity or self.preferred_affinity or self.preferred_anti_affinity
+        )
+
+
+class ClassTable:
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._by_key: dict[bytes, PodClass] = {}
+        self.all: list[PodClass] = []
+        self.requests: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
+        """What a pod of each class (columns) asks of each resource (rows); every pod asks for one of `pods`."""
+        self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
+        self.with_ports: Mask = np.zeros(0, dtype=np.bool_)
+        self.anti_affine: list[PodClass] = []
+        """Classes with required anti-affinity: theirs is the veto that others must heed."""
+        self.with_terms: list[PodClass] = []
+
+    def __getitem__(self, id: int) -> PodClass:
+        return self.all[id]
+
+    def of(self, pod: Pod) -> PodClass:
+        """The class of a pod, made when it is the first of its kind."""
+        key = _key(pod)
+        found = self._by_key.get(key)
+        if found is None:
+            found = self._by_key[key] = self._add(PodClass(len(self.all), pod))
+        return found
+
+    def _add(self, fresh: PodClass) -> PodClass:
+        asked = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
+        asked[PODS] = 1
+        fresh.asks = tuple(sorted((index, number) for index, number in asked.items() if number))
+        self.all.append(fresh)
+        count, rows = len(self.all), len(self._nodes.resources)
+        if rows > self.requests.shape[0]:
+            pad = np.zeros((rows - self.requests.shape[0], self.requests.shape[1]), dtype=np.int64)
+            self.requests = np.concatenate([self.requests, pad])
+        self.requests = grown(self.requests, count)
+        self.filled = grown(self.filled, count)
+        self.with_ports = grown(self.with_ports, count)
+        for index, number in fresh.asks:
+            self.requests[index, fresh.id] = number
+        self.filled[:, fresh.id] = fresh.filled
+        self.with_ports[fresh.id] = bool(fresh.ports)
+        if fresh.anti_affinity:
+            self.anti_affine.append(fresh)
+        if fresh.has_terms:
+            self.with_terms.append(fresh)
+        return fresh
+
+
+def _key(pod: Pod) -> bytes:
+    spec, status = pod.spec, pod.status
+    resize = find_condition(status.conditions, "PodResizePending")
+    return _encoder.encode(
+        (
+            pod.namespace,
+            pod.metadata.labels,
+            spec.containers,
+            spec.init_containers,
+            spec.resources,
+            spec.overhead,
+            spec.node_selector,
+            spec.affinity,
+            spec.tolerations,
+            spec.topology_spread_constraints,
+            status.container_statuses,
+            status.init_container_statuses,
+            status.resources,
+            status.allocated_resources,
+            resize.reason if resize is not None else "",
+        )
+    )
+
+
+def _requests(pod: Pod) -> dict[str, int]:
+    where = f"Pod/{pod.key}"
+    try:
+        asked = pod_requests(pod.spec, pod.status)
+    except QuantityError as wrong:
+        raise InvalidObject("spec.containers[].resources.requests", None, str(wrong), where) from None
+    for name, number in asked.items():
+        if number < 0:
+            path = f"spec.containers[].resources.requests[{name}]"
+            raise InvalidObject(path, number, f"a request must not be negative, is {number}", where)
+    return {name: min(number, MOST) for name, number in asked.items()}
+
+
+def _without_pod_level(spec: PodSpec) -> PodSpec:
+    """Upstream's scorer never hears of requests stated for the whole pod."""
+    return spec if spec.resources is None else msgspec.structs.replace(spec, resources=None)
+
+
+def _ports(spec: PodSpec) -> list[Port]:
+    sidecars = [each for each in spec.init_containers if each.restart_policy == "Always"]
+    return [
+        (port.host_ip or WILDCARD, port.protocol or "TCP", port.host_port)
+        for container in (*spec.containers, *sidecars)
+        for port in container.ports
+        if port.host_port > 0
+    ]
+
+
+def _with_tag(image: str) -> str:
+    return image if ":" in image[image.rfind("/") + 1 :] else f"{image}:latest"
+
+
+assert (CPU, MEMORY) == (0, 1), "`filled` columns are cpu and memory, in this order"

@@ -1,0 +1,93 @@
+"""Pod groups and priority classes: what a pod's membership says about its importance.
+
+A group can be named by pods before its object is seen: it has a number from then on, and counts as missing until it comes.
+"""
+
+import numpy as np
+
+from reprieve.cluster.columns import Ints, Mask, Rows, grown
+from reprieve.objects.scheduling import PodGroup, PriorityClass
+
+
+class GroupTable:
+    def __init__(self) -> None:
+        self.number_of: dict[str, int] = {}
+        self.keys: list[str] = []
+        self.objects: list[PodGroup | None] = []
+        self.members: list[dict[int, None]] = []
+        """Pod rows that name the group, in the order in which they came."""
+        self.priority: Ints = np.zeros(0, dtype=np.int64)
+        self.guard: Rows = np.full(0, -1, dtype=np.int32)
+        self.exists: Mask = np.zeros(0, dtype=np.bool_)
+        self.whole: Mask = np.zeros(0, dtype=np.bool_)
+        """Disruption mode *all*: its pods go together."""
+
+    def number(self, key: str) -> int:
+        """The number of a group, given out when it is first named."""
+        found = self.number_of.get(key)
+        if found is None:
+            found = self.number_of[key] = len(self.keys)
+            self.keys.append(key)
+            self.objects.append(None)
+            self.members.append({})
+            self.priority = grown(self.priority, found + 1)
+            self.guard = grown(self.guard, found + 1, -1)
+            self.exists = grown(self.exists, found + 1)
+            self.whole = grown(self.whole, found + 1)
+        return found
+
+    def set(self, group: PodGroup, priority: int, guard: int) -> int:
+        number = self.number(group.key)
+        self.objects[number] = group
+        self.priority[number] = priority
+        self.guard[number] = guard
+        self.exists[number] = True
+        self.whole[number] = group.disrupted_as_a_whole
+        return number
+
+    def remove(self, key: str) -> None:
+        number = self.number_of.get(key)
+        if number is not None:
+            self.objects[number] = None
+            self.exists[number] = False
+            self.whole[number] = False
+
+    def get(self, key: str) -> PodGroup | None:
+        number = self.number_of.get(key)
+        return None if number is None else self.objects[number]
+
+
+class PriorityTable:
+    """Priority classes by name; a name has a number from its first mention, so that columns can refer to it."""
+
+    def __init__(self) -> None:
+        self.number_of: dict[str, int] = {}
+        self.values: Ints = np.full(0, _UNKNOWN, dtype=np.int64)
+        self._objects: dict[str, PriorityClass] = {}
+
+    def number(self, name: str) -> int:
+        found = self.number_of.get(name)
+        if found is None:
+            found = self.number_of[name] = len(self.number_of)
+            self.values = grown(self.values, found + 1, _UNKNOWN)
+        return found
+
+    def set(self, cls: PriorityClass) -> None:
+        self._objects[cls.name] = cls
+        self.values[self.number(cls.name)] = cls.value
+
+    def remove(self, name: str) -> None:
+        if self._objects.pop(name, None) is not None:
+            self.values[self.number(name)] = _UNKNOWN
+
+    def get(self, name: str) -> PriorityClass | None:
+        return self._objects.get(name)
+
+    def default(self) -> PriorityClass | None:
+        """The class of those that name none: of several global defaults, the one with the lowest value."""
+        defaults = [each for each in self._objects.values() if each.global_default]
+        return min(defaults, key=lambda each: (each.value, each.name), default=None)
+
+
+_UNKNOWN = -(2**62)
+"""The value of a class nobody has seen: it protects nothing."""

@@ -1,0 +1,218 @@
+"""The nodes as columns: what they offer, what is used of it, and the order in which the scheduler looks at them.
+
+A node keeps its slot from the day it is seen to the day it is gone; every per-node array of the house is indexed by slot.
+Nothing here knows about pods except as amounts.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from reprieve.cluster.columns import Ints, Mask, Rows, grown
+from reprieve.objects.core import Node, ResourceList, Taint
+from reprieve.objects.errors import InvalidObject
+from reprieve.objects.quantity import QuantityError, amount
+
+CPU, MEMORY, EPHEMERAL, PODS = range(4)
+BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
+
+MOST = 2**53
+"""Amounts above this (8 PiB, nine quadrillion) count as this much, so that a thousand of them still add up in 64 bits."""
+
+REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+
+
+class Topology:
+    """One label key over all nodes: each distinct value has a number, a node without the label has -1."""
+
+    def __init__(self, slots: int) -> None:
+        self.values: list[str] = []
+        self.number_of: dict[str, int] = {}
+        self.ids: Rows = np.full(slots, -1, dtype=np.int32)
+
+    def set(self, slot: int, value: str | None) -> None:
+        self.ids = grown(self.ids, slot + 1, -1)
+        if value is None:
+            self.ids[slot] = -1
+            return
+        number = self.number_of.get(value)
+        if number is None:
+            number = self.number_of[value] = len(self.values)
+            self.values.append(value)
+        self.ids[slot] = number
+
+
+class NodeTable:
+    def __init__(self) -> None:
+        self.resources: list[str] = list(BUILT_IN)
+        self.resource_index: dict[str, int] = {name: i for i, name in enumerate(BUILT_IN)}
+        self.slot_of: dict[str, int] = {}
+        self.names: list[str] = []
+        self.objects: list[Node | None] = []
+        self.allocatable: Ints = np.zeros((len(BUILT_IN), 0), dtype=np.int64)
+        self.used: Ints = np.zeros((len(BUILT_IN), 0), dtype=np.int64)
+        self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
+        """cpu and memory in use, where a container that asks for nothing counts as a small one; scoring reads it."""
+        self.changes: list[int] = []
+        """Slots whose labels, taints or cordon changed, in order: static filters recompute only these."""
+        self.image_version = 0
+        self._sequence: list[int] = []
+        self._next = 0
+        self._free: list[int] = []
+        self._order: Rows | None = None
+        self._topologies: dict[str, Topology] = {}
+
+    def __len__(self) -> int:
+        return len(self.slot_of)
+
+    @property
+    def slots(self) -> int:
+        """Length of every per-node array; some slots may be empty."""
+        return len(self.names)
+
+    def set(self, node: Node) -> int:
+        """Add or update a node; returns its slot."""
+        slot = self.slot_of.get(node.name)
+        if slot is None:
+            slot = self._take_slot(node.name)
+            self.image_version += 1
+        elif (old := self.objects[slot]) is not None and old.metadata.labels == node.metadata.labels:
+            if old.spec == node.spec and old.status == node.status:
+                self.objects[slot] = node
+                return slot
+            if old.status.images != node.status.images:
+                self.image_version += 1
+        self.objects[slot] = node
+        self._order = None
+        self._set_allocatable(slot, node)
+        for key, topology in self._topologies.items():
+            topology.set(slot, node.metadata.labels.get(key))
+        self.changes.append(slot)
+        return slot
+
+    def remove(self, name: str) -> int | None:
+        slot = self.slot_of.pop(name, None)
+        if slot is None:
+            return None
+        self.names[slot] = ""
+        self.objects[slot] = None
+        for column in (self.allocatable, self.used, self.filled):
+            column[:, slot] = 0
+        for topology in self._topologies.values():
+            topology.set(slot, None)
+        self._free.append(slot)
+        self._order = None
+        self.image_version += 1
+        self.changes.append(slot)
+        return slot
+
+    def resource(self, name: str) -> int:
+        """The row of a resource; rows are added as names are met."""
+        index = self.resource_index.get(name)
+        if index is None:
+            index = self.resource_index[name] = len(self.resources)
+            self.resources.append(name)
+            pad = np.zeros((1, self.allocatable.shape[1]), dtype=np.int64)
+            self.allocatable = np.concatenate([self.allocatable, pad])
+            self.used = np.concatenate([self.used, pad])
+        return index
+
+    def topology(self, key: str) -> Topology:
+        """The column of a label key, kept up to date from now on."""
+        found = self._topologies.get(key)
+        if found is None:
+            found = self._topologies[key] = Topology(self.slots)
+            for slot, node in enumerate(self.objects):
+                found.set(slot, None if node is None else node.metadata.labels.get(key))
+        return found
+
+    @property
+    def order(self) -> Rows:
+        """Slots in the order the scheduler walks them.
+
+        1. Zones (region and zone labels together) in the order of their oldest node.
+        2. The first node of each zone, then the second of each zone, and so on.
+        3. Inside a zone, nodes in the order in which they came.
+        """
+        if self._order is None:
+            zones: dict[tuple[str, str], list[int]] = {}
+            for slot in sorted(self.slot_of.values(), key=self._sequence.__getitem__):
+                zones.setdefault(self._zone(slot), []).append(slot)
+            rounds = max(map(len, zones.values()), default=0)
+            self._order = np.array(
+                [zone[i] for i in range(rounds) for zone in zones.values() if i < len(zone)], dtype=np.int32
+            )
+        return self._order
+
+    @property
+    def known(self) -> Mask:
+        """Which slots hold a node."""
+        mask = np.zeros(self.slots, dtype=np.bool_)
+        mask[self.order] = True
+        return mask
+
+    def labels(self, slot: int) -> dict[str, str]:
+        node = self.objects[slot]
+        return {} if node is None else node.metadata.labels
+
+    def taints(self, slot: int) -> tuple[Taint, ...]:
+        node = self.objects[slot]
+        return () if node is None else node.spec.taints
+
+    def free(self, slots: Rows | slice = slice(None)) -> Ints:
+        """What is left of every resource (rows) on every node (columns)."""
+        width = self.slots
+        return self.allocatable[:, :width][:, slots] - self.used[:, :width][:, slots]
+
+    def _take_slot(self, name: str) -> int:
+        if self._free:
+            slot = self._free.pop()
+            self.names[slot] = name
+        else:
+            slot = len(self.names)
+            self.names.append(name)
+            self.objects.append(None)
+            self._sequence.append(0)
+            self.allocatable = grown(self.allocatable, slot + 1)
+            self.used = grown(self.used, slot + 1)
+            self.filled = grown(self.filled, slot + 1)
+        self._sequence[slot] = self._next
+        self._next += 1
+        self.slot_of[name] = slot
+        return slot
+
+    def _set_allocatable(self, slot: int, node: Node) -> None:
+        offered = read_amounts(node.status.allocatable or node.status.capacity, node)
+        indexes = {self.resource(name): number for name, number in offered.items()}
+        self.allocatable[:, slot] = 0
+        for index, number in indexes.items():
+            self.allocatable[index, slot] = number
+
+    def _zone(self, slot: int) -> tuple[str, str]:
+        labels = self.labels(slot)
+
+        def first(keys: Iterable[str]) -> str:
+            return next((labels[key] for key in keys if key in labels), "")
+
+        return first(REGION_LABELS), first(ZONE_LABELS)
+
+
+def read_amounts(offered: ResourceList, node: Node) -> dict[str, int]:
+    """What a node offers; what no quantity can be, or less than nothing, is the user's to fix."""
+    amounts: dict[str, int] = {}
+    for name, quantity in offered.items():
+        path = f"status.allocatable[{name}]"
+        try:
+            number = amount(name, quantity)
+        except QuantityError as wrong:
+            raise InvalidObject(path, quantity, str(wrong), f"Node/{node.name}") from None
+        if number < 0:
+            raise InvalidObject(path, quantity, f"must not be negative, is {quantity}", f"Node/{node.name}")
+        amounts[name] = min(number, MOST)
+    return amounts
+
+
+def absurd(amounts: Iterable[int]) -> bool:
+    """Whether an amount was too large to count and was cut to `MOST`."""
+    return any(number >= MOST for number in amounts)

@@ -1,0 +1,147 @@
+"""The pods as columns: where each one is, what it counts for, and the little about it that is not a number.
+
+A pod keeps its row from the day it is seen to the day it is gone. Typed objects are not kept: a row costs a few hundred bytes.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, grown
+from reprieve.objects.core import Pod
+from reprieve.objects.meta import find_condition
+
+NOT_STARTED = 2**62
+"""The start of a pod that states none: later than any other."""
+
+PREEMPTED = "PreemptionByScheduler"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class About(NamedTuple):
+    """What only some decisions ask about a pod."""
+
+    uid: str
+    never_preempts: bool
+    gated: bool
+    scheduler: str
+    node_name: str
+    nominated: str
+    annotations: dict[str, str]
+
+
+def ticks(instant: datetime | None) -> int:
+    """Microseconds since 1970; the latest possible moment for a pod that has not started."""
+    return NOT_STARTED if instant is None else (instant - _EPOCH) // _MICROSECOND
+
+
+class PodTable:
+    def __init__(self) -> None:
+        self.row_of: dict[str, int] = {}
+        self.keys: list[str] = []
+        self.about: list[About] = []
+        self.node: Rows = np.full(0, NOWHERE, dtype=np.int32)
+        self.cls: Rows = np.zeros(0, dtype=np.int32)
+        self.group: Rows = np.full(0, -1, dtype=np.int32)
+        self.priority: Ints = np.zeros(0, dtype=np.int64)
+        self.guard: Rows = np.full(0, -1, dtype=np.int32)
+        """Number of the priority class that protects it from preemption, -1 for none."""
+        self.start: Ints = np.zeros(0, dtype=np.int64)
+        self.shielded_until: Ints = np.zeros(0, dtype=np.int64)
+        """Before this moment it is no victim (`reprieve.dev/min-runtime`); 0 for most."""
+        self.sequence: Ints = np.zeros(0, dtype=np.int64)
+        self.terminating: Mask = np.zeros(0, dtype=np.bool_)
+        self.preempted: Mask = np.zeros(0, dtype=np.bool_)
+        """Terminating because a scheduler preempted it."""
+        self._next = 0
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.row_of)
+
+    @property
+    def rows(self) -> int:
+        """Length of the columns in use; some rows may be empty."""
+        return len(self.keys)
+
+    def add(self, pod: Pod) -> int:
+        """A row for a pod that is not known yet; the caller fills in class, group and node."""
+        if self._free:
+            row = self._free.pop()
+        else:
+            row = len(self.keys)
+            self.keys.append("")
+            self.about.append(_about(pod))
+            self._reserve(row + 1)
+        self.keys[row] = pod.key
+        self.row_of[pod.key] = row
+        self.sequence[row] = self._next
+        self._next += 1
+        self.node[row] = NOWHERE
+        return row
+
+    def fill(self, row: int, pod: Pod) -> None:
+        """Everything about the pod that follows from its own object alone."""
+        self.about[row] = _about(pod)
+        self.priority[row] = pod.spec.priority or 0
+        self.start[row] = ticks(pod.status.start_time)
+        self.terminating[row] = pod.metadata.deletion_timestamp is not None
+        self.preempted[row] = terminating_by_preemption(pod)
+
+    def remove(self, row: int) -> None:
+        del self.row_of[self.keys[row]]
+        self.keys[row] = ""
+        self.node[row] = NOWHERE
+        self.group[row] = -1
+        self._free.append(row)
+
+    def _reserve(self, size: int) -> None:
+        self.node = grown(self.node, size, NOWHERE)
+        self.cls = grown(self.cls, size)
+        self.group = grown(self.group, size, -1)
+        self.priority = grown(self.priority, size)
+        self.guard = grown(self.guard, size, -1)
+        self.start = grown(self.start, size)
+        self.shielded_until = grown(self.shielded_until, size)
+        self.sequence = grown(self.sequence, size)
+        self.terminating = grown(self.terminating, size)
+        self.preempted = grown(self.preempted, size)
+
+
+def terminating_by_preemption(pod: Pod) -> bool:
+    if pod.metadata.deletion_timestamp is None:
+        return False
+    condition = find_condition(pod.status.conditions, "DisruptionTarget")
+    return condition is not None and condition.status == "True" and condition.reason == PREEMPTED
+
+
+def is_finished(pod: Pod) -> bool:
+    """A pod in a terminal phase holds nothing: to the scheduler it is gone."""
+    return pod.status.phase in ("Succeeded", "Failed")
+
+
+def _about(pod: Pod) -> About:
+    notes = pod.metadata.annotations
+    return About(
+        uid=pod.metadata.uid,
+        never_preempts=pod.spec.preemption_policy == "Never",
+        gated=bool(pod.spec.scheduling_gates),
+        scheduler=pod.spec.scheduler_name,
+        node_name=pod.spec.node_name,
+        nominated=pod.status.nominated_node_name,
+        annotations={k: v for k, v in notes.items() if k.startswith("reprieve.dev/")} if notes else {},
+    )
+
+
+__all__ = [
+    "LOST",
+    "NOT_STARTED",
+    "NOWHERE",
+    "About",
+    "PodTable",
+    "is_finished",
+    "terminating_by_preemption",
+    "ticks",
+]

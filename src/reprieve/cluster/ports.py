@@ -1,0 +1,49 @@
+"""Host ports in use, by port: a pod that wants one asks only the nodes where it is taken."""
+
+from collections import Counter
+
+from reprieve.cluster.classes import WILDCARD, PodClass, Port
+
+
+class PortTable:
+    def __init__(self) -> None:
+        self._users: dict[tuple[str, int], dict[int, Counter[str]]] = {}
+
+    def add(self, cls: PodClass, slot: int) -> None:
+        for address, protocol, number in cls.ports:
+            on_nodes = self._users.setdefault((protocol, number), {})
+            on_nodes.setdefault(slot, Counter())[address] += 1
+
+    def remove(self, cls: PodClass, slot: int) -> None:
+        for address, protocol, number in cls.ports:
+            users = self._users[(protocol, number)][slot]
+            users[address] -= 1
+            if not users[address]:
+                del users[address]
+            if not users:
+                del self._users[(protocol, number)][slot]
+
+    def conflicts(self, cls: PodClass, slot: int) -> bool:
+        return any(
+            _clash(address, other)
+            for address, protocol, number in cls.ports
+            for other in self._users.get((protocol, number), {}).get(slot, ())
+        )
+
+    def taken(self, cls: PodClass) -> set[int]:
+        """Slots where a port that the class wants is in use."""
+        return {
+            slot
+            for address, protocol, number in cls.ports
+            for slot, users in self._users.get((protocol, number), {}).items()
+            if any(_clash(address, other) for other in users)
+        }
+
+
+def ports_clash(wanted: tuple[Port, ...], taken: tuple[Port, ...]) -> bool:
+    """Same protocol and port, and either side takes every address or both name the same one."""
+    return any(a[1:] == b[1:] and _clash(a[0], b[0]) for a in wanted for b in taken)
+
+
+def _clash(one: str, other: str) -> bool:
+    return WILDCARD in (one, other) or one == other

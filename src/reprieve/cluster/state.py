@@ -1,0 +1,344 @@
+"""The cluster in memory: tables that change as objects come and go, and an undo log for what-ifs.
+
+Two kinds of change, never mixed:
+- *Observed* changes (`set`, `remove`, `assume`, `forget`, `nominate`) follow the world and stay.
+- *Supposed* changes (`attach`, `detach`) answer a question and are rolled back to a checkpoint. They touch only what filters and
+  scores read: node usage, host ports and the pods' node column.
+The final state depends on the objects and the order of their first appearance, not on how they came (one by one or in bulk).
+"""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from reprieve.cluster.budgets import BudgetTable
+from reprieve.cluster.classes import ClassTable, PodClass
+from reprieve.cluster.columns import LOST, NOWHERE, Ints, Rows, add_at
+from reprieve.cluster.groups import GroupTable, PriorityTable
+from reprieve.cluster.nodes import NodeTable
+from reprieve.cluster.pods import PodTable, is_finished
+from reprieve.cluster.ports import PortTable
+from reprieve.cluster.priorities import resolve
+from reprieve.cluster.shield import shielded_until
+from reprieve.objects.core import Namespace, Node, Pod
+from reprieve.objects.meta import LabelSelector, Object
+from reprieve.objects.policy import PodDisruptionBudget
+from reprieve.objects.scheduling import PodGroup, PriorityClass
+
+Undo = tuple[Any, ...]
+
+
+class Cluster:
+    def __init__(self) -> None:
+        self.nodes = NodeTable()
+        self.pods = PodTable()
+        self.classes = ClassTable(self.nodes)
+        self.groups = GroupTable()
+        self.priorities = PriorityTable()
+        self.budgets = BudgetTable()
+        self.ports = PortTable()
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.owners: dict[tuple[str, str, str], LabelSelector] = {}
+        """Selectors of services and controllers by (kind, namespace, name): default spreading reads them."""
+        self.residents: list[dict[int, None]] = []
+        """Observed pods of each node slot, in the order in which they came."""
+        self.nominated: dict[str, dict[int, None]] = {}
+        """Waiting pods by the name of the node they are promised."""
+        self.touched: list[int] = []
+        """Slots whose usage changed, in order; caches catch up from where they stopped reading."""
+        self.moved: list[int] = []
+        """Slots whose observed pods changed, in order; the victims' layout catches up from it."""
+        self.version = 0
+        """Counts changes of groups and priorities, which may change the importance of any pod."""
+        self.caches: dict[Any, Any] = {}
+        """What placement derived from the present usage; set aside whole when many pods are supposed away at once."""
+        self._subjects: dict[int, Pod] = {}
+        self._promised: dict[int, str] = {}
+        self._lost: dict[str, dict[int, None]] = {}
+        self._undo: list[Undo] = []
+
+    # --- observed changes -----------------------------------------------------------------------------------------
+
+    def set(self, obj: Object) -> None:
+        """Add or update an object; kinds that no decision reads are ignored."""
+        if self._undo:
+            raise RuntimeError("an observed change while a what-if is open")
+        match obj:
+            case Pod():
+                self._set_pod(obj)
+            case Node():
+                self._set_node(obj)
+            case PodGroup():
+                self._set_group(obj)
+            case PodDisruptionBudget():
+                self.budgets.set(obj)
+            case PriorityClass():
+                self.priorities.set(obj)
+                self._resolve_again()
+            case Namespace():
+                self.namespaces[obj.name] = obj.metadata.labels
+                self.caches.clear()
+            case _:
+                pass
+
+    def remove(self, kind: type[Object], key: str) -> None:
+        """Forget an object by its type and key (`namespace/name`, or the bare name)."""
+        if kind is Pod:
+            row = self.pods.row_of.get(key)
+            if row is not None:
+                self._drop_pod(row)
+        elif kind is Node:
+            self._remove_node(key)
+        elif kind is PodGroup:
+            self.groups.remove(key)
+            self.version += 1
+        elif kind is PodDisruptionBudget:
+            self.budgets.remove(key)
+        elif kind is PriorityClass:
+            self.priorities.remove(key)
+            self._resolve_again()
+        elif kind is Namespace:
+            self.namespaces.pop(key, None)
+            self.caches.clear()
+
+    def set_owner(self, kind: str, namespace: str, name: str, selector: LabelSelector) -> None:
+        """The pods that a service or controller selects; only default spreading asks."""
+        self.owners[kind, namespace, name] = selector
+        self.caches.clear()
+
+    def assume(self, key: str, node: str) -> None:
+        """The scheduler has decided to bind a waiting pod: it counts on the node from now on."""
+        row = self.pods.row_of[key]
+        self._withdraw(row)
+        self._unplace(row)
+        self._place(row, node)
+
+    def forget(self, key: str) -> None:
+        """The binding did not happen: the pod waits again, with the nomination its status states."""
+        row = self.pods.row_of[key]
+        self._unplace(row)
+        self._nominate(row, self.pods.about[row].nominated)
+
+    def nominate(self, key: str, node: str) -> None:
+        """Promise a node to a waiting pod; an empty name withdraws the promise."""
+        row = self.pods.row_of[key]
+        self.pods.about[row] = self.pods.about[row]._replace(nominated=node)
+        self._withdraw(row)
+        self._nominate(row, node)
+
+    # --- supposed changes -----------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> int:
+        return len(self._undo)
+
+    def rollback(self, mark: int) -> None:
+        """Undo every supposed change made since the checkpoint."""
+        while len(self._undo) > mark:
+            kind, *record = self._undo.pop()
+            if kind == "one":
+                row, slot, sign = record
+                self._count(row, slot, -sign)
+                self.pods.node[row] = NOWHERE if sign > 0 else slot
+            else:
+                rows, slots, used, filled, self.caches = record
+                self.pods.node[rows] = slots
+                self.nodes.used[:, : used.shape[1]] = used
+                self.nodes.filled[:, : filled.shape[1]] = filled
+                self._count_ports(rows, slots, 1)
+
+    def attach(self, row: int, slot: int) -> None:
+        """Suppose a pod on a node."""
+        self._undo.append(("one", row, slot, 1))
+        self.pods.node[row] = slot
+        self._count(row, slot, 1)
+
+    def detach(self, row: int) -> None:
+        """Suppose a pod gone from its node."""
+        slot = int(self.pods.node[row])
+        self._undo.append(("one", row, slot, -1))
+        self.pods.node[row] = NOWHERE
+        self._count(row, slot, -1)
+
+    def detach_all(self, rows: Rows) -> None:
+        """Suppose many pods gone at once: one masked subtraction, whatever their number."""
+        slots = self.pods.node[rows].copy()
+        width = self.nodes.slots
+        used, filled = self.nodes.used[:, :width], self.nodes.filled[:, :width]
+        self._undo.append(("many", rows, slots, used.copy(), filled.copy(), self.caches))
+        self.caches = {}
+        self.pods.node[rows] = NOWHERE
+        here = slots >= 0
+        places, classes = slots[here], self.pods.cls[rows[here]]
+        for column, amounts in (
+            *zip(used, self.classes.requests, strict=False),
+            *zip(filled, self.classes.filled, strict=True),
+        ):
+            if amounts.any():
+                add_at(column, places, -amounts[classes])
+        self._count_ports(rows, slots, -1)
+
+    # --- what pods count for ---------------------------------------------------------------------------------------
+
+    def class_of(self, row: int) -> PodClass:
+        return self.classes.all[int(self.pods.cls[row])]
+
+    def demand(self, rows: Rows) -> Ints:
+        """What pods ask for: resources (rows) by pods (columns)."""
+        return self.classes.requests[:, self.pods.cls[rows]]
+
+    def _count(self, row: int, slot: int, sign: int) -> None:
+        if slot < 0:
+            return
+        cls = self.classes.all[self.pods.cls[row]]
+        used = self.nodes.used
+        for index, number in cls.asks:
+            used[index, slot] += sign * number
+        cpu, memory = cls.filled
+        self.nodes.filled[0, slot] += sign * cpu
+        self.nodes.filled[1, slot] += sign * memory
+        if cls.ports:
+            (self.ports.add if sign > 0 else self.ports.remove)(cls, slot)
+        self.touched.append(slot)
+
+    def _count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:
+        for index in np.flatnonzero(self.classes.with_ports[self.pods.cls[rows]] & (slots >= 0)):
+            cls = self.classes.all[self.pods.cls[rows[index]]]
+            (self.ports.add if sign > 0 else self.ports.remove)(cls, int(slots[index]))
+
+    # --- pods come and go ------------------------------------------------------------------------------------------
+
+    def _set_pod(self, pod: Pod) -> None:
+        row = self.pods.row_of.get(pod.key)
+        if is_finished(pod):
+            if row is not None:
+                self._drop_pod(row)
+            return
+        if row is None:
+            row = self.pods.add(pod)
+        else:
+            self._withdraw(row)
+            assumed = self.pods.node[row] >= 0 and not self.pods.about[row].node_name
+            if assumed and not pod.spec.node_name:
+                pod = _bound(pod, self.nodes.names[self.pods.node[row]])
+            self._unplace(row)
+        self._describe(row, pod)
+        if pod.spec.node_name:
+            self._place(row, pod.spec.node_name)
+        else:
+            self._nominate(row, pod.status.nominated_node_name)
+
+    def _describe(self, row: int, pod: Pod) -> None:
+        pods = self.pods
+        pods.fill(row, pod)
+        pods.cls[row] = self.classes.of(pod).id
+        self._join(row, pod)
+        self._resolve(row, pod)
+        pods.shielded_until[row] = shielded_until(pod)
+        if pod.spec.priority is None:
+            self._subjects[row] = pod
+        else:
+            self._subjects.pop(row, None)
+
+    def _resolve(self, row: int, pod: Pod) -> None:
+        found = resolve(pod, self.priorities)
+        self.pods.priority[row] = found.priority
+        self.pods.guard[row] = found.guard
+        self.pods.about[row] = self.pods.about[row]._replace(never_preempts=found.never_preempts)
+
+    def _resolve_again(self) -> None:
+        for row, pod in self._subjects.items():
+            self._resolve(row, pod)
+        for group in self.groups.objects:
+            if group is not None:
+                self._set_group(group)
+        self.version += 1
+
+    def _join(self, row: int, pod: Pod) -> None:
+        link = pod.spec.scheduling_group
+        number = -1 if link is None else self.groups.number(f"{pod.namespace}/{link.pod_group_name}")
+        old = int(self.pods.group[row])
+        if old != number:
+            if old >= 0:
+                del self.groups.members[old][row]
+            if number >= 0:
+                self.groups.members[number][row] = None
+            self.pods.group[row] = number
+
+    def _drop_pod(self, row: int) -> None:
+        self._withdraw(row)
+        self._unplace(row)
+        group = int(self.pods.group[row])
+        if group >= 0:
+            del self.groups.members[group][row]
+        self._subjects.pop(row, None)
+        self.pods.remove(row)
+
+    def _place(self, row: int, node: str) -> None:
+        slot = self.nodes.slot_of.get(node)
+        if slot is None:
+            self.pods.node[row] = LOST
+            self._lost.setdefault(node, {})[row] = None
+            return
+        self.pods.node[row] = slot
+        self.residents[slot][row] = None
+        self._count(row, slot, 1)
+        self.moved.append(slot)
+
+    def _unplace(self, row: int) -> None:
+        slot = int(self.pods.node[row])
+        if slot >= 0:
+            self._count(row, slot, -1)
+            del self.residents[slot][row]
+            self.moved.append(slot)
+        elif slot == LOST:
+            for rows in self._lost.values():
+                rows.pop(row, None)
+        self.pods.node[row] = NOWHERE
+
+    def _nominate(self, row: int, node: str) -> None:
+        if node:
+            self.nominated.setdefault(node, {})[row] = None
+            self._promised[row] = node
+
+    def _withdraw(self, row: int) -> None:
+        node = self._promised.pop(row, None)
+        if node is not None:
+            del self.nominated[node][row]
+            if not self.nominated[node]:
+                del self.nominated[node]
+
+    # --- nodes and groups come and go --------------------------------------------------------------------------------
+
+    def _set_node(self, node: Node) -> None:
+        fresh = node.name not in self.nodes.slot_of
+        slot = self.nodes.set(node)
+        self.touched.append(slot)
+        if not fresh:
+            return
+        while len(self.residents) <= slot:
+            self.residents.append({})
+        for row in sorted(self._lost.pop(node.name, {}), key=self.pods.sequence.__getitem__):
+            self._place(row, node.name)
+
+    def _remove_node(self, name: str) -> None:
+        slot = self.nodes.slot_of.get(name)
+        if slot is None:
+            return
+        for row in list(self.residents[slot]):
+            self._unplace(row)
+            self.pods.node[row] = LOST
+            self._lost.setdefault(name, {})[row] = None
+        self.nodes.remove(name)
+        self.touched.append(slot)
+        self.moved.append(slot)
+
+    def _set_group(self, group: PodGroup) -> None:
+        found = resolve(group, self.priorities)
+        self.groups.set(group, found.priority, found.guard)
+        self.version += 1
+
+
+def _bound(pod: Pod, node: str) -> Pod:
+    """A pod that the scheduler assumed and the API does not yet show as bound stays where it was assumed."""
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
