@@ -1,0 +1,82 @@
+"""Keeps the inventory equal to an API server, by list and watch."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from reprieve.dashboard.inventory import Inventory
+from reprieve.kube import (
+    CLUSTER_QUEUES,
+    COHORTS,
+    KUEUE_WORKLOADS,
+    LOCAL_QUEUES,
+    MULTIKUEUE_CLUSTERS,
+    NODES,
+    POD_GROUPS,
+    PODS,
+    Client,
+    Resource,
+)
+from reprieve.kube.reflector import Reflector
+from reprieve.objects.meta import Object
+
+WATCHED = (
+    NODES,
+    PODS,
+    POD_GROUPS,
+    CLUSTER_QUEUES,
+    COHORTS,
+    LOCAL_QUEUES,
+    KUEUE_WORKLOADS,
+    MULTIKUEUE_CLUSTERS,
+)
+ASK_AGAIN_SECONDS = 30.0
+"""How often to look whether a kind that was not served is served now."""
+
+
+class _IntoInventory:
+    """Hands one kind's objects on as they come; only the inventory's compact records are kept."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._known: dict[str, Object] = {}
+
+    def replace(self, objects: list[Any]) -> None:
+        fresh = {obj.key for obj in objects}
+        for key in [key for key in self._known if key not in fresh]:
+            self._inventory.remove(self._known.pop(key))
+        for obj in objects:
+            self.apply("MODIFIED", obj)
+
+    def apply(self, type: str, object: Any) -> None:
+        if type == "DELETED":
+            self._known.pop(object.key, None)
+            self._inventory.remove(object)
+        else:
+            self._known[object.key] = _named(object)
+            self._inventory.put(object)
+
+
+def _named(obj: Any) -> Object:
+    """The object's kind and name, enough to remove it later."""
+    named: Object = obj.__class__(metadata=obj.metadata.__class__(name=obj.name, namespace=obj.namespace))
+    return named
+
+
+@asynccontextmanager
+async def feeding(client: Client, inventory: Inventory) -> AsyncIterator[None]:
+    """While inside, the inventory follows the API server."""
+    tasks = [asyncio.create_task(_follow(client, resource, inventory)) for resource in WATCHED]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _follow(client: Client, resource: Resource, inventory: Inventory) -> None:
+    while (served := await client.served(resource)) is None:
+        await asyncio.sleep(ASK_AGAIN_SECONDS)
+    await Reflector(client, served, _IntoInventory(inventory)).run()
