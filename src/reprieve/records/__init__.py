@@ -1,0 +1,15 @@
+"""What was decided and why: decision records, their sentences, a ring, a file, queries.
+
+    log = DecisionLog(path="/var/lib/reprieve/decisions.jsonl")        # path is optional: ring only
+    log.add(Decision(time=now, controller="scheduler", for_="PodGroup/ml/train", outcome="preempts",
+                     revision="4711", duration_ms=1.2, placements={…}, victims=[…], reasons=[…]))
+    log.latest(100), log.get("17"), log.find(victim="dev/a"), log.preemptions, log.victims
+
+Knows nothing of clusters or of HTTP; time comes in with the decision.
+"""
+
+from reprieve.records.decision import Decision
+from reprieve.records.log import DecisionLog
+from reprieve.records.sentences import sentence
+
+__all__ = ["Decision", "DecisionLog", "sentence"]

@@ -1,0 +1,130 @@
+"""The ring of recent decisions, and the file that outlives the process.
+
+The ring answers queries. The file, if there is one, is JSON lines, appended as decisions are taken: each line is one write, so a
+crash loses at most the line being written, and a torn last line is skipped when the log is opened again. When the file grows
+beyond its limit it becomes `<path>.1` (replacing the older one) and a new one is begun.
+"""
+
+import contextlib
+import logging
+import os
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reprieve.records.decision import Decision
+from reprieve.records.sentences import sentence
+
+log = logging.getLogger(__name__)
+
+CAPACITY = 2000
+FILE_LIMIT = 64 << 20
+
+
+class DecisionLog:
+    def __init__(
+        self, capacity: int = CAPACITY, path: str | Path | None = None, file_limit: int = FILE_LIMIT
+    ) -> None:
+        self._ring: deque[Decision] = deque(maxlen=capacity)
+        self._by_id: dict[str, Decision] = {}
+        self._path = Path(path) if path else None
+        self._file_limit = file_limit
+        self._descriptor: int | None = None
+        self._next = 1
+        self.preemptions = 0
+        """Decisions that evict, since the process started."""
+        self.victims = 0
+        if self._path is not None:
+            self._replay()
+            self._open()
+
+    def add(self, decision: Decision) -> Decision:
+        """Number it, put it into words, keep it. Returns the decision as kept."""
+        kept = msgspec.structs.replace(decision, id=str(self._next))
+        if not kept.sentence:
+            kept = msgspec.structs.replace(kept, sentence=sentence(kept))
+        self._next += 1
+        self._keep(kept)
+        if kept.victims and kept.outcome != "waits":
+            self.preemptions += 1
+            self.victims += len(kept.victims)
+        self._write(kept)
+        return kept
+
+    def get(self, decision_id: str) -> dict[str, Any] | None:
+        found = self._by_id.get(decision_id)
+        return found.to_dict() if found else None
+
+    def latest(self, limit: int = 100) -> list[dict[str, Any]]:
+        """Summaries, newest first."""
+        return [decision.summary() for decision, _ in zip(reversed(self._ring), range(limit), strict=False)]
+
+    def find(
+        self,
+        *,
+        for_: str = "",
+        outcome: str = "",
+        victim: str = "",
+        controller: str = "",
+        since: datetime | None = None,
+    ) -> Iterator[Decision]:
+        """Decisions that match everything given, newest first. `victim` is a pod or a workload as namespace/name."""
+        for decision in reversed(self._ring):
+            if since is not None and decision.time < since:
+                return
+            if (
+                (not for_ or decision.for_ == for_)
+                and (not outcome or decision.outcome == outcome)
+                and (not controller or decision.controller == controller)
+                and (not victim or victim in decision.victim_names)
+            ):
+                yield decision
+
+    def __len__(self) -> int:
+        return len(self._ring)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _keep(self, decision: Decision) -> None:
+        if len(self._ring) == self._ring.maxlen:
+            self._by_id.pop(self._ring[0].id, None)
+        self._ring.append(decision)
+        self._by_id[decision.id] = decision
+
+    def _replay(self) -> None:
+        assert self._path is not None
+        for path in (self._path.with_name(self._path.name + ".1"), self._path):
+            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+                for line in file:
+                    with contextlib.suppress(msgspec.MsgspecError):
+                        decision = msgspec.json.decode(line, type=Decision)
+                        self._keep(decision)
+                        self._next = max(self._next, int(decision.id) + 1)
+
+    def _open(self) -> None:
+        assert self._path is not None
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        size = os.fstat(self._descriptor).st_size
+        if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+            os.write(self._descriptor, b"\n")  # end the torn line, so that the next one is whole
+
+    def _write(self, decision: Decision) -> None:
+        """Records must never stop the work they describe: a full disk is logged, and the ring goes on."""
+        if self._descriptor is None or self._path is None:
+            return
+        try:
+            os.write(self._descriptor, msgspec.json.encode(decision) + b"\n")
+            if os.fstat(self._descriptor).st_size > self._file_limit:
+                os.replace(self._path, self._path.with_name(self._path.name + ".1"))
+                self.close()
+                self._open()
+        except OSError as error:
+            log.error("decision %s was not written to %s: %s", decision.id, self._path, error)
