@@ -1,0 +1,69 @@
+"""The command line: `reprieve COMMAND`. Commands hold no logic; each lives in its own module and is imported when it is used."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from reprieve import __version__
+from reprieve.cli.output import BAD_INPUT, fail
+from reprieve.objects.errors import ReprieveError
+
+COMMANDS = {
+    "plan": "Would it fit, and if not: who makes way, and why?",
+    "admit": "Which workloads may run on the quota there is?",
+    "validate": "Check manifests and name every problem.",
+    "explain": "Why was this decision made?",
+    "up": "Start a whole control plane with fake nodes on this machine.",
+    "run": "Run the controllers against a cluster.",
+    "simulate": "Run scenarios in virtual time.",
+    "manifests": "Print what a cluster needs: custom resources, deployment.",
+    "demo": "A tour on this machine.",
+    "completion": "Print the shell completion script.",
+}
+"""Name to the line shown by `--help`, so that nothing has to be imported to show it. Module: `reprieve.cli.<name>`."""
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module only when that command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [name for name in COMMANDS if find_spec(f"reprieve.cli.{name}") is not None]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"reprieve.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Errors that are the user's to fix become a message and exit code 2, never a traceback."""
+        try:
+            return super().invoke(ctx)
+        except ReprieveError as error:
+            fail(str(error))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Exit codes: 0 yes, 1 no (it does not fit, it is not admitted), 2 bad input or usage.",
+)
+@click.version_option(__version__, prog_name="reprieve")
+def main() -> None:
+    """Decides which running workloads make way for more important ones, and says why.
+
+    \b
+    Examples:
+      reprieve plan -f cluster.yaml --for PodGroup/ml/train
+      reprieve validate -f manifests/
+      reprieve COMMAND --help
+    """
+
+
+__all__ = ["BAD_INPUT", "COMMANDS", "main"]

@@ -4,18 +4,26 @@ msgspec stops at the first wrong field. That is right for decoding (fast) and wr
 the same type information and collects. Unknown fields are no misfit: views name only what Reprieve reads.
 """
 
+import difflib
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
 
-from reprieve.objects.times import TimeError, parse_time
+from reprieve.objects.times import Duration, TimeError, parse_duration, parse_time
 
-INT32 = range(-(2**31), 2**31)
+_NAMES: dict[Any, str] = {
+    str: "a string",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    datetime: "a timestamp such as 2026-08-23T10:00:00Z",
+    Duration: "a duration such as 300ms, 5m or 1h30m",
+}
 
 
 class Problem(NamedTuple):
@@ -29,9 +37,15 @@ class Problem(NamedTuple):
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-def misfits(document: Any, view: type) -> list[Problem]:
-    """Every field of `document` that `view` cannot hold."""
-    return list(_check(document, view, ""))
+def misfits(document: Any, view: type, *, known_fields_only: bool = False) -> list[Problem]:
+    """Every field of `document` that `view` cannot hold; with `known_fields_only` also every field it does not have."""
+    return list(_Checker(known_fields_only).check(document, view, ""))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'minCount'?`, or nothing where no known word is near."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def shown(value: Any) -> str:
@@ -40,68 +54,88 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
 
-def _check(value: Any, expected: Any, path: str) -> Iterator[Problem]:
-    if isinstance(expected, type) and issubclass(expected, msgspec.Struct):
-        yield from _check_struct(value, expected, path)
-        return
-    origin = typing.get_origin(expected)
-    if origin is tuple:
-        yield from _check_list(value, typing.get_args(expected)[0], path)
-    elif origin is dict:
-        yield from _check_map(value, typing.get_args(expected)[1], path)
-    elif origin in (typing.Union, types.UnionType):
-        yield from _check_union(value, typing.get_args(expected), path)
-    elif origin is typing.Annotated:
-        yield from _check(value, typing.get_args(expected)[0], path)
-    else:
-        yield from _check_scalar(value, expected, path)
+class _Checker:
+    """One walk over a document and the types it should have."""
+
+    def __init__(self, known_fields_only: bool) -> None:
+        self._known_fields_only = known_fields_only
+
+    def check(self, value: Any, expected: Any, path: str) -> Iterator[Problem]:
+        if isinstance(expected, type) and issubclass(expected, msgspec.Struct):
+            yield from self._struct(value, expected, path)
+            return
+        origin, arguments = typing.get_origin(expected), typing.get_args(expected)
+        if origin is tuple:
+            yield from self._list(value, arguments[0], path)
+        elif origin is dict:
+            yield from self._map(value, arguments[1], path)
+        elif origin in (typing.Union, types.UnionType):
+            yield from self._union(value, arguments, path)
+        elif origin is typing.Annotated:
+            yield from self._bounded(value, arguments[0], arguments[1:], path)
+        elif origin is typing.Literal:
+            if not isinstance(value, str) or value not in arguments:
+                yield Problem(path, value, f"expected one of {', '.join(arguments)}; got {shown(value)}")
+        elif not _fits_scalar(value, expected):
+            yield _misfit(path, value, _name(expected))
+
+    def _struct(self, value: Any, struct: type[msgspec.Struct], path: str) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield _misfit(path, value, "an object")
+            return
+        fields = _fields(struct)
+        for name, expected, required in fields:
+            if value.get(name) is not None:
+                yield from self.check(value[name], expected, _join(path, name))
+            elif required:
+                yield Problem(_join(path, name), None, "is required")
+        if self._known_fields_only:
+            known = [name for name, _, _ in fields]
+            for name in value:
+                if name not in known:
+                    yield Problem(_join(path, name), value[name], f"unknown field{nearest(str(name), known)}")
+
+    def _list(self, value: Any, item: Any, path: str) -> Iterator[Problem]:
+        if not isinstance(value, list | tuple):
+            yield _misfit(path, value, "a list")
+            return
+        for index, each in enumerate(value):
+            if each is None:
+                yield _misfit(f"{path}[{index}]", each, _name(item))
+            else:
+                yield from self.check(each, item, f"{path}[{index}]")
+
+    def _map(self, value: Any, item: Any, path: str) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield _misfit(path, value, "an object")
+            return
+        for key, each in value.items():
+            place = f"{path}[{key}]"
+            if not isinstance(key, str):
+                yield Problem(place, key, f"the key {shown(key)} must be a string")
+            elif each is not None:
+                yield from self.check(each, item, place)
+
+    def _union(self, value: Any, options: tuple[Any, ...], path: str) -> Iterator[Problem]:
+        wanted = [option for option in options if option is not type(None)]
+        if len(wanted) == 1:
+            yield from self.check(value, wanted[0], path)
+        elif not any(_fits_scalar(value, option) for option in wanted):
+            yield _misfit(path, value, " or ".join(_name(option) for option in wanted))
+
+    def _bounded(self, value: Any, expected: Any, notes: tuple[Any, ...], path: str) -> Iterator[Problem]:
+        problems = list(self.check(value, expected, path))
+        yield from problems
+        for note in notes if not problems else ():
+            if isinstance(note, msgspec.Meta):
+                if note.ge is not None and value < note.ge:
+                    yield Problem(path, value, f"must be at least {note.ge}, got {shown(value)}")
+                if note.le is not None and value > note.le:
+                    yield Problem(path, value, f"must be at most {note.le}, got {shown(value)}")
 
 
-def _check_struct(value: Any, struct: type[msgspec.Struct], path: str) -> Iterator[Problem]:
-    if not isinstance(value, dict):
-        yield _misfit(path, value, "an object")
-        return
-    for name, expected, required in _fields(struct):
-        if value.get(name) is not None:
-            yield from _check(value[name], expected, f"{path}.{name}" if path else name)
-        elif required:
-            yield Problem(f"{path}.{name}" if path else name, None, "is required")
-
-
-def _check_list(value: Any, item: Any, path: str) -> Iterator[Problem]:
-    if not isinstance(value, list | tuple):
-        yield _misfit(path, value, "a list")
-        return
-    for index, each in enumerate(value):
-        if each is None:
-            yield _misfit(f"{path}[{index}]", each, _name(item))
-        else:
-            yield from _check(each, item, f"{path}[{index}]")
-
-
-def _check_map(value: Any, item: Any, path: str) -> Iterator[Problem]:
-    if not isinstance(value, dict):
-        yield _misfit(path, value, "an object")
-        return
-    for key, each in value.items():
-        place = f"{path}[{key}]"
-        if not isinstance(key, str):
-            yield Problem(place, key, f"the key {shown(key)} must be a string")
-        elif each is not None:
-            yield from _check(each, item, place)
-
-
-def _check_union(value: Any, options: tuple[Any, ...], path: str) -> Iterator[Problem]:
-    wanted = [option for option in options if option is not type(None)]
-    if len(wanted) == 1:
-        yield from _check(value, wanted[0], path)
-    elif not any(_fits_scalar(value, option) for option in wanted):
-        yield _misfit(path, value, " or ".join(_name(option) for option in wanted))
-
-
-def _check_scalar(value: Any, expected: Any, path: str) -> Iterator[Problem]:
-    if not _fits_scalar(value, expected):
-        yield _misfit(path, value, _name(expected))
+def _join(path: str, name: Any) -> str:
+    return f"{path}.{name}" if path else str(name)
 
 
 def _fits_scalar(value: Any, expected: Any) -> bool:
@@ -116,13 +150,15 @@ def _fits_scalar(value: Any, expected: Any) -> bool:
     if expected is float:
         return isinstance(value, int | float)
     if expected is datetime:
-        return isinstance(value, datetime) or (isinstance(value, str) and _is_time(value))
+        return isinstance(value, datetime) or (isinstance(value, str) and _parses(parse_time, value))
+    if expected is Duration:
+        return isinstance(value, str) and _parses(parse_duration, value)
     return True
 
 
-def _is_time(text: str) -> bool:
+def _parses(parse: Callable[[str], Any], text: str) -> bool:
     try:
-        parse_time(text)
+        parse(text)
     except TimeError:
         return False
     return True
@@ -138,16 +174,9 @@ def _kind_of(value: Any) -> str:
 
 
 def _name(expected: Any) -> str:
-    names = {
-        str: "a string",
-        int: "an integer",
-        float: "a number",
-        bool: "true or false",
-        datetime: "a timestamp",
-    }
-    if expected in names:
-        return names[expected]
-    return "a list" if typing.get_origin(expected) is tuple else "an object"
+    if typing.get_origin(expected) is tuple:
+        return "a list"
+    return _NAMES.get(expected, "an object")
 
 
 @cache

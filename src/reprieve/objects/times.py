@@ -11,6 +11,15 @@ class TimeError(ReprieveError, ValueError):
     """Neither a timestamp nor a duration."""
 
 
+class Duration(float):
+    """Seconds that are written as Go writes durations."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return format_duration(self)
+
+
 _TIME = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})", re.ASCII
 )

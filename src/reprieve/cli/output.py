@@ -1,0 +1,55 @@
+"""How commands speak: tables for people, JSON and YAML for programs, one line for an error."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+YES, NO, BAD_INPUT = 0, 1, 2
+"""Exit codes."""
+
+Output = Literal["table", "json", "yaml"]
+
+output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json", "yaml"]),
+    default="table",
+    show_default=True,
+    help="Table for people, JSON or YAML for programs.",
+)
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """A rich console: colours and the terminal's width at a terminal, plain text of a fixed width in a pipe."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    at_terminal = stream.isatty()
+    return Console(
+        file=stream, width=None if at_terminal else 160, highlight=False, soft_wrap=not at_terminal
+    )
+
+
+def print_result(data: dict[str, Any], output: Output, render: Callable[["Console"], None]) -> None:
+    """Prints `data` as JSON or YAML, or lets `render` draw it."""
+    if output == "json":
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    elif output == "yaml":
+        import yaml
+
+        click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
+    else:
+        render(console())
+
+
+def fail(message: str) -> NoReturn:
+    """Says what is wrong on standard error and ends with exit code 2."""
+    for line in message.splitlines() or ["failed"]:
+        click.echo(f"error: {line}", err=True)
+    raise SystemExit(BAD_INPUT)

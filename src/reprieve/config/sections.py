@@ -1,0 +1,124 @@
+"""The sections of the configuration. Every field is documented here and in docs/configuration.md; a test compares the two."""
+
+from typing import Annotated, Literal, dataclass_transform
+
+import msgspec
+from msgspec import Meta
+
+from reprieve.objects.times import Duration
+
+Positive = Annotated[int, Meta(ge=1)]
+Weight = Annotated[float, Meta(ge=0)]
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
+    """Base of all sections: frozen, camelCase in the file."""
+
+
+class Weights(Section):
+    """Weights of the terms that `minimal-cost` adds up once budgets and priorities are equal."""
+
+    lost_work: Weight = 1.0
+    restart: Weight = 1.0
+    preemption_cost: Weight = 1.0
+    units: Weight = 1.0
+    pods: Weight = 1.0
+    cascade: Weight = 1.0
+
+
+class Preemption(Section):
+    algorithm: Literal["kep-5710", "kubernetes", "minimal-cost"] = "kep-5710"
+    time_budget: Duration = Duration(0.2)
+    """How long `minimal-cost` may look for something better."""
+    weights: Weights = Weights()
+    place_beyond_min_count: bool = False
+    """`minimal-cost`: evict also for pods of a gang beyond its minCount."""
+
+
+class ScoredResource(Section):
+    name: str
+    weight: Annotated[int, Meta(ge=1, le=100)] = 1
+
+
+class ShapePoint(Section):
+    utilization: Annotated[int, Meta(ge=0, le=100)]
+    score: Annotated[int, Meta(ge=0, le=10)]
+
+
+class ScoringStrategy(Section):
+    type: Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"] = "LeastAllocated"
+    resources: tuple[ScoredResource, ...] = (ScoredResource(name="cpu"), ScoredResource(name="memory"))
+    shape: tuple[ShapePoint, ...] = ()
+    """Points of the function from utilization to score; only and always with RequestedToCapacityRatio."""
+
+
+class Placement(Section):
+    scoring_strategy: ScoringStrategy = ScoringStrategy()
+
+
+Strategy = Literal["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
+
+
+class FairSharing(Section):
+    """Its presence turns fair sharing on."""
+
+    preemption_strategies: tuple[Strategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+
+class Quota(Section):
+    exclude_resource_prefixes: tuple[str, ...] = ()
+    """Resources whose names start so are not counted."""
+    quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = "BlockUndeclared"
+    """What a resource means that the queue does not cover."""
+
+
+class Fleet(Section):
+    gate_policy: Literal["first-come", "least-cost"] = "first-come"
+    single_cluster_preemption_timeout: Duration = Duration(300)
+    """How long one cluster alone may preempt."""
+    close_gate_at_timeout: bool = True
+    """Close the earlier gate before the next one opens. Off: as Kueue, it stays open."""
+    close_gate_margin: Duration = Duration(10)
+    """How much longer a worker out of reach is given to close its gate by itself."""
+    grace: Duration = Duration(10)
+    """`least-cost`: how long after the first signal a worker without need to preempt may still win."""
+    dispatcher: Literal["AllAtOnce", "Incremental"] = "AllAtOnce"
+    step_size: Positive = 3
+    """Incremental: how many more clusters are nominated in each round."""
+    round_length: Duration = Duration(300)
+    """Incremental: how long a round lasts."""
+    worker_lost_timeout: Duration = Duration(900)
+    origin: str = "multikueue"
+    """Value of the label kueue.x-k8s.io/multikueue-origin on remote copies."""
+
+
+class LeaderElection(Section):
+    enabled: bool = True
+    lease_duration: Duration = Duration(15)
+    renew_deadline: Duration = Duration(10)
+    retry_period: Duration = Duration(2)
+    namespace: str = "reprieve-system"
+    name: str = "reprieve"
+
+
+class Scheduler(Section):
+    scheduler_name: str = "reprieve"
+    """Only pods with this spec.schedulerName are ours to place."""
+    initial_backoff: Duration = Duration(1)
+    max_backoff: Duration = Duration(10)
+    max_unschedulable: Duration = Duration(300)
+    """After this long an unschedulable pod is tried again although nothing happened."""
+    leader_election: LeaderElection = LeaderElection()
+
+
+class Records(Section):
+    ring_size: Positive = 10_000
+    """How many decisions are kept in memory."""
+    path: str = ""
+    """A file that keeps them too; empty: memory only."""
+
+
+class Admission(Section):
+    allow_whole_group_disruption_for_basic: bool = False
+    """Accept disruption mode all together with the basic policy, as Kubernetes 1.37 does; the proposal forbids it."""
