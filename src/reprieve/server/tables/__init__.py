@@ -1,0 +1,64 @@
+"""`kubectl get`: objects as the rows of a `meta.k8s.io/v1 Table`, with the columns people know.
+
+Each kind's columns live in a table of `Column`s; custom resources bring their own (`additionalPrinterColumns`);
+whoever has neither gets name and age. Pure: the time that ages are counted from comes in as an argument.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from reprieve.server.registry import ResourceInfo
+from reprieve.server.tables.column import AGE, NAME, Column
+from reprieve.server.tables.custom import custom_columns
+from reprieve.server.tables.kueue import KUEUE_COLUMNS
+from reprieve.server.tables.nodes import CLUSTER_COLUMNS
+from reprieve.server.tables.pods import POD_COLUMNS
+from reprieve.server.tables.storage import STORAGE_COLUMNS
+from reprieve.server.tables.workloads import WORKLOAD_COLUMNS
+
+_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
+    ("", "Pod"): POD_COLUMNS,
+    **CLUSTER_COLUMNS,
+    **STORAGE_COLUMNS,
+    **WORKLOAD_COLUMNS,
+    **KUEUE_COLUMNS,
+}
+
+
+def columns_of(resource: ResourceInfo) -> tuple[Column, ...]:
+    if resource.custom:
+        return custom_columns(resource.printer_columns)
+    return _COLUMNS.get((resource.group, resource.kind), (NAME, AGE))
+
+
+def to_table(
+    resource: ResourceInfo, objects: Iterable[dict[str, Any]], include_object: str, now: datetime
+) -> dict[str, Any]:
+    """A Table document. `include_object` is `Metadata` (default of clients), `Object` or `None`."""
+    columns = columns_of(resource)
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {},
+        "columnDefinitions": [column.definition() for column in columns],
+        "rows": [_row(columns, doc, include_object, now) for doc in objects],
+    }
+
+
+def _row(
+    columns: tuple[Column, ...], doc: dict[str, Any], include_object: str, now: datetime
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"cells": [column.cell(doc, now) for column in columns]}
+    if include_object == "Object":
+        row["object"] = doc
+    elif include_object != "None":
+        row["object"] = {
+            "kind": "PartialObjectMetadata",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": doc.get("metadata", {}),
+        }
+    return row
+
+
+__all__ = ["Column", "columns_of", "to_table"]
