@@ -38,14 +38,16 @@ class Node:
         type_name: str = "",
         lines: dict[str, str] | None = None,
         package: str = "",
-        description: str = "",
+        about: str = "",
     ) -> None:
         self.shape: Shape = shape
         self.scalar = scalar
         self.item = item
         self.type_name = type_name
         """Full name of a named type, as OpenAPI references it."""
-        self.description = description
+        self.about = about
+        """What the type is; `description` says what this field of the type is for."""
+        self.description = ""
         self.required = False
         self.list_type: Literal["", "set", "map"] = ""
         self.keys: tuple[str, ...] = ()
@@ -132,7 +134,7 @@ def named(package: str, name: str) -> Node:
         type_name=f"{document['package']}.{name}",
         lines=lines,
         package=package,
-        description=about.removeprefix("atomic").removeprefix(" | "),
+        about=about.removeprefix("atomic").removeprefix(" | "),
     )
     node.atomic = atomic
     if name in document.get("kinds", ()):

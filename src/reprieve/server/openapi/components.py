@@ -1,0 +1,140 @@
+"""Schemas as OpenAPI writes them: `Node` trees and custom schemas into named components that reference each other."""
+
+from typing import Any, NamedTuple
+
+from reprieve.server import schemas
+from reprieve.server.registry import ResourceInfo
+from reprieve.server.schemas import Node
+
+Document = dict[str, Any]
+
+
+class Dialect(NamedTuple):
+    """What differs between the two versions of OpenAPI."""
+
+    prefix: str
+    wraps_references: bool
+    """Version 3 allows nothing beside `$ref`, so a described reference is an `allOf` of one."""
+
+
+V2 = Dialect("#/definitions/", False)
+V3 = Dialect("#/components/schemas/", True)
+
+_SCALARS: dict[str, Document] = {
+    "string": {"type": "string"},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "time": {"type": "string", "format": "date-time"},
+    "microtime": {"type": "string", "format": "date-time"},
+    "quantity": {"type": "string"},
+    "bytes": {"type": "string", "format": "byte"},
+    "intOrString": {"type": "string", "format": "int-or-string"},
+}
+
+_NOT_IN_V2 = frozenset({"nullable", "oneOf", "anyOf", "not", "x-kubernetes-validations"})
+
+
+class Components:
+    """Collects the schemas of the kinds that were added and of everything they mention."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.schemas: Document = {}
+        self._dialect = dialect
+
+    def add_kind(self, resource: ResourceInfo) -> str:
+        """The component's name of a resource's kind."""
+        gvk = {"group": resource.group, "kind": resource.kind, "version": resource.version}
+        node = schemas.builtin(resource.group, resource.version, resource.kind)
+        if resource.custom or node is None:
+            return self._add_custom(resource, gvk)
+        self._add_type(node)
+        kinds = self.schemas[node.type_name].setdefault("x-kubernetes-group-version-kind", [])
+        if gvk not in kinds:
+            kinds.append(gvk)
+        return node.type_name
+
+    def _add_custom(self, resource: ResourceInfo, gvk: Document) -> str:
+        domain = ".".join(reversed(resource.group.split("."))) if resource.group else "core"
+        name = f"{domain}.{resource.version}.{resource.kind}"
+        metadata = schemas.metadata()
+        schema = self._dialectal(resource.schema or {"type": "object"})
+        schema["properties"] = {
+            **(schema.get("properties") or {}),
+            "apiVersion": _SCALARS["string"],
+            "kind": _SCALARS["string"],
+            "metadata": self._value(metadata),
+        }
+        self.schemas[name] = schema | {"x-kubernetes-group-version-kind": [gvk]}
+        return name
+
+    def _dialectal(self, schema: Any) -> Any:
+        if isinstance(schema, list):
+            return [self._dialectal(item) for item in schema]
+        if not isinstance(schema, dict):
+            return schema
+        drop = _NOT_IN_V2 if self._dialect is V2 else frozenset()
+        return {key: self._dialectal(value) for key, value in schema.items() if key not in drop}
+
+    def _add_type(self, node: Node) -> None:
+        if node.type_name in self.schemas:
+            return
+        schema: Document = {"type": "object"}
+        self.schemas[node.type_name] = schema
+        if node.about:
+            schema["description"] = node.about
+        required = [name for name, child in node.fields.items() if child.required]
+        if required:
+            schema["required"] = required
+        if node.fields:
+            schema["properties"] = {name: self._value(child) for name, child in node.fields.items()}
+        if node.atomic:
+            schema["x-kubernetes-map-type"] = "atomic"
+
+    def _value(self, node: Node) -> Document:
+        schema = self._shape(node)
+        if node.description:
+            if "$ref" in schema and self._dialect.wraps_references:
+                schema = {"allOf": [schema]}
+            schema["description"] = node.description
+        schema.update(_extensions(node))
+        return schema
+
+    def _shape(self, node: Node) -> Document:
+        if node.type_name:
+            self._add_type(node)
+            return {"$ref": self._dialect.prefix + node.type_name}
+        if node.shape == "scalar":
+            return dict(_SCALARS.get(node.scalar, _SCALARS["string"]))
+        if node.shape == "list" and node.item is not None:
+            return {"type": "array", "items": self._value(node.item)}
+        if node.shape == "map" and node.item is not None:
+            return {"type": "object", "additionalProperties": self._value(node.item)}
+        return (
+            {"type": "object"} if node.shape == "object" else {"x-kubernetes-preserve-unknown-fields": True}
+        )
+
+
+def _extensions(node: Node) -> Document:
+    """List types for server-side apply, patch strategies for strategic merge patch."""
+    extensions: Document = {}
+    if node.shape == "list":
+        extensions["x-kubernetes-list-type"] = node.list_type or "atomic"
+        if node.keys:
+            extensions["x-kubernetes-list-map-keys"] = list(node.keys)
+    elif node.atomic and not node.type_name:
+        extensions["x-kubernetes-map-type"] = "atomic"
+    strategies = [
+        name
+        for name, holds in (
+            ("merge", node.merges),
+            ("retainKeys", node.retain_keys),
+            ("replace", node.replaces),
+        )
+        if holds
+    ]
+    if strategies:
+        extensions["x-kubernetes-patch-strategy"] = ",".join(strategies)
+    if node.merge_key:
+        extensions["x-kubernetes-patch-merge-key"] = node.merge_key
+    return extensions
