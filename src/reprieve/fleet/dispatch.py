@@ -1,8 +1,7 @@
 """Which workers get a copy of the workload, and what the copy looks like.
 
 AllAtOnce nominates every connected worker. Incremental nominates the next `stepSize` workers of the MultiKueueConfig
-in every round and keeps the earlier ones. Any other dispatcher is somebody else's controller: it writes the
-nominations, and here they are only followed.
+in every round and keeps the earlier ones.
 """
 
 from copy import deepcopy
@@ -13,15 +12,13 @@ import msgspec
 from reprieve.fleet.actions import Action, CreateCopy, DeleteCopy, Nominate, Remember
 from reprieve.fleet.group import Group
 from reprieve.fleet.names import (
-    ALL_AT_ONCE,
     GATE,
     GATE_LEASE_ANNOTATION,
-    INCREMENTAL,
     JOB_UID_LABEL,
     LEDGER_ANNOTATION,
     ORIGIN_LABEL,
 )
-from reprieve.fleet.settings import FleetSettings
+from reprieve.fleet.settings import INCREMENTAL, FleetSettings
 from reprieve.objects.meta import Document
 from reprieve.objects.times import format_duration
 
@@ -35,13 +32,11 @@ class Nomination(msgspec.Struct, frozen=True):
 
 
 def nominate(group: Group, settings: FleetSettings, now: datetime) -> Nomination:
-    if settings.dispatcher == ALL_AT_ONCE:
-        chosen = tuple(sorted(remote.cluster for remote in group.connected))
-        changed = set(chosen) != set(group.nominated)
-        return Nomination(chosen, (Nominate(chosen),) if changed else ())
     if settings.dispatcher == INCREMENTAL:
         return _next_round(group, settings, now)
-    return Nomination(group.nominated)
+    chosen = tuple(sorted(remote.cluster for remote in group.connected))
+    changed = set(chosen) != set(group.nominated)
+    return Nomination(chosen, (Nominate(chosen),) if changed else ())
 
 
 def _next_round(group: Group, settings: FleetSettings, now: datetime) -> Nomination:

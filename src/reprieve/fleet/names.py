@@ -3,7 +3,7 @@
 from typing import Final
 
 CONTROLLER: Final = "kueue.x-k8s.io/multikueue"
-"""`spec.controllerName` of the admission checks that the fleet answers; also the value of nothing else."""
+"""`spec.controllerName` of the admission checks that the fleet answers, and `spec.managedBy` of its jobs."""
 
 GATE: Final = "kueue.x-k8s.io/multikueue"
 """The preemption gate that every copy is born with."""
@@ -18,6 +18,9 @@ LEDGER_ANNOTATION: Final = "reprieve.dev/fleet-ledger"
 GATE_LEASE_ANNOTATION: Final = "reprieve.dev/gate-lease"
 """On a copy: how long an open gate stays open before the worker closes it by itself."""
 
+GATE_SEEN_ANNOTATION: Final = "reprieve.dev/gate-seen"
+"""On a copy, by its worker: which opening of the gate it saw, and when by its own clock."""
+
 QUOTA_RESERVED: Final = "QuotaReserved"
 ADMITTED: Final = "Admitted"
 EVICTED: Final = "Evicted"
@@ -30,6 +33,3 @@ CLOSED: Final = "Closed"
 
 OUT_OF_SYNC: Final = "OutOfSync"
 EVICTED_ON_MANAGER: Final = "EvictedOnManagerCluster"
-
-ALL_AT_ONCE: Final = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
-INCREMENTAL: Final = "kueue.x-k8s.io/multikueue-dispatcher-incremental"

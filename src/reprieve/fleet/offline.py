@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from reprieve.config import Configuration
 from reprieve.fleet.actions import (
     CloseGate,
     CreateCopy,
@@ -69,7 +70,7 @@ def reconcile(
     objects: Iterable[Document],
     remotes: Mapping[str, Mapping[str, Any]],
     for_: str,
-    config: Mapping[str, Any] | None = None,
+    config: Mapping[str, Any] | Configuration | None = None,
     now: str | datetime | None = None,
 ) -> Reconciled:
     """One step of the manager for the workload `for_` (`Workload/NAMESPACE/NAME`), changing nothing.

@@ -1,4 +1,4 @@
-"""What an operator can choose about several clusters (`fleet` in the configuration)."""
+"""What an operator can choose about several clusters (`fleet` in the configuration), ready for arithmetic."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -6,10 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from reprieve.fleet.names import ALL_AT_ONCE
+from reprieve.config import Configuration
 
 FIRST_COME: Final = "first-come"
 LEAST_COST: Final = "least-cost"
+ALL_AT_ONCE: Final = "AllAtOnce"
+INCREMENTAL: Final = "Incremental"
 
 
 class FleetSettings(msgspec.Struct, frozen=True):
@@ -36,6 +38,19 @@ class FleetSettings(msgspec.Struct, frozen=True):
         return self.timeout + self.margin
 
 
-def settings_from(config: Mapping[str, Any] | None) -> FleetSettings:
-    gates = (config or {}).get("featureGates") or {}
-    return FleetSettings(gated=bool(gates.get("MultiKueueOrchestratedPreemption", False)))
+def settings_from(config: Mapping[str, Any] | Configuration | None) -> FleetSettings:
+    configuration = Configuration.load(config)
+    fleet = configuration.fleet
+    return FleetSettings(
+        gated=configuration.gate("MultiKueueOrchestratedPreemption"),
+        timeout=timedelta(seconds=fleet.single_cluster_preemption_timeout),
+        close_at_timeout=fleet.close_gate_at_timeout,
+        margin=timedelta(seconds=fleet.close_gate_margin),
+        gate_policy=fleet.gate_policy,
+        grace=timedelta(seconds=fleet.grace),
+        dispatcher=fleet.dispatcher,
+        step_size=fleet.step_size,
+        round_length=timedelta(seconds=fleet.round_length),
+        worker_lost_timeout=timedelta(seconds=fleet.worker_lost_timeout),
+        origin=fleet.origin,
+    )

@@ -1,0 +1,206 @@
+"""One worker cluster: connected or not, and what it holds of ours.
+
+Runs for ever: connect, list and watch the copies and their jobs, check every few seconds that the server still answers.
+`connected` is true exactly while the copies in sight were listed over the connection that is open now; when the server
+stops answering they are forgotten, and after a growing pause everything is read anew.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from reprieve.controllers.deletion import delete_with_dependents
+from reprieve.controllers.fleet.access import InsecureKubeConfig
+from reprieve.fleet.names import ORIGIN_LABEL, PREBUILT_LABEL
+from reprieve.kube import (
+    JOBS,
+    KUEUE_WORKLOADS,
+    ApiError,
+    Backoff,
+    Change,
+    Client,
+    ConfigError,
+    Informer,
+    TransportError,
+)
+from reprieve.objects.meta import Document
+
+log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT: Final = 30.0
+HEARTBEAT: Final = 5.0
+
+Open = Callable[[], Awaitable[Client]]
+Touched = Callable[[str], None]
+
+
+class NotConnected(Exception):
+    """The worker is out of reach; the call was not made."""
+
+
+class Connection:
+    def __init__(
+        self,
+        cluster: str,
+        open_client: Open,
+        *,
+        origin: str,
+        touched: Touched,
+        changed: Callable[["Connection"], None],
+        now: Callable[[], datetime],
+        call_timeout: float,
+        backoff: Backoff | None = None,
+    ) -> None:
+        """`touched` hears the key of every workload that may need a look; `changed` hears of a new connection state."""
+        self.cluster = cluster
+        self.disconnected_since: datetime | None = now()
+        self.problem = "not connected yet"
+        self.reason = "ClientConnectionFailed"
+        self._open = open_client
+        self._origin = origin
+        self._touched = touched
+        self._changed = changed
+        self._now = now
+        self._timeout = call_timeout
+        self._backoff = backoff or Backoff(base=1.0, cap=30.0)
+        self._client: Client | None = None
+        self._copies: Informer | None = None
+        self._jobs: Informer | None = None
+        self._written: dict[str, Document] = {}
+        self.calls = 0
+
+    @property
+    def connected(self) -> bool:
+        return self._client is not None
+
+    async def run(self) -> None:
+        while True:
+            try:
+                async with self._session() as client:
+                    await self._heartbeat(client)
+            except (ApiError, TransportError, ConfigError, TimeoutError, OSError) as error:
+                self.reason = _reason(error)
+                self._lose(str(error) or type(error).__name__)
+            await asyncio.sleep(self._backoff.next())
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[Client]:
+        labels = f"{ORIGIN_LABEL}={self._origin}"
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                client = await stack.enter_async_context(await self._open())
+                copies = Informer(client, KUEUE_WORKLOADS.raw(), self._copy_changed, labels=labels)
+                jobs = Informer(client, JOBS.raw(), self._job_changed, labels=labels)
+                await stack.enter_async_context(copies)
+                await stack.enter_async_context(jobs)
+            self._written.clear()
+            self._client, self._copies, self._jobs = client, copies, jobs
+            self.disconnected_since, self.problem = None, ""
+            self._backoff.clear()
+            self._changed(self)
+            try:
+                yield client
+            finally:
+                self._client = self._copies = self._jobs = None
+
+    async def _heartbeat(self, client: Client) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            async with asyncio.timeout(self._timeout):
+                await client.request("GET", "/readyz")
+
+    def _lose(self, problem: str) -> None:
+        news = self.disconnected_since is None or problem != self.problem
+        self.problem = problem
+        self.disconnected_since = self.disconnected_since or self._now()
+        if news:
+            log.warning("worker %s is out of reach: %s", self.cluster, problem)
+            self._changed(self)
+
+    def _copy_changed(self, change: Change) -> None:
+        metadata = change.new["metadata"]
+        key = f"{metadata['namespace']}/{metadata['name']}"
+        if change.type == "DELETED":
+            self._written.pop(key, None)
+        self._touched(key)
+
+    def _job_changed(self, change: Change) -> None:
+        metadata = change.new["metadata"]
+        name = (metadata.get("labels") or {}).get(PREBUILT_LABEL)
+        if name:
+            self._touched(f"{metadata['namespace']}/{name}")
+
+    # What it holds
+
+    def copy(self, key: str) -> Document | None:
+        """The copy as last seen, by the watch or in the answer to our own last write, whichever is newer."""
+        if self._copies is None:
+            return None
+        namespace, name = key.split("/")
+        seen: Document | None = self._copies.get(name, namespace)
+        written = self._written.get(key)
+        if written is None:
+            return seen
+        if seen is None or _revision(seen) < _revision(written):
+            return written
+        del self._written[key]
+        return seen
+
+    def job(self, namespace: str, name: str) -> Document | None:
+        found: Document | None = self._jobs.get(name, namespace) if self._jobs is not None else None
+        return found
+
+    def copy_keys(self) -> list[str]:
+        copies = self._copies or ()
+        return [f"{copy['metadata']['namespace']}/{copy['metadata']['name']}" for copy in copies]
+
+    # Calls
+
+    async def call(self, make: Callable[[Client], Awaitable[Any]]) -> Any:
+        """One bounded call. A late answer is no answer: the gates' leases count on it."""
+        client = self._client
+        if client is None:
+            raise NotConnected(f"{self.cluster} is not connected: {self.problem}")
+        self.calls += 1
+        async with asyncio.timeout(self._timeout):
+            return await make(client)
+
+    async def write_copy(self, key: str, make: Callable[[Client], Awaitable[Document]]) -> None:
+        """A write whose answer is at once what `copy` returns: the next step must not act on the past."""
+        try:
+            self._written[key] = await self.call(make)
+        except ApiError as error:
+            if error.not_found:
+                self._written.pop(key, None)
+            raise
+
+    async def remove(self, key: str) -> None:
+        """Withdraw the copy: first the jobs that were made for it, then the copy itself."""
+        namespace, name = key.split("/")
+        jobs = [
+            job["metadata"]["name"]
+            for job in self._jobs or ()
+            if job["metadata"]["namespace"] == namespace
+            and (job["metadata"].get("labels") or {}).get(PREBUILT_LABEL) == name
+        ]
+
+        async def make(client: Client) -> None:
+            for job in jobs:
+                await delete_with_dependents(client, JOBS, job, namespace)
+            await delete_with_dependents(client, KUEUE_WORKLOADS, name, namespace)
+
+        await self.call(make)
+        self._written.pop(key, None)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, InsecureKubeConfig):
+        return "InsecureKubeConfig"
+    return "BadKubeConfig" if isinstance(error, ConfigError) else "ClientConnectionFailed"
+
+
+def _revision(document: Document) -> int:
+    return int(document["metadata"].get("resourceVersion") or 0)

@@ -1,0 +1,158 @@
+"""The manager's own cluster: what it holds of the fleet, and the writes to its workloads."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from reprieve.controllers.conditions import set_condition
+from reprieve.controllers.fleet.jobs import owner_job
+from reprieve.fleet.ledger import Ledger, write_ledger
+from reprieve.fleet.names import CONTROLLER, FINISHED, LEDGER_ANNOTATION
+from reprieve.fleet.reading import status_of
+from reprieve.kube import (
+    ADMISSION_CHECKS,
+    JOBS,
+    KUEUE_WORKLOADS,
+    MULTIKUEUE_CLUSTERS,
+    MULTIKUEUE_CONFIGS,
+    Change,
+    Client,
+    Informer,
+    Resource,
+)
+from reprieve.objects.meta import Document
+from reprieve.objects.times import format_time
+
+QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+
+
+class Home:
+    """Reads from informers, writes through the API; the caller decides what to write."""
+
+    def __init__(self, client: Client, touched: Callable[[str], None], rewired: Callable[[], None]) -> None:
+        """`touched` hears the key of a workload that changed; `rewired` hears that checks or clusters changed."""
+        self.client = client
+        self.calls = 0
+        self._touched = touched
+        self._rewired = rewired
+        self._workloads = self._watch(KUEUE_WORKLOADS, self._workload_changed)
+        self._jobs = self._watch(JOBS, lambda _: None, labels=QUEUE_LABEL)
+        self._checks = self._watch(ADMISSION_CHECKS, lambda _: rewired())
+        self._configs = self._watch(MULTIKUEUE_CONFIGS, lambda _: rewired())
+        self._clusters = self._watch(MULTIKUEUE_CLUSTERS, lambda _: rewired())
+        self._written: dict[str, Document] = {}
+
+    def _watch(self, resource: Resource, handler: Callable[[Change], None], **options: Any) -> Informer:
+        return Informer(self.client, resource.raw(), handler, **options)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for informer in (self._clusters, self._configs, self._checks, self._jobs, self._workloads):
+                await stack.enter_async_context(informer)
+            yield
+
+    def _workload_changed(self, change: Change) -> None:
+        metadata = change.new["metadata"]
+        key = f"{metadata['namespace']}/{metadata['name']}"
+        if change.type == "DELETED":
+            self._written.pop(key, None)
+        self._touched(key)
+
+    # What there is
+
+    def workload(self, key: str) -> Document | None:
+        """As last seen by the watch or in the answer to our own write, whichever is newer."""
+        namespace, name = key.split("/")
+        seen: Document | None = self._workloads.get(name, namespace)
+        written = self._written.get(key)
+        if seen is None or written is None:
+            return seen
+        if _revision(seen) < _revision(written):
+            return written
+        del self._written[key]
+        return seen
+
+    def workload_keys(self) -> list[str]:
+        return [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in self._workloads]
+
+    def job_of(self, workload: Document) -> Document | None:
+        name = owner_job(workload)
+        found: Document | None = self._jobs.get(name, workload["metadata"]["namespace"]) if name else None
+        return found
+
+    def checks(self) -> dict[str, str]:
+        """Admission checks that are ours, with the MultiKueueConfig each names."""
+        return {
+            check["metadata"]["name"]: ((check["spec"].get("parameters") or {}).get("name") or "")
+            for check in self._checks
+            if (check.get("spec") or {}).get("controllerName") == CONTROLLER
+        }
+
+    def check_of(self, workload: Document) -> tuple[str, tuple[str, ...]] | None:
+        """The check that the fleet answers for this workload and the workers it may go to, in their order."""
+        ours = self.checks()
+        for entry in status_of(workload).get("admissionChecks") or ():
+            if entry.get("name") in ours:
+                return entry["name"], self.clusters_of(ours[entry["name"]])
+        return None
+
+    def clusters_of(self, config: str) -> tuple[str, ...]:
+        found = self._configs.get(config)
+        return tuple((found.get("spec") or {}).get("clusters") or ()) if found else ()
+
+    def clusters(self) -> dict[str, Document]:
+        return {item["metadata"]["name"]: item for item in self._clusters}
+
+    # Writes
+
+    async def remember(self, key: str, ledger: Ledger, revision: str) -> None:
+        """Only if the workload is still the one that was decided on: of two managers, one fails here."""
+        namespace, name = key.split("/")
+        metadata = {"resourceVersion": revision, "annotations": {LEDGER_ANNOTATION: write_ledger(ledger)}}
+        self.calls += 1
+        self._written[key] = await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
+
+    async def nominate(self, key: str, clusters: tuple[str, ...]) -> None:
+        def change(workload: Document) -> bool:
+            workload.setdefault("status", {})["nominatedClusterNames"] = list(clusters)
+            return True
+
+        await self._status(key, change)
+
+    async def set_check(
+        self, key: str, check: str, state: str, message: str, cluster: str, now: datetime
+    ) -> None:
+        """The answer of the fleet; with a cluster, the commit: from here on the workload runs there and nowhere else."""
+
+        def change(workload: Document) -> bool:
+            status = workload.setdefault("status", {})
+            entry = next((e for e in status.get("admissionChecks") or () if e.get("name") == check), None)
+            if entry is None:
+                return False
+            if entry.get("state") != state:
+                entry["lastTransitionTime"] = format_time(now.replace(microsecond=0))
+            entry.update({"state": state, "message": message})
+            if cluster:
+                status["clusterName"] = cluster
+                status.pop("nominatedClusterNames", None)
+            return True
+
+        await self._status(key, change)
+
+    async def finish(self, key: str, reason: str, message: str, now: datetime) -> None:
+        await self._status(
+            key, lambda workload: set_condition(workload, FINISHED, True, reason, message, now)
+        )
+
+    async def _status(self, key: str, change: Callable[[Document], bool]) -> None:
+        namespace, name = key.split("/")
+        self.calls += 1
+        self._written[key] = await self.client.update_with_retries(
+            KUEUE_WORKLOADS, name, namespace, change, subresource="status"
+        )
+
+
+def _revision(document: Document) -> int:
+    return int(document["metadata"].get("resourceVersion") or 0)

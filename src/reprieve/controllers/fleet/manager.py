@@ -1,0 +1,197 @@
+"""The manager: hears of changes anywhere, looks at one workload at a time, carries out what the pure step asks for.
+
+Concurrency: one loop; a work queue hands each workload to one handler at a time. A change costs one step of one
+workload, whatever the number of workloads and workers. All state that matters lives in the API servers: a manager
+that starts finds the ledger, the nominations and the winner where the last one left them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from reprieve.controllers.fleet.connection import Connection
+from reprieve.controllers.fleet.execution import REFUSED, Execution
+from reprieve.controllers.fleet.home import Home
+from reprieve.controllers.fleet.status import check_condition, cluster_condition
+from reprieve.controllers.workqueue import WorkQueue
+from reprieve.fleet import FleetSettings, Group, Remote, Step, step
+from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
+from reprieve.objects.meta import Document
+
+log = logging.getLogger(__name__)
+
+REFUSED_AGAIN = 10.0
+"""When to ask a worker again that refused something."""
+COLLECT_EVERY = 60.0
+
+Connect = Callable[[Document], Awaitable[Client]]
+"""Opens a client to the worker that a MultiKueueCluster describes."""
+Decided = Callable[[str, Step], None]
+"""Hears of every decision: records, tests."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _unheard(_key: str, _step: Step) -> None:
+    """Nobody listens."""
+
+
+class Manager:
+    def __init__(
+        self,
+        client: Client,
+        connect: Connect,
+        settings: FleetSettings,
+        *,
+        now: Callable[[], datetime] = _utc_now,
+        decided: Decided = _unheard,
+    ) -> None:
+        self.settings = settings
+        self.home = Home(client, self._touched, self._rewire)
+        self.workers: dict[str, Connection] = {}
+        self.queue = WorkQueue(self._reconcile)
+        self._connect = connect
+        self._now = now
+        self._decided = decided
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._sources: dict[str, object] = {}
+        self._statuses = WorkQueue(self._write_status, concurrency=4)
+
+    async def run(self) -> None:
+        """Manage until cancelled."""
+        try:
+            async with self.home.watching(), asyncio.TaskGroup() as group:
+                self._rewire()
+                group.create_task(self.queue.run(), name="fleet-queue")
+                group.create_task(self._statuses.run(), name="fleet-statuses")
+                group.create_task(self._collect(), name="fleet-orphans")
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    # Who is connected
+
+    def _rewire(self) -> None:
+        """Start a connection for every MultiKueueCluster, end those whose cluster is gone or described anew."""
+        described = self.home.clusters()
+        for name, cluster in described.items():
+            source = (cluster.get("spec") or {}).get("clusterSource")
+            if name in self._tasks and self._sources[name] != source:
+                self._disconnect(name)
+            if name not in self._tasks:
+                self._sources[name] = source
+                self._start(name)
+        for name in self._tasks.keys() - described.keys():
+            self._disconnect(name)
+        for check in self.home.checks():
+            self._statuses.add(f"check/{check}")
+        self._touch_all()
+
+    def _start(self, name: str) -> None:
+        async def open_client() -> Client:
+            return await self._connect(self.home.clusters()[name])
+
+        worker = Connection(
+            name,
+            open_client,
+            origin=self.settings.origin,
+            touched=self._touched,
+            changed=self._worker_changed,
+            now=self._now,
+            call_timeout=self.settings.margin.total_seconds(),
+        )
+        self.workers[name] = worker
+        self._tasks[name] = asyncio.create_task(worker.run(), name=f"worker-{name}")
+
+    def _disconnect(self, name: str) -> None:
+        self._tasks.pop(name).cancel()
+        self.workers.pop(name)
+
+    def _worker_changed(self, worker: Connection) -> None:
+        self._statuses.add(f"cluster/{worker.cluster}")
+        for check in self.home.checks():
+            self._statuses.add(f"check/{check}")
+        self._touch_all()
+
+    def _touch_all(self) -> None:
+        for key in self.home.workload_keys():
+            self.queue.add(key)
+
+    def _touched(self, key: str) -> None:
+        self.queue.add(key)
+
+    # One workload
+
+    def group_of(self, key: str) -> Group | None:
+        """What is known of the workload now; None when the fleet has nothing to do with it."""
+        local = self.home.workload(key)
+        found = self.home.check_of(local) if local is not None else None
+        if local is None or found is None:
+            return None
+        check, clusters = found
+        return Group(local, check, tuple(self._remote(cluster, key) for cluster in clusters))
+
+    def _remote(self, cluster: str, key: str) -> Remote:
+        worker = self.workers.get(cluster)
+        if worker is None or not worker.connected:
+            return Remote(cluster, False, None, worker.disconnected_since if worker else None)
+        return Remote(cluster, True, worker.copy(key))
+
+    async def _reconcile(self, key: str) -> float:
+        group = self.group_of(key)
+        if group is None:
+            if self.home.workload(key) is None:
+                self.queue.forget(key)
+                await self._remove_orphan(key)
+            return 0.0
+        now = self._now()
+        decision = step(group, self.settings, now)
+        self._decided(key, decision)
+        execution = Execution(key, group, self.home, self.workers, self.settings.origin, now)
+        refused = await execution.carry_out(decision)
+        for text in refused:
+            log.warning("%s: refused: %s", key, text)
+        again = [
+            seconds for seconds in (decision.requeue_after, REFUSED_AGAIN if refused else 0.0) if seconds
+        ]
+        return min(again, default=0.0)
+
+    # Copies whose workload is gone
+
+    async def _collect(self) -> None:
+        while True:
+            await asyncio.sleep(COLLECT_EVERY)
+            for worker in list(self.workers.values()):
+                for key in worker.copy_keys():
+                    if self.home.workload(key) is None:
+                        self.queue.add(key)
+
+    async def _remove_orphan(self, key: str) -> None:
+        for worker in list(self.workers.values()):
+            if worker.copy(key) is not None:
+                try:
+                    await worker.remove(key)
+                except REFUSED as error:
+                    log.warning("orphan %s in %s stays for now: %s", key, worker.cluster, error)
+
+    # Statuses of clusters and checks
+
+    async def _write_status(self, key: str) -> float:
+        kind, name = key.split("/", 1)
+        if kind == "cluster":
+            worker = self.workers.get(name)
+            if worker is not None:
+                change = cluster_condition(worker, self._now())
+                await self._update(MULTIKUEUE_CLUSTERS, name, change)
+        else:
+            clusters = self.home.clusters_of(self.home.checks().get(name, ""))
+            change = check_condition(clusters, self.workers, self.home.clusters(), self._now())
+            await self._update(ADMISSION_CHECKS, name, change)
+        return 0.0
+
+    async def _update(self, resource: Resource, name: str, change: Callable[[Document], bool]) -> None:
+        await self.home.client.update_with_retries(resource, name, "", change, subresource="status")

@@ -1,0 +1,98 @@
+"""Keys that need attention: each at most once at a time, some only later, failures ever later.
+
+One loop, no locks. A key that is added while it is being handled is handled once more afterwards, so no change is
+missed and two handlers never hold the same key.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
+
+Handle = Callable[[str], Awaitable[float]]
+"""Handles one key; the answer is the time after which it wants to be asked again, 0 for never."""
+
+
+class WorkQueue:
+    def __init__(self, handle: Handle, concurrency: int = 16) -> None:
+        self._handle = handle
+        self._concurrency = concurrency
+        self._ready: asyncio.Queue[str] = asyncio.Queue()
+        self._waiting: set[str] = set()
+        self._busy: set[str] = set()
+        self._again: set[str] = set()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._failures: dict[str, int] = {}
+        self.handled = 0
+
+    def add(self, key: str) -> None:
+        if key in self._busy:
+            self._again.add(key)
+        elif key not in self._waiting:
+            self._waiting.add(key)
+            self._ready.put_nowait(key)
+
+    def add_after(self, key: str, seconds: float) -> None:
+        """Later. The earliest of several times wins."""
+        loop = asyncio.get_running_loop()
+        timer = self._timers.get(key)
+        if timer is not None and timer.when() <= loop.time() + seconds:
+            return
+        if timer is not None:
+            timer.cancel()
+        self._timers[key] = loop.call_later(seconds, self._due, key)
+
+    def _due(self, key: str) -> None:
+        self._timers.pop(key, None)
+        self.add(key)
+
+    def forget(self, key: str) -> None:
+        """The object is gone: no timer may bring its key back."""
+        self._failures.pop(key, None)
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    async def run(self) -> None:
+        """Handle keys until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._concurrency):
+                    group.create_task(self._worker())
+        finally:
+            for timer in self._timers.values():
+                timer.cancel()
+            self._timers.clear()
+
+    async def _worker(self) -> None:
+        while True:
+            key = await self._ready.get()
+            self._waiting.discard(key)
+            self._busy.add(key)
+            try:
+                await self._attempt(key)
+            finally:
+                self._busy.discard(key)
+                if key in self._again:
+                    self._again.discard(key)
+                    self.add(key)
+
+    async def _attempt(self, key: str) -> None:
+        self.handled += 1
+        try:
+            again = await self._handle(key)
+        except Exception as error:  # noqa: BLE001 - one key's trouble must not stop the others
+            pause = self._pause(key)
+            log.warning("%s: again in %.1f s: %s", key, pause, error or type(error).__name__)
+            self.add_after(key, pause)
+            return
+        self._failures.pop(key, None)
+        if again > 0:
+            self.add_after(key, again)
+
+    def _pause(self, key: str) -> float:
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(failures - 1, 12)))
