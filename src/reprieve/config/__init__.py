@@ -21,9 +21,11 @@ from reprieve.config.sections import (
     Scheduler,
     Section,
 )
+from reprieve.objects.admission import Context
 from reprieve.objects.documents import read_documents
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.normalise import without_nulls
+from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.structure import Problem, misfits
 from reprieve.objects.times import Duration, parse_duration
 
@@ -93,6 +95,14 @@ class Configuration(Section):
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on, its defaults and its needs considered."""
         return gates.is_on(name, self.feature_gates)
+
+    def admission_context(self, classes: PriorityClasses | None = None) -> Context:
+        """What the door needs to know. Without classes: those of the cluster are not known, and nothing is said about them."""
+        return Context(
+            gate=self.gate,
+            classes=classes if classes is not None else PriorityClasses(complete=False),
+            allow_whole_group_disruption_for_basic=self.admission.allow_whole_group_disruption_for_basic,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The whole configuration, defaults written out, as `load` reads it."""

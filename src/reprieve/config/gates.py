@@ -95,7 +95,6 @@ KUEUE: dict[str, Gate] = {
     ),
     "VectorizedResourceRequests": Gate(True, "an internal representation upstream; unused here"),
     "WorkloadPriorityClassDefaulting": Gate(True, "a WorkloadPriorityClass named default is the default"),
-    "WorkloadValidateResourcesAreNonNegative": Gate(True, "negative requests of a Workload are rejected"),
     "RejectUpdatesToCQWithInvalidOnFlavors": Gate(
         False, "onFlavors is checked on every update of a ClusterQueue"
     ),

@@ -38,8 +38,8 @@ def decode_as(document: Document, view: type[T]) -> T:
         problems = misfits(current, view)
         if not problems:
             raise InvalidObject("", None, str(error)) from error
-        path, value, message = problems[0]
-        raise InvalidObject(path, value, message) from error
+        first = problems[0]
+        raise InvalidObject(first.path, first.value, first.message) from error
 
 
 def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | None = None) -> list[Object]:

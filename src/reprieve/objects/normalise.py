@@ -22,14 +22,24 @@ _PRIORITY_SOURCES = {
 
 
 def normalise(document: Document) -> Document:
-    """The document in current spelling, without nulls. The argument is not changed."""
-    result: Document = without_nulls(document)
+    """For reading: current spelling, and what stands in labels and annotations as fields. The argument is not changed."""
+    result = respell(document)
     key = kind_key(result)
     kind = TABLE.get(key)
     metadata = result.get("metadata")
     if kind is not None and kind.namespaced and isinstance(metadata, dict):
         metadata.setdefault("namespace", "default")
-    rewrite = _REWRITES.get(key)
+    if key == ("", "Pod"):
+        _join_group_by_label(result)
+    elif key == ("scheduling.k8s.io", "PodGroup"):
+        _preemption_class_by_annotation(result)
+    return result
+
+
+def respell(document: Document) -> Document:
+    """For storing: the document in current spelling, without nulls, nothing added. The argument is not changed."""
+    result: Document = without_nulls(document)
+    rewrite = _REWRITES.get(kind_key(result))
     if rewrite is not None:
         rewrite(result)
     return result
@@ -63,20 +73,22 @@ def _move(section: Document, old: str, new: str) -> None:
         section.setdefault(new, moved)
 
 
-def _pod(document: Document) -> None:
+def _join_group_by_label(document: Document) -> None:
     spec = document.get("spec")
     group = _section(document, "metadata", "labels").get(POD_GROUP_LABEL)
     if isinstance(spec, dict) and isinstance(group, str) and group:
         spec.setdefault("schedulingGroup", {"podGroupName": group})
 
 
-def _pod_group(document: Document) -> None:
+def _preemption_class_by_annotation(document: Document) -> None:
     spec = document.get("spec")
-    if isinstance(spec, dict):
-        _group_fields(spec)
-        name = _section(document, "metadata", "annotations").get(PREEMPTION_PRIORITY_CLASS)
-        if name is not None:
-            spec.setdefault(_PREEMPTION_CLASS_FIELD, name)
+    name = _section(document, "metadata", "annotations").get(PREEMPTION_PRIORITY_CLASS)
+    if isinstance(spec, dict) and name is not None:
+        spec.setdefault(_PREEMPTION_CLASS_FIELD, name)
+
+
+def _pod_group(document: Document) -> None:
+    _group_fields(_section(document, "spec"))
 
 
 def _scheduling_workload(document: Document) -> None:
@@ -162,7 +174,6 @@ def _current(document: Document) -> None:
 
 
 _REWRITES = {
-    ("", "Pod"): _pod,
     ("scheduling.k8s.io", "PodGroup"): _pod_group,
     ("scheduling.k8s.io", "Workload"): _scheduling_workload,
     ("kueue.x-k8s.io", "ClusterQueue"): _cluster_queue,

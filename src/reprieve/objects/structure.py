@@ -26,12 +26,22 @@ _NAMES: dict[Any, str] = {
 }
 
 
+INVALID = "FieldValueInvalid"
+REQUIRED = "FieldValueRequired"
+DUPLICATE = "FieldValueDuplicate"
+UNSUPPORTED = "FieldValueNotSupported"
+FORBIDDEN = "FieldValueForbidden"
+REFUSED = "Forbidden"
+
+
 class Problem(NamedTuple):
     """One thing wrong with a document: where, what stands there, what is expected."""
 
     path: str
     value: Any
     message: str
+    reason: str = INVALID
+    """Kubernetes' word for it. `REFUSED` means that admission said no (HTTP 403); the others are validation (422)."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
@@ -88,7 +98,7 @@ class _Checker:
             if value.get(name) is not None:
                 yield from self.check(value[name], expected, _join(path, name))
             elif required:
-                yield Problem(_join(path, name), None, "is required")
+                yield Problem(_join(path, name), None, "is required", REQUIRED)
         if self._known_fields_only:
             known = [name for name, _, _ in fields]
             for name in value:

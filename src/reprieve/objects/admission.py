@@ -1,0 +1,161 @@
+"""The door: what `reprieve validate` and the embedded server do with an object that wants to come in.
+
+    document, problems = admit(document, context)             # create
+    document, problems = admit(document, context, old=stored) # update, of the object or of its status
+
+Takes and returns raw documents, so that no field unknown to us is lost; the argument is not changed. In this order, as Kubernetes does it:
+
+1. one spelling (`normalise.respell`), nulls away;
+2. defaults (`defaulting`);
+3. priority classes (create only): `priorityClassName`, `priority`, `preemptionPolicy` filled in or refused (`priorities`);
+4. validation: shape (`structure.misfits`) and rules (`validation`), everything that is wrong and not only the first;
+5. update only: fields that must not change.
+
+`problems` is empty when the object may come in. A problem whose `reason` is `structure.REFUSED` is admission saying no (HTTP 403), all others
+are validation (422; `reason` is Kubernetes' name of the cause). The documents may be of any shape: nothing here raises. Kinds not in
+`kinds.TABLE` pass unchecked. A context comes from the configuration: `Configuration.admission_context(classes)`.
+
+Status: a server that separates `/status` writes takes care of that itself; here both halves are checked whenever they are there.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from reprieve.objects import defaulting, priorities
+from reprieve.objects.kinds import TABLE, group_version, kind_key
+from reprieve.objects.meta import Document
+from reprieve.objects.normalise import respell
+from reprieve.objects.priorities import PriorityClasses
+from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
+from reprieve.objects.validation import fleet, groups, pods, queues, workloads
+from reprieve.objects.validation.checks import At, Problems
+from reprieve.objects.validation.metadata import metadata, unchanged_identity
+
+__all__ = ["Context", "PriorityClasses", "Problem", "admit"]
+
+Key = tuple[str, str]
+_POD, _POD_GROUP = ("", "Pod"), ("scheduling.k8s.io", "PodGroup")
+
+
+class Context(NamedTuple):
+    """What the door has to know besides the object."""
+
+    gate: Callable[[str], bool]
+    classes: PriorityClasses = PriorityClasses()
+    allow_whole_group_disruption_for_basic: bool = False
+
+
+def admit(
+    document: Document, context: Context, old: Document | None = None
+) -> tuple[Document, list[Problem]]:
+    """The object as it is to be stored, and everything that speaks against it."""
+    current = respell(document)
+    key = kind_key(current)
+    if key not in TABLE:
+        return current, []
+    before = None if old is None else respell(old)
+    defaulting.apply_defaults(current, key, context.gate, creating=before is None)
+    if before is not None:
+        defaulting.apply_defaults(before, key, context.gate, creating=False)
+    problems = list(_version(current, key))
+    if before is None:
+        problems += _resolve_priority(current, key, context)
+    if key in (_POD, _POD_GROUP):
+        problems += priorities.preemption_priority_problems(current, context.classes)
+    problems += misfits(current, TABLE[key].view)
+    place, earlier = At(current), None if before is None else At(before)
+    problems += metadata(place, namespaced=TABLE[key].namespaced)
+    problems += _RULES[key](place, earlier, context)
+    if earlier is not None:
+        problems += unchanged_identity(place, earlier)
+    return current, _each_place_once(problems)
+
+
+def _version(document: Document, key: Key) -> Problems:
+    version = group_version(document)[1]
+    if version not in TABLE[key].versions:
+        message = f"version {version!r} of {key[1]} is not one of {', '.join(TABLE[key].versions)}"
+        yield Problem("apiVersion", document.get("apiVersion"), message, UNSUPPORTED)
+
+
+def _resolve_priority(document: Document, key: Key, context: Context) -> list[Problem]:
+    spec = document.get("spec")
+    if key not in (_POD, _POD_GROUP) or not isinstance(spec, dict):
+        return []
+    if key == _POD_GROUP and not context.gate("GenericWorkload"):
+        return []
+    with_policy = key == _POD or context.gate("PodGroupPreemptionPolicy")
+    return priorities.resolve(spec, context.classes, with_policy=with_policy)
+
+
+def _each_place_once(problems: list[Problem]) -> list[Problem]:
+    """The shape and a rule may both miss the same field; one line about it is enough."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for problem in problems:
+        if (problem.path, problem.message) not in seen:
+            seen.add((problem.path, problem.message))
+            kept.append(problem)
+    return kept
+
+
+def _pod(new: At, old: At | None, _context: Context) -> Problems:
+    yield from pods.pod(new)
+    if old is not None:
+        yield from pods.pod_update(new, old)
+
+
+def _priority_class(new: At, old: At | None, _context: Context) -> Problems:
+    yield from groups.priority_class(new)
+    if old is not None:
+        yield from groups.priority_class_update(new, old)
+
+
+def _pod_group(new: At, old: At | None, context: Context) -> Problems:
+    allowed = context.allow_whole_group_disruption_for_basic
+    yield from groups.pod_group(new, context.gate, allow_basic_all=allowed)
+    if old is not None:
+        yield from groups.pod_group_update(new, old)
+
+
+def _scheduling_workload(new: At, old: At | None, context: Context) -> Problems:
+    allowed = context.allow_whole_group_disruption_for_basic
+    yield from groups.workload(new, context.gate, allow_basic_all=allowed)
+    if old is not None:
+        yield from groups.workload_update(new, old)
+
+
+def _kueue_workload(new: At, old: At | None, _context: Context) -> Problems:
+    yield from workloads.workload(new)
+    if old is not None:
+        yield from workloads.workload_update(new, old)
+
+
+_RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
+    _POD: _pod,
+    ("", "Node"): lambda new, _old, _context: pods.node(new),
+    ("", "Namespace"): lambda _new, _old, _context: iter(()),
+    ("", "LimitRange"): lambda new, _old, _context: pods.limit_range(new),
+    ("batch", "Job"): lambda new, _old, _context: pods.job(new),
+    ("policy", "PodDisruptionBudget"): lambda new, _old, _context: pods.disruption_budget(new),
+    ("scheduling.k8s.io", "PriorityClass"): _priority_class,
+    _POD_GROUP: _pod_group,
+    ("scheduling.k8s.io", "Workload"): _scheduling_workload,
+    ("kueue.x-k8s.io", "ClusterQueue"): lambda new, old, context: queues.cluster_queue(
+        new, context.gate, old
+    ),
+    ("kueue.x-k8s.io", "Cohort"): lambda new, _old, _context: queues.cohort(new),
+    ("kueue.x-k8s.io", "LocalQueue"): lambda new, old, _context: queues.local_queue(new, old),
+    ("kueue.x-k8s.io", "ResourceFlavor"): lambda new, old, _context: queues.resource_flavor(new, old),
+    ("kueue.x-k8s.io", "WorkloadPriorityClass"): lambda new, old, _context: queues.workload_priority_class(
+        new, old
+    ),
+    ("kueue.x-k8s.io", "Workload"): _kueue_workload,
+    ("kueue.x-k8s.io", "AdmissionCheck"): lambda new, old, _context: fleet.admission_check(new, old),
+    ("kueue.x-k8s.io", "MultiKueueConfig"): lambda new, _old, context: fleet.multikueue_config(
+        new, context.gate
+    ),
+    ("kueue.x-k8s.io", "MultiKueueCluster"): lambda new, _old, context: fleet.multikueue_cluster(
+        new, context.gate
+    ),
+}

@@ -1,0 +1,118 @@
+"""Defaults that the API writes into an object when it is created or updated. Each function changes a document in place."""
+
+from collections.abc import Callable
+from typing import Any
+
+from reprieve.objects.meta import Document
+
+RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
+POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
+
+Gate = Callable[[str], bool]
+
+
+def apply_defaults(document: Document, key: tuple[str, str], gate: Gate, *, creating: bool) -> None:
+    """Fills in what is absent; what is stated stays, whatever it is."""
+    spec = document.get("spec")
+    if not isinstance(spec, dict):
+        spec = (
+            document.setdefault("spec", {}) if key in _SPECS_FROM_NOTHING and "spec" not in document else None
+        )
+    default = _DEFAULTS.get(key)
+    if default is not None and isinstance(spec, dict):
+        default(spec, gate)
+    if creating and key in _FINALIZERS:
+        _add_finalizer(document, _FINALIZERS[key])
+
+
+def _fill(section: Any, **defaults: Any) -> None:
+    if isinstance(section, dict):
+        for name, value in defaults.items():
+            section.setdefault(name, value)
+
+
+def _items(section: Document, name: str) -> list[Document]:
+    found = section.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _pod(spec: Document, gate: Gate) -> None:
+    """Limits stand in for requests that are not stated."""
+    for container in [*_items(spec, "containers"), *_items(spec, "initContainers")]:
+        _requests_from_limits(container)
+    if not gate("GenericWorkload"):
+        spec.pop("schedulingGroup", None)
+
+
+def _requests_from_limits(container: Document) -> None:
+    resources = container.get("resources")
+    limits = resources.get("limits") if isinstance(resources, dict) else None
+    if isinstance(resources, dict) and isinstance(limits, dict) and limits:
+        _fill(resources.setdefault("requests", {}), **limits)
+
+
+def _pod_group(spec: Document, gate: Gate) -> None:
+    _fill(spec, disruptionMode={"single": {}})
+    if gate("PodGroupPreemptionPolicy"):
+        _fill(spec, preemptionPolicy="PreemptLowerPriority")
+
+
+def _cluster_queue(spec: Document, _gate: Gate) -> None:
+    _fill(spec, queueingStrategy="BestEffortFIFO", stopPolicy="None", flavorFungibility={}, preemption={})
+    _fill(spec["flavorFungibility"], whenCanBorrow="MayStopSearch", whenCanPreempt="TryNextFlavor")
+    _fill(spec["preemption"], withinClusterQueue="Never", reclaimWithinCohort="Never", borrowWithinCohort={})
+    if isinstance(spec["preemption"], dict):
+        _fill(spec["preemption"]["borrowWithinCohort"], policy="Never")
+    _fill(spec.get("fairSharing"), weight="1")
+
+
+def _cohort(spec: Document, _gate: Gate) -> None:
+    _fill(spec.get("fairSharing"), weight="1")
+
+
+def _local_queue(spec: Document, _gate: Gate) -> None:
+    _fill(spec, stopPolicy="None")
+    _fill(spec.get("fairSharing"), weight="1")
+
+
+def _workload(spec: Document, gate: Gate) -> None:
+    _fill(spec, active=True)
+    for pod_set in _items(spec, "podSets"):
+        _fill(pod_set, name="main", count=1)
+        if not gate("PartialAdmission"):
+            pod_set.pop("minCount", None)
+
+
+def _multikueue_config(spec: Document, _gate: Gate) -> None:
+    _fill(spec, quotaManagement="Manual")
+
+
+def _multikueue_cluster(spec: Document, _gate: Gate) -> None:
+    source = spec.get("clusterSource")
+    _fill(source.get("kubeConfig") if isinstance(source, dict) else None, locationType="Secret")
+
+
+def _add_finalizer(document: Document, finalizer: str) -> None:
+    metadata = document.get("metadata")
+    if isinstance(metadata, dict):
+        present = metadata.setdefault("finalizers", [])
+        if isinstance(present, list) and finalizer not in present:
+            present.append(finalizer)
+
+
+_DEFAULTS: dict[tuple[str, str], Callable[[Document, Gate], None]] = {
+    ("", "Pod"): _pod,
+    ("scheduling.k8s.io", "PodGroup"): _pod_group,
+    ("kueue.x-k8s.io", "ClusterQueue"): _cluster_queue,
+    ("kueue.x-k8s.io", "Cohort"): _cohort,
+    ("kueue.x-k8s.io", "LocalQueue"): _local_queue,
+    ("kueue.x-k8s.io", "Workload"): _workload,
+    ("kueue.x-k8s.io", "MultiKueueConfig"): _multikueue_config,
+    ("kueue.x-k8s.io", "MultiKueueCluster"): _multikueue_cluster,
+}
+_SPECS_FROM_NOTHING = (("kueue.x-k8s.io", "ClusterQueue"), ("kueue.x-k8s.io", "LocalQueue"))
+_FINALIZERS = {
+    ("kueue.x-k8s.io", "ClusterQueue"): RESOURCE_IN_USE,
+    ("kueue.x-k8s.io", "ResourceFlavor"): RESOURCE_IN_USE,
+    ("scheduling.k8s.io", "PodGroup"): POD_GROUP_PROTECTION,
+}

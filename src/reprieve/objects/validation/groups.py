@@ -1,0 +1,175 @@
+"""scheduling.k8s.io: PriorityClass, PodGroup, Workload."""
+
+from collections.abc import Callable
+
+from reprieve.objects.structure import FORBIDDEN
+from reprieve.objects.validation.checks import (
+    At,
+    Problems,
+    all_immutable,
+    at_most_items,
+    between,
+    dns_label,
+    exactly_one,
+    immutable,
+    int32,
+    label_key,
+    one_of,
+    required,
+    subdomain,
+    unique,
+)
+from reprieve.objects.validation.pods import PREEMPTION_POLICIES
+
+HIGHEST_USER_PRIORITY = 1_000_000_000
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+MOST_TEMPLATES = 8
+Gate = Callable[[str], bool]
+
+_FIXED_FIELDS = (
+    "schedulingConstraints",
+    "resourceClaims",
+    "disruptionMode",
+    "priorityClassName",
+    "priority",
+    "preemptionPolicy",
+)
+
+
+def priority_class(document: At) -> Problems:
+    """`system-` names and values above a billion are Kubernetes' own."""
+    name, value = document.field("metadata", "name").text, document.field("value")
+    if not value.is_set:
+        yield from required(value)
+    yield from int32(value)
+    yield from one_of(document.field("preemptionPolicy"), PREEMPTION_POLICIES)
+    if name in SYSTEM_CLASSES:
+        if value.number is not None and value.number != SYSTEM_CLASSES[name]:
+            yield value.problem(f"the value of {name} is {SYSTEM_CLASSES[name]}, got {value.number}")
+        return
+    if name.startswith("system-"):
+        message = f"names that start with 'system-' are reserved for {' and '.join(SYSTEM_CLASSES)}"
+        yield document.field("metadata", "name").problem(message, FORBIDDEN)
+    yield from between(value, None, HIGHEST_USER_PRIORITY)
+
+
+def priority_class_update(new: At, old: At) -> Problems:
+    yield from immutable(new.field("value"), old.field("value"))
+    yield from immutable(new.field("preemptionPolicy"), old.field("preemptionPolicy"))
+
+
+def pod_group(document: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
+    spec = document.field("spec")
+    yield from _group_fields(spec, gate, allow_basic_all=allow_basic_all)
+    reference = spec.field("workloadRef")
+    if reference.is_set:
+        for name in ("workloadName", "templateName"):
+            yield from required(reference.field(name))
+        yield from subdomain(reference.field("workloadName"))
+        yield from dns_label(reference.field("templateName"))
+    if spec.field("parentCompositePodGroupName").is_set:
+        yield spec.field("parentCompositePodGroupName").problem(
+            "composite pod groups are not supported", FORBIDDEN
+        )
+
+
+def pod_group_update(new: At, old: At) -> Problems:
+    """Everything stays but `gang.minCount` and the preemption priority class."""
+    spec, before = new.field("spec"), old.field("spec")
+    yield from all_immutable(spec, before, ("workloadRef", "parentCompositePodGroupName", *_FIXED_FIELDS))
+    yield from _same_policy(spec.field("schedulingPolicy"), before.field("schedulingPolicy"))
+
+
+def workload(document: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
+    spec = document.field("spec")
+    reference = spec.field("controllerRef")
+    if reference.is_set:
+        for name in ("kind", "name"):
+            yield from required(reference.field(name))
+    if spec.field("compositePodGroupTemplates").is_set:
+        message = "composite pod groups are not supported"
+        yield spec.field("compositePodGroupTemplates").problem(message, FORBIDDEN)
+    templates = spec.field("podGroupTemplates")
+    yield from required(templates)
+    yield from at_most_items(templates, MOST_TEMPLATES)
+    yield from unique(template.field("name") for template in templates.items())
+    for template in templates.items():
+        yield from required(template.field("name"))
+        yield from dns_label(template.field("name"))
+        yield from _group_fields(template, gate, allow_basic_all=allow_basic_all)
+    yield from _one_priority(templates)
+
+
+def workload_update(new: At, old: At) -> Problems:
+    """Templates are neither added nor removed; inside them only `gang.minCount` may change."""
+    spec, before = new.field("spec"), old.field("spec")
+    yield from immutable(spec.field("controllerRef"), before.field("controllerRef"))
+    known = {template.field("name").text: template for template in before.field("podGroupTemplates").items()}
+    templates = spec.field("podGroupTemplates")
+    names = [template.field("name").text for template in templates.items()]
+    for missing in [name for name in known if name not in names]:
+        yield templates.problem(f"the template {missing!r} cannot be removed", FORBIDDEN)
+    for template in templates.items():
+        earlier = known.get(template.field("name").text)
+        if earlier is None:
+            yield template.field("name").problem("a template cannot be added", FORBIDDEN)
+            continue
+        yield from all_immutable(template, earlier, _FIXED_FIELDS)
+        yield from _same_policy(template.field("schedulingPolicy"), earlier.field("schedulingPolicy"))
+
+
+def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
+    """What a PodGroup and a template of one have in common."""
+    policy, mode = spec.field("schedulingPolicy"), spec.field("disruptionMode")
+    yield from exactly_one(policy, ("basic", "gang"))
+    gang = policy.field("gang")
+    if isinstance(gang.value, dict):
+        if not gang.field("minCount").is_set:
+            yield from required(gang.field("minCount"))
+        yield from int32(gang.field("minCount"), 1)
+    if isinstance(mode.value, str):
+        yield from one_of(mode, ("Pod", "PodGroup"))
+    elif mode.is_set:
+        yield from exactly_one(mode, ("single", "all"))
+    if mode.field("all").is_set and policy.field("basic").is_set and not allow_basic_all:
+        message = (
+            "a group with the basic policy has no whole to disrupt: use schedulingPolicy.gang, or disruptionMode single "
+            "(admission.allowWholeGroupDisruptionForBasic in the configuration accepts it, as Kubernetes 1.37 does)"
+        )
+        yield mode.problem(message, FORBIDDEN)
+    yield from _topology(spec.field("schedulingConstraints"), gate)
+    yield from subdomain(spec.field("priorityClassName"))
+    yield from subdomain(spec.field("preemptionPriorityClassName"))
+    yield from int32(spec.field("priority"))
+    yield from between(spec.field("priority"), None, HIGHEST_USER_PRIORITY)
+    yield from one_of(spec.field("preemptionPolicy"), PREEMPTION_POLICIES)
+    if spec.field("preemptionPolicy").is_set and not gate("PodGroupPreemptionPolicy"):
+        yield spec.field("preemptionPolicy").problem(
+            "needs the feature gate PodGroupPreemptionPolicy", FORBIDDEN
+        )
+
+
+def _topology(constraints: At, gate: Gate) -> Problems:
+    if constraints.is_set and not gate("TopologyAwareWorkloadScheduling"):
+        yield constraints.problem("needs the feature gate TopologyAwareWorkloadScheduling", FORBIDDEN)
+    yield from at_most_items(constraints.field("topology"), 1)
+    for each in constraints.field("topology").items():
+        yield from required(each.field("key"))
+        yield from label_key(each.field("key"))
+
+
+def _same_policy(new: At, old: At) -> Problems:
+    for member in ("basic", "gang"):
+        if new.field(member).is_set != old.field(member).is_set:
+            yield new.problem(f"cannot be changed: {member} can neither be set nor unset later", FORBIDDEN)
+
+
+def _one_priority(templates: At) -> Problems:
+    """All templates of a Workload carry the same priority, whether stated or not."""
+    items = templates.items()
+    for name in ("priorityClassName", "priority"):
+        for template in items[1:]:
+            if template.field(name).value != items[0].field(name).value:
+                yield template.field(name).problem(
+                    f"must be the same in all templates: the first one has {items[0].field(name).value!r}"
+                )

@@ -1,0 +1,223 @@
+"""kueue.x-k8s.io: ClusterQueue, Cohort, LocalQueue, ResourceFlavor, WorkloadPriorityClass."""
+
+from collections.abc import Callable
+
+from reprieve.objects.quantity import QuantityError, nano
+from reprieve.objects.structure import DUPLICATE, FORBIDDEN
+from reprieve.objects.validation.checks import (
+    At,
+    Problems,
+    at_most_items,
+    immutable,
+    int32,
+    label_key,
+    label_map,
+    one_of,
+    quantity,
+    required,
+    subdomain,
+    unique,
+)
+from reprieve.objects.validation.selectors import label_selector, taint, toleration
+
+Gate = Callable[[str], bool]
+
+MOST_GROUPS = 16
+MOST_IN_GROUP = 64
+MOST_IN_TOTAL = 256
+MOST_PAIRS = 512
+_STOP_POLICIES = ("None", "Hold", "HoldAndDrain")
+_SEARCH = ("MayStopSearch", "TryNextFlavor")
+
+
+def cluster_queue(document: At, gate: Gate, old: At | None = None) -> Problems:
+    spec = document.field("spec")
+    cohort = spec.field("cohortName")
+    yield from subdomain(cohort)
+    yield from one_of(spec.field("queueingStrategy"), ("StrictFIFO", "BestEffortFIFO"))
+    yield from one_of(spec.field("stopPolicy"), _STOP_POLICIES)
+    yield from label_selector(spec.field("namespaceSelector"))
+    yield from _fungibility(spec.field("flavorFungibility"))
+    yield from _preemption(spec.field("preemption"))
+    yield from _weight(spec.field("fairSharing"))
+    yield from _resource_groups(
+        spec.field("resourceGroups"),
+        limits_allowed=bool(cohort.text),
+        lending_capped=True,
+        owner="cohortName",
+    )
+    yield from _checks_strategy(spec, gate, old)
+    modes = ("UsageBasedAdmissionFairSharing", "NoAdmissionFairSharing")
+    yield from one_of(spec.field("admissionScope", "admissionMode"), modes)
+    if old is not None:
+        policy = "concurrentAdmissionPolicy"
+        yield from immutable(spec.field(policy), old.field("spec", policy))
+
+
+def cohort(document: At) -> Problems:
+    spec = document.field("spec")
+    parent = spec.field("parentName")
+    yield from subdomain(parent)
+    if parent.text and parent.text == document.field("metadata", "name").text:
+        yield parent.problem("a cohort cannot be its own parent")
+    yield from _weight(spec.field("fairSharing"))
+    yield from _resource_groups(
+        spec.field("resourceGroups"),
+        limits_allowed=bool(parent.text),
+        lending_capped=False,
+        owner="parentName",
+    )
+
+
+def local_queue(document: At, old: At | None = None) -> Problems:
+    spec = document.field("spec")
+    yield from subdomain(spec.field("clusterQueue"))
+    yield from one_of(spec.field("stopPolicy"), _STOP_POLICIES)
+    yield from _weight(spec.field("fairSharing"))
+    if old is not None:
+        yield from immutable(spec.field("clusterQueue"), old.field("spec", "clusterQueue"))
+
+
+def resource_flavor(document: At, old: At | None = None) -> Problems:
+    spec = document.field("spec")
+    for name in ("nodeLabels", "nodeTaints", "tolerations"):
+        yield from at_most_items(spec.field(name), 8)
+    yield from label_map(spec.field("nodeLabels"))
+    seen = set()
+    for each in spec.field("nodeTaints").items():
+        yield from taint(each)
+        key = (each.field("key").text, each.field("effect").text)
+        if key in seen:
+            yield each.problem(f"a taint {key[0]}:{key[1]} is there twice", DUPLICATE)
+        seen.add(key)
+    for each in spec.field("tolerations").items():
+        yield from toleration(each)
+    topology = spec.field("topologyName")
+    if topology.text and not spec.field("nodeLabels").members():
+        yield spec.field("nodeLabels").problem("must have at least one label when topologyName is set")
+    if old is not None and old.field("spec", "topologyName").text:
+        yield from immutable(topology, old.field("spec", "topologyName"))
+
+
+def workload_priority_class(document: At, old: At | None = None) -> Problems:
+    value = document.field("value")
+    if not value.is_set:
+        yield from required(value)
+    yield from int32(value)
+    description = document.field("description")
+    if len(description.text) > 2048:
+        yield description.problem("must be no more than 2048 characters")
+    if old is not None:
+        yield from immutable(value, old.field("value"))
+
+
+def _fungibility(place: At) -> Problems:
+    borrow, preempt = place.field("whenCanBorrow"), place.field("whenCanPreempt")
+    yield from one_of(borrow, _SEARCH)
+    yield from one_of(preempt, _SEARCH)
+    preference = place.field("preference")
+    yield from one_of(preference, ("BorrowingOverPreemption", "PreemptionOverBorrowing"))
+    if preference.text and not (borrow.text == preempt.text == "TryNextFlavor"):
+        yield preference.problem("is only for whenCanBorrow and whenCanPreempt both TryNextFlavor", FORBIDDEN)
+
+
+def _preemption(place: At) -> Problems:
+    reclaim, borrow = place.field("reclaimWithinCohort"), place.field("borrowWithinCohort")
+    yield from one_of(
+        place.field("withinClusterQueue"), ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
+    )
+    yield from one_of(reclaim, ("Never", "LowerPriority", "Any"))
+    yield from one_of(borrow.field("policy"), ("Never", "LowerPriority"))
+    yield from int32(borrow.field("maxPriorityThreshold"))
+    if reclaim.text in ("", "Never") and borrow.field("policy").text not in ("", "Never"):
+        yield borrow.field("policy").problem("needs reclaimWithinCohort other than Never")
+
+
+def _weight(sharing: At) -> Problems:
+    weight = sharing.field("weight")
+    yield from quantity(weight)
+    if _nano(weight) == 1:
+        yield weight.problem(f"must be 0 or more than one billionth, got {weight.value!r}")
+
+
+def _resource_groups(groups: At, *, limits_allowed: bool, lending_capped: bool, owner: str) -> Problems:
+    yield from at_most_items(groups, MOST_GROUPS)
+    covered = [each for group in groups.items() for each in group.field("coveredResources").items()]
+    flavors = [each.field("name") for group in groups.items() for each in group.field("flavors").items()]
+    yield from at_most_items(At(covered, f"{groups.path}[*].coveredResources"), MOST_IN_TOTAL)
+    yield from at_most_items(At(flavors, f"{groups.path}[*].flavors"), MOST_IN_TOTAL)
+    yield from unique(covered)
+    yield from unique(flavors)
+    for group in groups.items():
+        yield from _resource_group(group)
+        for flavor in group.field("flavors").items():
+            for resource in flavor.field("resources").items():
+                yield from _resource_quota(resource, limits_allowed, lending_capped, owner)
+
+
+def _resource_group(group: At) -> Problems:
+    covered, flavors = group.field("coveredResources"), group.field("flavors")
+    for place in (covered, flavors):
+        yield from required(place)
+        yield from at_most_items(place, MOST_IN_GROUP)
+    for each in covered.items():
+        yield from label_key(each)
+    pairs = len(covered.items()) * len(flavors.items())
+    if pairs > MOST_PAIRS:
+        yield group.problem(f"must have at most {MOST_PAIRS} pairs of flavor and resource, has {pairs}")
+    names = [each.text for each in covered.items()]
+    for flavor in flavors.items():
+        yield from required(flavor.field("name"))
+        yield from subdomain(flavor.field("name"))
+        listed = [each.field("name").text for each in flavor.field("resources").items()]
+        if listed != names:
+            yield flavor.field("resources").problem(
+                f"must list exactly the covered resources in their order {names}, lists {listed}"
+            )
+
+
+def _resource_quota(resource: At, limits_allowed: bool, lending_capped: bool, owner: str) -> Problems:
+    nominal = resource.field("nominalQuota")
+    if not nominal.is_set:
+        yield from required(nominal)
+    yield from quantity(nominal)
+    for name in ("borrowingLimit", "lendingLimit"):
+        limit = resource.field(name)
+        yield from quantity(limit)
+        if limit.is_set and not limits_allowed:
+            yield limit.problem(f"has no meaning without {owner}", FORBIDDEN)
+    lending, most = _nano(resource.field("lendingLimit")), _nano(nominal)
+    if lending_capped and lending is not None and most is not None and lending > most:
+        yield resource.field("lendingLimit").problem(f"must not be more than nominalQuota, {nominal.value!r}")
+
+
+def _nano(place: At) -> int | None:
+    if isinstance(place.value, bool) or not isinstance(place.value, str | int | float):
+        return None
+    try:
+        return nano(place.value)
+    except QuantityError:
+        return None
+
+
+def _checks_strategy(spec: At, gate: Gate, old: At | None) -> Problems:
+    checks = spec.field("admissionChecksStrategy", "admissionChecks")
+    if checks.is_set and checks.value == []:
+        yield from required(checks)
+    yield from at_most_items(checks, 64)
+    yield from unique(check.field("name") for check in checks.items())
+    strategy = spec.field("admissionChecksStrategy")
+    unchanged = old is not None and old.field("spec", "admissionChecksStrategy").value == strategy.value
+    flavors = {
+        flavor.field("name").text
+        for group in spec.field("resourceGroups").items()
+        for flavor in group.field("flavors").items()
+    }
+    for check in checks.items():
+        yield from required(check.field("name"))
+        yield from at_most_items(check.field("onFlavors"), 64)
+        if unchanged and not gate("RejectUpdatesToCQWithInvalidOnFlavors"):
+            continue
+        for flavor in check.field("onFlavors").items():
+            if flavor.text not in flavors:
+                yield flavor.problem(f"{flavor.text!r} is no flavor of this ClusterQueue")
