@@ -1,0 +1,246 @@
+"""Branch and bound over the units that live on several nodes; everything else is exact in the table.
+
+While such a unit is undecided, every node that counts on its departure pays a share of its cost; the shares add up to
+the whole, so the table's optimum is a lower bound. A unit that is decided to leave is paid once and its room is there
+for nothing; one that is decided to stay offers none.
+"""
+
+import heapq
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.model import Answer, Flags, Ints, Problem
+from reprieve.preemption.minimal.options import Offer, Option
+from reprieve.preemption.minimal.table import INFINITE, Step, Table
+
+#: States of the table; budgets that would make it larger are counted afterwards, and the bound ignores them.
+STATES = 40_000
+#: Rounds in which the shares of undecided units are moved to where they are wanted.
+ROUNDS = 6
+
+
+class Found(NamedTuple):
+    """The best answer that is cheaper than asked, and what no answer can undercut."""
+
+    answer: Answer | None
+    cost: int  # violations times their price plus weight
+    bound: int
+
+
+class Core:
+    """Solves one problem exactly on some of its nodes, for the units that may be evicted."""
+
+    def __init__(
+        self, problem: Problem, evictable: Flags, nodes: list[int], limit: int, meter: Meter
+    ) -> None:
+        self.problem, self.meter, self.limit = problem, meter, limit
+        self.offer = Offer(problem, evictable, meter)
+        self.nodes: list[int] = []
+        self.options: list[Option] = []
+        self.slices: list[tuple[int, int]] = []
+        for node in nodes:
+            found = self.offer.options(node, limit)
+            if found:
+                self.nodes.append(node)
+                self.slices.append((len(self.options), len(self.options) + len(found)))
+                self.options += found
+        self.axis_of = _axes(problem, self.offer.most[:, self.nodes])
+        self.lengths = tuple(
+            min(
+                problem.need,
+                int(problem.counts[[c for c in range(problem.classes) if self.axis_of[c] == axis]].sum()),
+            )
+            for axis in range(max(self.axis_of, default=0) + 1)
+        )
+        self._index()
+        self.best: Found = Found(None, limit, 0)
+        self.relaxed: list[int] = []  # victims of the latest relaxation
+        self.count_exactly(())
+
+    def count_exactly(self, budgets: tuple[int, ...]) -> None:
+        """Give these budgets an axis of the table; each pod under the others is a violation, less their allowance.
+
+        Both ways bound the cost from below. The second is exact once a budget is used up, and then the better one.
+        """
+        problem = self.problem
+        states, kept = int(np.prod([n + 1 for n in self.lengths])), []
+        for budget in sorted(budgets, key=lambda b: (int(problem.allowed[b]), b)):
+            if states * (int(problem.allowed[budget]) + 1) <= STATES:
+                states *= int(problem.allowed[budget]) + 1
+                kept.append(budget)
+        self.budgets = sorted(kept)
+        linear = [b for b in range(len(problem.allowed)) if b not in budgets]
+        price = self.offer.price
+        self.unit_cost = self.offer.cost + price * problem.uses[:, linear].sum(axis=1)
+        self.cost = np.array(
+            [o.cost + price * sum(o.uses[b] for b in linear) for o in self.options], np.int64
+        )
+        self.rebate = price * int(problem.allowed[linear].sum())
+        self.groups = self._grouped()
+        allowed = tuple(int(problem.allowed[b]) for b in self.budgets)
+        self.table = Table(problem.need, self.lengths, allowed, price)
+
+    def _index(self) -> None:
+        """The (span, node) pairs that options count on."""
+        pairs: dict[tuple[int, int], int] = {}
+        entries = [
+            (index, pairs.setdefault((unit, option.node), len(pairs)))
+            for index, option in enumerate(self.options)
+            for unit in option.spans
+        ]
+        self.pair_unit = np.array([unit for unit, _ in pairs], np.int64)
+        self.entry_option = np.array([option for option, _ in entries], np.int64)
+        self.entry_pair = np.array([pair for _, pair in entries], np.int64)
+
+    def _grouped(self) -> list[list[tuple[tuple[int, ...], Ints]]]:
+        """The options of each node by how far they move in the table."""
+        result = []
+        for start, end in self.slices:
+            grouped: dict[tuple[int, ...], list[int]] = defaultdict(list)
+            for index in range(start, end):
+                grouped[self._move(self.options[index])].append(index)
+            result.append([(move, np.array(rows, np.int64)) for move, rows in grouped.items()])
+        return result
+
+    def _move(self, option: Option) -> tuple[int, ...]:
+        pods = [0] * len(self.lengths)
+        for cls, count in option.placed:
+            pods[self.axis_of[cls]] += count
+        return (*pods, *(option.uses[budget] for budget in self.budgets))
+
+    def solve(self) -> Found:
+        """The cheapest answer that costs less than the limit.
+
+        Budgets are first taken as used up; those which turn out not to be get an axis, and if that leaves a gap, all do.
+        """
+        everything = tuple(range(len(self.problem.allowed)))
+        if not everything:
+            bound = self._branch()
+            return self.best._replace(bound=bound)
+        bound = self._root()[0]
+        drawn = self.problem.uses[self.relaxed].sum(axis=0)
+        exact = tuple(np.flatnonzero(drawn < self.problem.allowed).tolist())
+        for budgets in dict.fromkeys([exact, everything]):
+            self.count_exactly(budgets)
+            bound = max(bound, self._branch())
+            if bound >= self.best.cost or self.meter.spent:
+                break
+        return self.best._replace(bound=min(bound, self.best.cost))
+
+    def _branch(self) -> int:
+        """Decide unit after unit, most promising first; what no answer can undercut."""
+        bound, share, partial = self._root()
+        queue: list[tuple[int, int, frozenset[int], frozenset[int], int]] = []
+        if partial is not None:
+            queue.append((bound, 0, frozenset(), frozenset(), partial))
+        leaves = bound if partial is None else INFINITE
+        ticket = 0
+        while queue and queue[0][0] < self.best.cost and not self.meter.spent:
+            _, _, out, stay, unit = heapq.heappop(queue)
+            for child_out, child_stay in ((out | {unit}, stay), (out, stay | {unit})):
+                bound, partial, _ = self._relax(share, child_out, child_stay)
+                if partial is None:
+                    leaves = min(leaves, bound)
+                elif bound < self.best.cost:
+                    ticket += 1
+                    heapq.heappush(queue, (bound, ticket, child_out, child_stay, partial))
+        return min([leaves, self.best.cost, *(entry[0] for entry in queue)])
+
+    def _shares(self) -> Ints:
+        share = np.zeros(len(self.pair_unit), np.int64)
+        units, counts = np.unique(self.pair_unit, return_counts=True)
+        for unit, count in zip(units.tolist(), counts.tolist(), strict=True):
+            share[self.pair_unit == unit] = int(self.unit_cost[unit]) // count
+        return share
+
+    def _root(self) -> tuple[int, Ints, int | None]:
+        """The first bound, raised by moving shares from nodes that do not count on a unit to those that do."""
+        nobody: frozenset[int] = frozenset()
+        share = self._shares()
+        bound, partial, used = self._relax(share, nobody, nobody)
+        best = bound, share, partial
+        for _ in range(ROUNDS):
+            if partial is None or bound >= self.best.cost or self.meter.spent:
+                break
+            share = self._moved(share, used)
+            bound, partial, used = self._relax(share, nobody, nobody)
+            if bound > best[0] or partial is None:
+                best = bound, share, partial
+        return best
+
+    def _moved(self, share: Ints, used: Flags) -> Ints:
+        share = share.copy()
+        for unit in np.unique(self.pair_unit[used]).tolist():
+            own = self.pair_unit == unit
+            wanted, idle = np.flatnonzero(own & used), np.flatnonzero(own & ~used)
+            if len(idle):
+                given = share[idle] // 2
+                share[idle] -= given
+                share[wanted] += int(given.sum()) // len(wanted)
+        return share
+
+    def _relax(self, share: Ints, out: frozenset[int], stay: frozenset[int]) -> tuple[int, int | None, Flags]:
+        """A lower bound given who leaves and who stays, an undecided unit to branch on, and the pairs in use."""
+        problem = self.problem
+        decided = np.zeros(problem.units, np.int64)
+        decided[list(out)], decided[list(stay)] = 1, 2
+        state = decided[self.pair_unit]
+        cost = self.cost.copy()
+        np.add.at(cost, self.entry_option, np.where(state == 0, share, 0)[self.entry_pair])
+        cost[self.entry_option[state[self.entry_pair] == 2]] = INFINITE
+        leaving = np.fromiter(sorted(out), np.int64)
+        paid = int(self.unit_cost[leaving].sum()) - self.rebate
+        drawn = problem.uses[leaving].sum(axis=0)[self.budgets]
+        solved = self.table.solve(self._steps(cost), drawn, self.meter)
+        used = np.zeros(len(self.pair_unit), np.bool_)
+        if solved is None:
+            return INFINITE, None, used
+        bound, taken = solved[0] + paid, [index for index in solved[1] if index >= 0]
+        used[self.entry_pair[np.isin(self.entry_option, taken)]] = True
+        true_cost = self._offer_answer(taken, out)
+        undecided = [u for u in np.unique(self.pair_unit[used & (state == 0)]).tolist()]
+        if true_cost <= bound or not undecided:
+            return bound, None, used
+        unpaid = {u: int(self.unit_cost[u] - share[used & (self.pair_unit == u)].sum()) for u in undecided}
+        return bound, max(undecided, key=lambda u: (unpaid[u], int(problem.uses[u].sum()), -u)), used
+
+    def _steps(self, cost: Ints) -> list[Step]:
+        steps = []
+        for groups in self.groups:
+            rows = [(move, int(index[cost[index].argmin()])) for move, index in groups]
+            rows = [(move, row) for move, row in rows if cost[row] < INFINITE]
+            steps.append(
+                Step(
+                    tuple(m for m, _ in rows), tuple(r for _, r in rows), tuple(int(cost[r]) for _, r in rows)
+                )
+            )
+        return steps
+
+    def _offer_answer(self, taken: list[int], out: frozenset[int]) -> int:
+        """Keep the answer made of these options when it is the best so far; its true cost."""
+        problem = self.problem
+        chosen = [self.options[index] for index in taken]
+        units = out.union(*(option.units for option in chosen), *(option.spans for option in chosen))
+        self.relaxed = sorted(problem.whole(units))
+        score = problem.score(units)
+        cost = score.violations * self.offer.price + score.weight
+        if cost < self.best.cost:
+            placed = np.zeros((problem.classes, problem.nodes), np.int64)
+            for option in chosen:
+                for cls, count in option.placed:
+                    placed[cls, option.node] += count
+            self.best = Found(Answer(problem.whole(units), placed), cost, 0)
+        return cost
+
+
+def _axes(problem: Problem, most: Ints) -> list[int]:
+    """The axis of each class: its own when it is admitted on several nodes and may run out, else the shared first."""
+    runs_out = ((most > 0).sum(axis=1) > 1) & (problem.counts < problem.need)
+    axes, used = [], 0
+    for own in runs_out.tolist():
+        used += own
+        axes.append(used if own else 0)
+    return axes if not all(runs_out) else [axis - 1 for axis in axes]

@@ -1,0 +1,97 @@
+"""Which sets of units on one node are worth evicting: those that no other set beats.
+
+A set is described by what it frees (columns to have much of), what it costs and draws on budgets (to have little of)
+and which units that also live elsewhere it takes. One set beats another when it is at least as good in all of them.
+Sets are grown unit by unit; what is freed is capped at what could ever be needed, which keeps the frontier small.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.preemption.minimal.model import Flags, Ints
+
+#: Above this many sets, costs are compared in steps of the tolerance.
+CROWDED = 192
+#: Above this many sets only the cheapest are kept; the frontier is then no longer complete.
+LIMIT = 1024
+
+
+class Frontier(NamedTuple):
+    """Sets of units, cheapest first."""
+
+    freed: Ints  # [set, column], capped
+    cost: Ints  # [set] of the units that live only here
+    uses: Ints  # [set, budget]
+    taken: Flags  # [set, item]
+    slack: int  # how much cheaper than shown a set may be, for want of completeness; -1: unknown
+
+
+class Items(NamedTuple):
+    """The units with pods on one node, absorbers before those they absorb."""
+
+    unit: Ints
+    freed: Ints  # [item, column]
+    cost: Ints  # [item] 0 for what lives elsewhere too: that is paid once, not here
+    uses: Ints  # [item, budget]
+    elsewhere: Flags  # [item]
+    absorber: Ints  # [item] position of the item that takes it along, or -1
+
+
+def frontier(items: Items, cap: Ints, limit: int, tolerance: int) -> Frontier:
+    """Grow the sets item by item; those that cost more than `limit` cannot help and are dropped."""
+    freed, cost, uses, elsewhere = items.freed, items.cost, items.uses, items.elsewhere
+    size, slack = len(cost), 0
+    sets = Frontier(
+        np.zeros((1, freed.shape[1]), np.int64),
+        np.zeros(1, np.int64),
+        np.zeros((1, uses.shape[1]), np.int64),
+        np.zeros((1, size), np.bool_),
+        0,
+    )
+    for item in range(size):
+        grown_cost = sets.cost + cost[item]
+        useful = (grown_cost <= limit) & (sets.freed < cap).any(axis=1)
+        if items.absorber[item] >= 0:
+            useful &= ~sets.taken[:, items.absorber[item]]
+        grown = sets.taken[useful].copy()
+        grown[:, item] = True
+        merged = Frontier(
+            np.concatenate([sets.freed, np.minimum(sets.freed[useful] + freed[item], cap)]),
+            np.concatenate([sets.cost, grown_cost[useful]]),
+            np.concatenate([sets.uses, sets.uses[useful] + uses[item]]),
+            np.concatenate([sets.taken, grown]),
+            0,
+        )
+        sets = _unbeaten(merged, elsewhere, 0)
+        if len(sets.cost) > CROWDED:
+            sets = _unbeaten(sets, elsewhere, tolerance)
+            slack += tolerance
+        if len(sets.cost) > LIMIT:
+            sets = _rows(sets, np.arange(LIMIT))
+            slack = -1 << 62
+    return sets._replace(slack=max(slack, -1))
+
+
+def _rows(sets: Frontier, index: Ints) -> Frontier:
+    return Frontier(sets.freed[index], sets.cost[index], sets.uses[index], sets.taken[index], sets.slack)
+
+
+def _unbeaten(sets: Frontier, elsewhere: Flags, tolerance: int) -> Frontier:
+    sets = _rows(sets, np.argsort(sets.cost, kind="stable"))
+    shared = sets.taken[:, elsewhere]
+    if sets.freed.shape[1] == 1 and not sets.uses.shape[1] and not shared.any():
+        column = sets.freed[:, 0]
+        best_before = np.maximum.accumulate(column)[:-1]
+        return _rows(sets, np.flatnonzero(np.concatenate([[True], column[1:] > best_before])))
+    price = sets.cost // max(tolerance, 1)
+    as_good = price[:, None] <= price[None, :]  # [j, i]: j is at least as good as i, first in price
+    for column in sets.freed.T:
+        as_good &= column[:, None] >= column[None, :]
+    for column in sets.uses.T:
+        as_good &= column[:, None] <= column[None, :]
+    for flags in shared.T:
+        as_good &= ~flags[:, None] | flags[None, :]
+    earlier = np.tri(len(price), k=-1, dtype=np.bool_).T
+    beats = as_good & (~as_good.T | earlier)
+    return _rows(sets, np.flatnonzero(~beats.any(axis=0)))

@@ -1,0 +1,32 @@
+"""How much work a search may still do.
+
+Work is counted in steps that cost about a microsecond each, so that equal inputs stop at equal points on every
+machine; a caller with a clock may cut the search short earlier. Nothing here reads a clock.
+"""
+
+from collections.abc import Callable
+
+#: Steps in a second of an ordinary core; the time budget in seconds times this is the work limit.
+STEPS_PER_SECOND = 1_000_000
+
+
+class Meter:
+    """Counts steps; `spent` once the limit is reached or the caller says that time is up."""
+
+    def __init__(self, steps: float, expired: Callable[[], bool] | None = None) -> None:
+        self.left = steps
+        self.expired = expired
+        self.cut_short = False
+
+    @classmethod
+    def for_seconds(cls, seconds: float, expired: Callable[[], bool] | None = None) -> "Meter":
+        return cls(seconds * STEPS_PER_SECOND, expired)
+
+    def take(self, steps: float) -> None:
+        self.left -= steps
+
+    @property
+    def spent(self) -> bool:
+        if self.left <= 0 or (self.expired is not None and self.expired()):
+            self.cut_short = True
+        return self.cut_short

@@ -1,0 +1,126 @@
+"""The abstract question of the `minimal-cost` algorithm: who makes way so that `need` pods find room, at the least cost.
+
+Arrays only: nothing here knows pods, clusters or Kubernetes. A *class* is a set of interchangeable pods that wait
+for room, a *unit* is what is evicted together, an *answer* says which units leave and how many pods of each class
+go to each node. The order in which answers are compared:
+
+1. budget violations: every evicted pod of a spent budget, and what goes beyond the allowance of the others;
+2. the highest priority of an evicted unit;
+3. the sum of the evicted units' weights.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+#: Priority of a plan that evicts nobody: below every Kubernetes priority.
+NOBODY = -(2**40)
+
+
+class Score(NamedTuple):
+    """What an answer costs; smaller is better, field by field."""
+
+    violations: int
+    priority: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Room that is free, room that could be made, and who asks for it.
+
+    Resources are columns; one of them counts pod slots. A unit that *absorbs* others (the leaders of a group whose
+    workers may go one by one) takes them along: its weight, budgets and violations are those of the whole.
+    """
+
+    free: Ints  # [node, resource], negative where a node holds more than its size
+    requests: Ints  # [class, resource]
+    counts: Ints  # [class] pods that wait
+    most: Ints  # [class, node] how many may share the node whatever leaves it, 0 where it is not admitted
+    need: int  # pods to place
+    priority: Ints  # [unit]
+    weight: Ints  # [unit]
+    spent: Ints  # [unit] pods under a budget that allows nothing
+    uses: Ints  # [unit, budget] pods that draw on each budget which allows something
+    allowed: Ints  # [budget]
+    pod_unit: Ints  # [evictable pod]
+    pod_node: Ints  # [evictable pod]
+    pod_requests: Ints  # [evictable pod, resource]
+    pod_bars: Flags  # [evictable pod, class] while it runs, the class may not come to its node
+    apart: tuple[tuple[int, int], ...] = ()  # pairs of classes that cannot share a node
+    absorbs: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> int:
+        return len(self.free)
+
+    @property
+    def classes(self) -> int:
+        return len(self.requests)
+
+    @property
+    def units(self) -> int:
+        return len(self.priority)
+
+    def violation_price(self) -> int:
+        """More than all weights together, so that one violation outweighs any of them."""
+        return int(self.weight.sum()) + 1
+
+    def closed(self, units: frozenset[int]) -> frozenset[int]:
+        """The victims together with those they take along."""
+        return units.union(*(self.absorbs.get(unit, ()) for unit in units))
+
+    def whole(self, units: frozenset[int]) -> frozenset[int]:
+        """The same victims without those whose absorber leaves anyway."""
+        taken = {each for unit in units for each in self.absorbs.get(unit, ())}
+        return units - taken
+
+    def score(self, units: frozenset[int]) -> Score:
+        index = np.fromiter(sorted(self.whole(units)), np.int64)
+        if not len(index):
+            return Score(0, NOBODY, 0)
+        beyond = np.maximum(self.uses[index].sum(axis=0) - self.allowed, 0).sum()
+        return Score(
+            int(self.spent[index].sum() + beyond),
+            int(self.priority[index].max()),
+            int(self.weight[index].sum()),
+        )
+
+    def room(self, units: frozenset[int]) -> tuple[Ints, Ints]:
+        """Free amounts [node, resource] and remaining bars [node, class] once the units have left."""
+        gone = np.zeros(self.units, np.bool_)
+        gone[list(self.closed(units))] = True
+        leaves = gone[self.pod_unit]
+        free = self.free.copy()
+        np.add.at(free, self.pod_node[leaves], self.pod_requests[leaves])
+        bars = np.zeros((self.nodes, self.classes), np.int64)
+        np.add.at(bars, self.pod_node[~leaves], self.pod_bars[~leaves].astype(np.int64))
+        return free, bars
+
+
+class Answer(NamedTuple):
+    """Units that leave, and how many pods of each class go to each node."""
+
+    units: frozenset[int]
+    placed: Ints  # [class, node]
+
+    def fault(self, problem: Problem) -> str:
+        """Replay against the problem: why the answer does not hold, or an empty text."""
+        free, bars = problem.room(self.units)
+        if (self.placed < 0).any() or (self.placed > problem.most).any():
+            return "a node takes pods it may not take"
+        if (self.placed.sum(axis=1) > problem.counts).any() or self.placed.sum() < problem.need:
+            return "the wrong number of pods is placed"
+        asked = self.placed.T @ problem.requests
+        if ((asked > free) & (asked > 0)).any():
+            return "a node is too small"
+        if ((bars > 0) & (self.placed.T > 0)).any():
+            return "a pod that stays keeps a placed pod away"
+        if any((np.minimum(self.placed[a], self.placed[b]) > 0).any() for a, b in problem.apart):
+            return "two placed pods keep each other away"
+        return ""

@@ -1,0 +1,191 @@
+"""What each node can offer: so many pods for such victims.
+
+An option places a number of pods on a node, names the cheapest units that live only there and must leave, and the
+units that live elsewhere too (`spans`) on whose departure it counts. Options are exact: no cheaper set of victims
+would do for the same number of pods and the same spans.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.preemption.minimal.frontier import Frontier, Items, frontier
+from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.model import Flags, Ints, Problem
+
+#: Combinations of pods considered on one node; more would only arise with many classes of tiny pods.
+COMBINATIONS = 2000
+
+
+class Option(NamedTuple):
+    node: int
+    placed: tuple[tuple[int, int], ...]  # (class, pods)
+    cost: int
+    uses: tuple[int, ...]
+    units: tuple[int, ...]  # live only on this node
+    spans: tuple[int, ...]  # live elsewhere too
+
+
+class Offer:
+    """Reads options off a problem for the units that may be evicted."""
+
+    def __init__(self, problem: Problem, evictable: Flags, meter: Meter) -> None:
+        self.problem, self.meter = problem, meter
+        self.price = problem.violation_price()
+        self.cost = problem.weight + self.price * problem.spent
+        self.tolerance = int(problem.weight[problem.weight > 0].min(initial=1 << 40)) // 1000
+        self.complete = True
+        self.unit_nodes, self.pods_on = self._places(evictable)
+        staying = ~evictable[problem.pod_unit]
+        barred = np.zeros((problem.nodes, problem.classes), np.bool_)
+        np.logical_or.at(barred, problem.pod_node[staying], problem.pod_bars[staying])
+        self.most = np.where(barred.T, 0, problem.most)
+        self._known: dict[tuple[bytes, ...], Frontier] = {}
+
+    def _places(self, evictable: Flags) -> tuple[dict[int, set[int]], dict[int, dict[int, list[int]]]]:
+        """For each unit the nodes it lives on, and for each node its pods by the unit that frees them."""
+        problem = self.problem
+        takers: dict[int, list[int]] = {unit: [unit] for unit in np.flatnonzero(evictable).tolist()}
+        for absorber, absorbed in problem.absorbs.items():
+            for unit in absorbed if evictable[absorber] else ():
+                takers.setdefault(unit, []).insert(0, absorber)
+        unit_nodes: dict[int, set[int]] = defaultdict(set)
+        pods_on: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for pod, (unit, node) in enumerate(
+            zip(problem.pod_unit.tolist(), problem.pod_node.tolist(), strict=True)
+        ):
+            for taker in takers.get(unit, ()):
+                unit_nodes[taker].add(node)
+                pods_on[node][taker].append(pod)
+        return unit_nodes, pods_on
+
+    def spans(self, unit: int) -> bool:
+        return len(self.unit_nodes[unit]) > 1 or unit in self.problem.absorbs
+
+    def options(self, node: int, limit: int) -> list[Option]:
+        """Everything worth doing on the node for at most `limit`, ordered by pods placed."""
+        problem = self.problem
+        classes = np.flatnonzero(self.most[:, node])
+        if not len(classes):
+            return []
+        ordered = sorted(
+            self.pods_on.get(node, {}).items(), key=lambda entry: (entry[0] not in problem.absorbs, entry[0])
+        )
+        own = {unit: pods for unit, pods in ordered}
+        gone = sorted({pod for pods in own.values() for pod in pods})
+        room = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
+        vectors = self._vectors(node, classes, room)
+        if not len(vectors):
+            return []
+        asked = vectors @ problem.requests[classes]
+        lacking = np.where(asked > 0, np.maximum(asked - problem.free[node], 0), 0)
+        columns = np.flatnonzero(lacking.any(axis=0))
+        bars = [c for c, cls in enumerate(classes.tolist()) if problem.pod_bars[gone, cls].any()]
+        freed = np.array(
+            [
+                [
+                    *problem.pod_requests[pods][:, columns].sum(axis=0),
+                    *(int(problem.pod_bars[pods, classes[c]].sum()) for c in bars),
+                ]
+                for pods in own.values()
+            ],
+            np.int64,
+        ).reshape(len(own), len(columns) + len(bars))
+        wanted = [int(problem.pod_bars[gone, classes[c]].sum()) for c in bars]
+        needed = np.hstack([lacking[:, columns], (vectors[:, bars] > 0) * np.array(wanted, np.int64)])
+        return self._chosen(node, classes, vectors, needed, self._items(list(own), freed), limit)
+
+    def _vectors(self, node: int, classes: Ints, room: Ints) -> Ints:
+        """Numbers of pods of each class that fit once everything evictable has left."""
+        problem = self.problem
+        ranges = []
+        for cls in classes.tolist():
+            asked = problem.requests[cls]
+            fits = min((int(room[r]) // int(asked[r]) for r in np.flatnonzero(asked)), default=problem.need)
+            ranges.append(
+                range(
+                    max(0, min(fits, problem.need, int(self.most[cls, node]), int(problem.counts[cls]))) + 1
+                )
+            )
+        rows = list(itertools.islice(itertools.product(*ranges), COMBINATIONS))
+        self.complete &= len(rows) < COMBINATIONS
+        vectors = np.array(rows, np.int64)
+        asked = vectors @ problem.requests[classes]
+        good = (
+            ((asked <= room) | (asked == 0)).all(axis=1)
+            & (vectors.sum(axis=1) <= problem.need)
+            & (vectors.sum(axis=1) > 0)
+        )
+        where = {cls: c for c, cls in enumerate(classes.tolist())}
+        for a, b in problem.apart:
+            if a in where and b in where:
+                good &= np.minimum(vectors[:, where[a]], vectors[:, where[b]]) == 0
+        return vectors[good]
+
+    def _items(self, units: list[int], freed: Ints) -> Items:
+        problem = self.problem
+        position = {unit: i for i, unit in enumerate(units)}
+        absorber = [-1] * len(units)
+        for unit in units:
+            for absorbed in problem.absorbs.get(unit, ()):
+                if absorbed in position:
+                    absorber[position[absorbed]] = position[unit]
+        elsewhere = np.array([self.spans(unit) for unit in units], np.bool_)
+        index = np.array(units, np.int64)
+        return Items(
+            index,
+            freed,
+            np.where(elsewhere, 0, self.cost[index]),
+            np.where(elsewhere[:, None], 0, problem.uses[index]),
+            elsewhere,
+            np.array(absorber, np.int64),
+        )
+
+    def _frontier(self, items: Items, cap: Ints, limit: int) -> Frontier:
+        key = tuple(part.tobytes() for part in (*items[1:], cap, np.array(limit)))
+        if key not in self._known:
+            found = frontier(items, cap, limit, self.tolerance)
+            self.meter.take(30 * len(items.unit) + len(found.cost) * len(items.unit))
+            self._known[key] = found
+        return self._known[key]
+
+    def _chosen(
+        self, node: int, classes: Ints, vectors: Ints, needed: Ints, items: Items, limit: int
+    ) -> list[Option]:
+        sets = self._frontier(items, needed.max(axis=0, initial=0), limit)
+        self.complete &= sets.slack >= 0
+        options = []
+        shared = sets.taken[:, items.elsewhere]
+        for vector, floor in zip(vectors, needed, strict=True):
+            enough = np.flatnonzero((sets.freed >= floor).all(axis=1))
+            self.meter.take(5)
+            placed = tuple((int(c), int(k)) for c, k in zip(classes, vector, strict=True) if k)
+            for row in _unbeaten(sets, shared, enough):
+                taken = sets.taken[row]
+                options.append(
+                    Option(
+                        node,
+                        placed,
+                        int(sets.cost[row]),
+                        tuple(sets.uses[row].tolist()),
+                        tuple(items.unit[taken & ~items.elsewhere].tolist()),
+                        tuple(items.unit[taken & items.elsewhere].tolist()),
+                    )
+                )
+        return options
+
+
+def _unbeaten(sets: Frontier, shared: Flags, rows: Ints) -> Sequence[int]:
+    """Of these sets (cheapest first) those that no cheaper one beats in budgets and spans."""
+    kept: list[int] = []
+    for row in rows.tolist():
+        if not any(
+            (sets.uses[k] <= sets.uses[row]).all() and not (shared[k] & ~shared[row]).any() for k in kept
+        ):
+            kept.append(row)
+            if not sets.uses[row].any() and not shared[row].any():
+                break
+    return kept

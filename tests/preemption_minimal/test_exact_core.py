@@ -1,0 +1,37 @@
+"""The exact core against HiGHS on random small problems."""
+
+import os
+
+import pytest
+
+from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.search import search
+from tests.preemption_minimal.instances import instance
+from tests.preemption_minimal.milp import Program
+
+SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
+BLOCKS, EACH = 10, max(1, int(30 * SCALE))  # 2,000 instances at REPRIEVE_TEST_SCALE=6.7
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_the_exact_core_finds_what_the_mixed_integer_program_proves(block: int) -> None:
+    for seed in range(block * EACH, (block + 1) * EACH):
+        problem = instance(seed)
+        found = search(problem, Meter(10**7))
+        best = Program(problem).optimum()
+        if best is None:
+            assert found.answer is None, seed
+            continue
+        assert found.answer is not None, seed
+        assert found.answer.fault(problem) == "", seed
+        assert problem.score(found.answer.units) == best, seed
+        assert found.proven, seed
+
+
+def test_an_answer_without_one_of_its_victims_does_not_hold() -> None:
+    for seed in range(200):
+        problem = instance(seed)
+        answer = search(problem, Meter(10**7)).answer
+        for unit in answer.units if answer else ():
+            fewer = answer._replace(units=answer.units - {unit})
+            assert problem.weight[unit] == 0 or fewer.fault(problem), (seed, unit)
