@@ -9,6 +9,7 @@ import click
 from reprieve import __version__
 from reprieve.cli.output import BAD_INPUT, fail
 from reprieve.objects.errors import ReprieveError
+from reprieve.objects.structure import nearest
 
 COMMANDS = {
     "plan": "Would it fit, and if not: who makes way, and why?",
@@ -40,6 +41,14 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(error.message + nearest(args[0], self.list_commands(ctx)), ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Errors that are the user's to fix become a message and exit code 2, never a traceback."""

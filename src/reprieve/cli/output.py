@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import click
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 YES, NO, BAD_INPUT = 0, 1, 2
 """Exit codes."""
 
+T = TypeVar("T")
 Output = Literal["table", "json", "yaml"]
 
 output_option = click.option(
@@ -46,6 +47,18 @@ def print_result(data: dict[str, Any], output: Output, render: Callable[["Consol
         click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
     else:
         render(console())
+
+
+def progress(items: Iterable[T], noun: str) -> Iterator[T]:
+    """Passes the items through; at a terminal a line counts them while it lasts."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    with console(stderr=True).status(f"0 {noun}") as status:
+        for number, item in enumerate(items, 1):
+            if number % 200 == 0:
+                status.update(f"{number:,} {noun}")
+            yield item
 
 
 def fail(message: str) -> NoReturn:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from reprieve.objects import yamltext
-from reprieve.objects.errors import UnreadableInput
+from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -95,36 +95,34 @@ def _parse(file: str, stream: IO[bytes] | IO[str], max_bytes: int) -> Iterator[F
             yield UnreadableInput(file, f"not UTF-8: byte {data[error.start]:#04x} at offset {error.start}")
             return
     number = 0
-    for value in _values(file, data):
-        if isinstance(value, UnreadableInput):
-            yield value
-        elif value is not None:
-            number += 1
+    for value in _values(data):
+        if value is None:
+            continue
+        number += 1
+        if isinstance(value, ReprieveError):
+            yield UnreadableInput(f"{file}:{number}", str(value))
+        else:
             yield from _objects(file, str(number), value, 0)
     if number == 0:
         yield UnreadableInput(file, "holds no document")
 
 
-def _values(file: str, text: str) -> Iterator[Any]:
+def _values(text: str) -> Iterator[Any]:
+    """The value of every document, or the error in its place."""
     if text.lstrip()[:1] == "{":
         try:
             yield json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
             return
-        except RecursionError:
-            yield UnreadableInput(file, "nested too deeply")
+        except json.JSONDecodeError:
+            pass  # YAML may begin with a brace too
+        except (_Refused, RecursionError, ValueError) as error:
+            yield ReprieveError("nested too deeply" if isinstance(error, RecursionError) else str(error))
             return
-        except ValueError as json_error:
-            if isinstance(json_error, _Refused):
-                yield UnreadableInput(file, str(json_error))
-                return
-            if "\n---" not in text and not isinstance(json_error, json.JSONDecodeError):
-                yield UnreadableInput(file, f"not JSON: {json_error}")
-                return
-    for number, part in enumerate(_split(text), 1):
+    for part in _split(text):
         try:
             yield from yamltext.documents(part)
         except yamltext.YamlError as error:
-            yield UnreadableInput(f"{file}:{number}", str(error))
+            yield error
 
 
 def _split(text: str) -> Iterator[str]:
@@ -137,10 +135,8 @@ def _split(text: str) -> Iterator[str]:
         starts.insert(0, 0)
     elif starts[0] and "%" in text[: starts[0]]:
         starts[0] = 0
-    lines = 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        lines = text.count("\n", 0, start)
-        yield "\n" * lines + text[start:end]
+        yield "\n" * text.count("\n", 0, start) + text[start:end]
 
 
 class _Refused(ValueError):

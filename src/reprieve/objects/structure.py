@@ -44,7 +44,14 @@ class Problem(NamedTuple):
     """Kubernetes' word for it. `REFUSED` means that admission said no (HTTP 403); the others are validation (422)."""
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        return f"{self.path}: {self.sentence}" if self.path else self.sentence
+
+    @property
+    def sentence(self) -> str:
+        """The message, with the value where the message does not show it already."""
+        if self.value is None or shown(self.value) in self.message or str(self.value) in self.message:
+            return self.message
+        return f"{self.message} (got {shown(self.value)})"
 
 
 def misfits(document: Any, view: type, *, known_fields_only: bool = False) -> list[Problem]:

@@ -1,0 +1,97 @@
+"""`reprieve validate`: every problem of the manifests, one line each."""
+
+from collections.abc import Iterator
+
+import click
+from rich.console import Console
+
+from reprieve.cli.output import BAD_INPUT, Output, output_option, print_result, progress
+from reprieve.config import KIND, Configuration, ConfigurationError
+from reprieve.objects.documents import MAX_BYTES, Found, Source, scan_documents
+from reprieve.objects.review import Finding, review
+
+
+@click.command("validate")
+@click.option(
+    "-f",
+    "--filename",
+    "filenames",
+    multiple=True,
+    required=True,
+    metavar="FILE|DIR|-",
+    help="Manifests: a file, a folder, or - for standard input. May be given several times.",
+)
+@click.option(
+    "--config", "config", type=click.Path(), help="A ReprieveConfiguration: gates and the rules it relaxes."
+)
+@click.option(
+    "--max-size",
+    type=click.IntRange(min=1),
+    default=MAX_BYTES // 1024 // 1024,
+    show_default=True,
+    metavar="MIB",
+    help="The largest file that is read.",
+)
+@output_option
+def command(filenames: tuple[str, ...], config: str | None, max_size: int, output: Output) -> None:
+    """Check manifests as an API server would, and print every problem as `file:document: path: message`.
+
+    Checks each object (types, enums, ranges, names, quantities, unions, priority classes) and all of them together (duplicate names,
+    cycles of cohorts; references to objects that are not there are warnings). Exit code 0: clean, 2: problems.
+
+    \b
+    Examples:
+      reprieve validate -f manifests/
+      reprieve validate -f queues.yaml -f jobs.yaml -o json
+      kubectl get podgroups,pods -A -o yaml | reprieve validate -f -
+    """
+    configuration = Configuration.read(config) if config else Configuration.load(None)
+    configurations: list[Finding] = []
+    sources = 0
+
+    def documents() -> Iterator[Found]:
+        nonlocal sources
+        for filename in filenames:
+            for found in scan_documents(filename, max_bytes=max_size * 1024 * 1024):
+                sources += isinstance(found, Source)
+                if isinstance(found, Source) and found.document.get("kind") == KIND:
+                    configurations.extend(_configuration_problems(found))
+                else:
+                    yield found
+
+    findings = [
+        *review(progress(documents(), "documents"), configuration.admission_context()),
+        *configurations,
+    ]
+    problems = [each for each in findings if not each.warning]
+    warnings = [each for each in findings if each.warning]
+    data = {
+        "apiVersion": "reprieve.dev/v1alpha1",
+        "kind": "Validation",
+        "documents": sources,
+        "problems": [each.to_dict() for each in problems],
+        "warnings": [each.to_dict() for each in warnings],
+    }
+
+    def render(console: Console) -> None:
+        for each in findings:
+            console.print(str(each), markup=False, style="yellow" if each.warning else None)
+        console.print(
+            f"{_count(sources, 'document')}, {_count(len(problems), 'problem')}, {_count(len(warnings), 'warning')}"
+        )
+
+    print_result(data, output, render)
+    if problems:
+        raise SystemExit(BAD_INPUT)
+
+
+def _configuration_problems(source: Source) -> list[Finding]:
+    try:
+        Configuration.load(source.document)
+    except ConfigurationError as error:
+        return [Finding(source.where, problem) for problem in error.problems]
+    return []
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

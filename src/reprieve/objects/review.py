@@ -1,0 +1,183 @@
+"""Everything that is wrong with a set of manifests: each object by itself, and all of them together.
+
+A problem is something an API server would refuse. A warning is something that only the rest of the cluster can answer (the object it refers
+to may be there already) or that does no harm but is hardly meant.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from reprieve.objects.admission import Context, admit
+from reprieve.objects.documents import Found, Source
+from reprieve.objects.errors import UnreadableInput
+from reprieve.objects.kinds import TABLE, kind_key
+from reprieve.objects.meta import Document
+from reprieve.objects.normalise import normalise
+from reprieve.objects.priorities import PriorityClasses
+from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, nearest
+from reprieve.objects.validation.checks import At
+from reprieve.objects.validation.groups import SYSTEM_CLASSES
+
+_KUEUE, _SCHEDULING = "kueue.x-k8s.io", "scheduling.k8s.io"
+Key = tuple[str, str]
+
+
+class Finding(NamedTuple):
+    """One line of the answer."""
+
+    where: str
+    problem: Problem
+    warning: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.where}: {'warning: ' if self.warning else ''}{self.problem}"
+
+    def to_dict(self) -> dict[str, Any]:
+        file, _, document = self.where.rpartition(":")
+        if not file:
+            file, document = document, ""
+        value = self.problem.value
+        plain = value if isinstance(value, str | int | float | bool | None) else repr(value)
+        return {
+            "file": file,
+            "document": document,
+            "path": self.problem.path,
+            "value": plain,
+            "message": self.problem.message,
+        }
+
+
+def review(found: Iterable[Found], context: Context) -> list[Finding]:
+    """All findings, in the order of the documents."""
+    everything = list(found)
+    position = {each.where: index for index, each in reversed(list(enumerate(everything)))}
+    findings = [
+        Finding(each.where, Problem("", None, each.message))
+        for each in everything
+        if isinstance(each, UnreadableInput)
+    ]
+    findings += _review([each for each in everything if isinstance(each, Source)], context)
+    return sorted(findings, key=lambda finding: position[finding.where])
+
+
+def _review(sources: list[Source], context: Context) -> Iterator[Finding]:
+    known = _by_name(sources)
+    classes = {
+        name: source.document for (_, name), source in known.get((_SCHEDULING, "PriorityClass"), {}).items()
+    }
+    context = context._replace(classes=PriorityClasses(classes, complete=context.classes.complete))
+    for source in sources:
+        yield from _alone(source, context)
+    yield from _duplicates(sources)
+    yield from _references(sources, known)
+    yield from _cohort_cycles(known.get((_KUEUE, "Cohort"), {}))
+    yield from _several_defaults(known.get((_SCHEDULING, "PriorityClass"), {}))
+
+
+def _alone(source: Source, context: Context) -> Iterator[Finding]:
+    document = At(source.document)
+    missing = [name for name in ("apiVersion", "kind") if not document.field(name).text]
+    for name in missing:
+        yield Finding(source.where, document.field(name).problem("is required", REQUIRED))
+    if missing:
+        return
+    group, kind = kind_key(source.document)
+    if (group, kind) not in TABLE:
+        hint = nearest(kind, [name for each, name in TABLE if each == group])
+        message = f"{document.field('apiVersion').text} {kind} is not known here and was not checked{hint}"
+        yield Finding(source.where, Problem("kind", kind, message), warning=True)
+        return
+    for problem in admit(source.document, context)[1]:
+        yield Finding(source.where, problem)
+
+
+def _identity(document: Document) -> tuple[str, str]:
+    """(namespace, name); a namespaced object without one lives in `default`."""
+    meta = At(normalise(document)).field("metadata")
+    return meta.field("namespace").text, meta.field("name").text
+
+
+def _by_name(sources: Iterable[Source]) -> dict[Key, dict[tuple[str, str], Source]]:
+    known: dict[Key, dict[tuple[str, str], Source]] = {}
+    for source in sources:
+        key = kind_key(source.document)
+        if key in TABLE:
+            known.setdefault(key, {}).setdefault(_identity(source.document), source)
+    return known
+
+
+def _duplicates(sources: Iterable[Source]) -> Iterator[Finding]:
+    first: dict[tuple[Key, tuple[str, str]], str] = {}
+    for source in sources:
+        key, identity = kind_key(source.document), _identity(source.document)
+        if key not in TABLE or not identity[1]:
+            continue
+        if (key, identity) in first:
+            title = "/".join(part for part in (key[1], *identity) if part)
+            message = f"{title} is already defined at {first[key, identity]}"
+            yield Finding(source.where, Problem("metadata.name", identity[1], message, DUPLICATE))
+        first.setdefault((key, identity), source.where)
+
+
+def _references(
+    sources: Iterable[Source], known: dict[Key, dict[tuple[str, str], Source]]
+) -> Iterator[Finding]:
+    """Objects that are referred to but are not among these manifests. Silent for kinds of which there are none at all."""
+    for source in sources:
+        document = At(normalise(source.document))
+        namespace = document.field("metadata", "namespace").text
+        for place, key, home in _outgoing(document, namespace):
+            if (
+                place.text
+                and key in known
+                and (home, place.text) not in known[key]
+                and place.text not in SYSTEM_CLASSES
+            ):
+                message = f"{key[1]} {place.text!r} is not among these manifests"
+                yield Finding(source.where, place.problem(message), warning=True)
+
+
+def _outgoing(document: At, namespace: str) -> Iterator[tuple[At, Key, str]]:
+    """(place of the name, kind it names, namespace of that object)."""
+    spec, key = document.field("spec"), kind_key(document.value)
+    if key == ("", "Pod"):
+        yield spec.field("schedulingGroup", "podGroupName"), (_SCHEDULING, "PodGroup"), namespace
+        yield spec.field("priorityClassName"), (_SCHEDULING, "PriorityClass"), ""
+        yield spec.field("nodeName"), ("", "Node"), ""
+    elif key == (_SCHEDULING, "PodGroup"):
+        yield spec.field("workloadRef", "workloadName"), (_SCHEDULING, "Workload"), namespace
+        yield spec.field("priorityClassName"), (_SCHEDULING, "PriorityClass"), ""
+    elif key == (_KUEUE, "LocalQueue"):
+        yield spec.field("clusterQueue"), (_KUEUE, "ClusterQueue"), ""
+    elif key == (_KUEUE, "Workload"):
+        yield spec.field("queueName"), (_KUEUE, "LocalQueue"), namespace
+    elif key in ((_KUEUE, "ClusterQueue"), (_KUEUE, "Cohort")):
+        for group in spec.field("resourceGroups").items():
+            for flavor in group.field("flavors").items():
+                yield flavor.field("name"), (_KUEUE, "ResourceFlavor"), ""
+        for check in spec.field("admissionChecksStrategy", "admissionChecks").items():
+            yield check.field("name"), (_KUEUE, "AdmissionCheck"), ""
+    elif key == (_KUEUE, "MultiKueueConfig"):
+        for cluster in spec.field("clusters").items():
+            yield cluster, (_KUEUE, "MultiKueueCluster"), ""
+
+
+def _cohort_cycles(cohorts: dict[tuple[str, str], Source]) -> Iterator[Finding]:
+    parents = {
+        name: At(each.document).field("spec", "parentName").text for (_, name), each in cohorts.items()
+    }
+    for (_, name), source in cohorts.items():
+        seen, at = [name], parents[name]
+        while at and at in parents and at not in seen:
+            seen.append(at)
+            at = parents[at]
+        if at == name and len(seen) > 1:
+            place = At(source.document).field("spec", "parentName")
+            yield Finding(source.where, place.problem(f"a cycle of cohorts: {' -> '.join([*seen, name])}"))
+
+
+def _several_defaults(classes: dict[tuple[str, str], Source]) -> Iterator[Finding]:
+    marked = [source for source in classes.values() if source.document.get("globalDefault") is True]
+    for source in marked if len(marked) > 1 else ():
+        message = f"{len(marked)} classes are marked as the default; the one with the smallest value is taken"
+        yield Finding(source.where, Problem("globalDefault", True, message), warning=True)
