@@ -1,0 +1,117 @@
+"""`reprieve explain`: the story of one object, one sentence first."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reprieve.cli.output import NO, Output, output_option, print_result
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from reprieve.explain import Evidence, Explanation
+
+
+@click.command("explain")
+@click.argument("target", metavar="KIND/NAMESPACE/NAME")
+@click.option("-f", "--filename", "files", multiple=True, help="Explain from manifests instead of a cluster.")
+@click.option("--records", type=click.Path(exists=True), help="A file of decision records (records.path).")
+@click.option("--controller", metavar="URL", help="Ask a running controller for its decision records.")
+@click.option(
+    "--kubeconfig", type=click.Path(), help="As for kubectl; default: KUBECONFIG, then ~/.kube/config."
+)
+@click.option("--context", help="The kubeconfig's context.")
+@output_option
+def command(
+    target: str,
+    files: tuple[str, ...],
+    records: str | None,
+    controller: str | None,
+    kubeconfig: str | None,
+    context: str | None,
+    output: Output,
+) -> None:
+    """Why is it pending? Who preempted it, for whom, and what would help?
+
+    KIND is pod, podgroup, workload, clusterqueue, localqueue or node.
+
+    \b
+    Examples:
+      reprieve explain pod/ml/train-0
+      reprieve explain podgroup/ml/train --controller http://127.0.0.1:10270
+      reprieve explain node/h100-3 -f cluster.yaml -o json
+    """
+    from reprieve.explain import explain
+
+    evidence = (
+        _from_files(files, records)
+        if files
+        else asyncio.run(_from_cluster(target, kubeconfig, context, controller, records))
+    )
+    answer = explain(target, evidence, datetime.now(UTC))
+    print_result(answer.to_dict(), output, lambda console: _render(console, answer))
+    if answer.state in ("gone", "unknown"):
+        raise SystemExit(NO)
+
+
+def _from_files(files: tuple[str, ...], records: str | None) -> "Evidence":
+    from reprieve.explain import Evidence
+    from reprieve.objects.documents import read_documents
+
+    documents = [source.document for file in files for source in read_documents(file)]
+    events = [d for d in documents if d.get("kind") == "Event"]
+    return Evidence([d for d in documents if d.get("kind") != "Event"], events, _read_records(records))
+
+
+async def _from_cluster(
+    target: str, kubeconfig: str | None, context: str | None, controller: str | None, records: str | None
+) -> "Evidence":
+    from reprieve.explain.collect import fetch_records, from_cluster
+    from reprieve.explain.evidence import Target
+    from reprieve.kube import Client
+
+    named = Target(target)
+    decisions = await fetch_records(controller) if controller else _read_records(records)
+    async with Client.from_kubeconfig(kubeconfig, context) as client:
+        return await from_cluster(client, named, decisions)
+
+
+def _read_records(path: str | None) -> list[dict[str, Any]]:
+    from reprieve.records import DecisionLog
+
+    return [d.to_dict() for d in DecisionLog(path=path).find()] if path else []
+
+
+def _render(console: "Console", answer: "Explanation") -> None:
+    console.print(f"[bold]{_plain(answer.sentence)}[/bold]")
+    for line in answer.details:
+        console.print(f"  {_plain(line)}")
+    _list(console, "Waits for", answer.waits_for)
+    _list(console, "Preempted by", [_episode(e.by, e) for e in answer.preempted_by])
+    _list(console, "Preempted", [_episode(e.victim, e) for e in answer.preempted])
+    _list(console, "What would help", answer.would_help)
+    _list(console, "Not shown", answer.not_shown)
+
+
+def _list(console: "Console", title: str, lines: list[str]) -> None:
+    if lines:
+        console.print(f"\n[dim]{title}[/dim]")
+        for line in lines:
+            console.print(f"  - {_plain(line)}")
+
+
+def _episode(who: str, episode: Any) -> str:
+    cost = ", ".join(f"{name} {value:g}" for name, value in episode.cost.items() if value)
+    parts = [who, f"at {episode.time}" if episode.time else "", f"on {episode.node}" if episode.node else ""]
+    text = " ".join(part for part in parts if part)
+    text += f": {episode.reason}" if episode.reason else ""
+    text += f" (cost: {cost})" if cost else ""
+    return text + "".join(f"\n      instead: {alternative}" for alternative in episode.alternatives)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

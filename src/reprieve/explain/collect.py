@@ -1,0 +1,123 @@
+"""Gathers evidence: from an API server with the asker's own rights, from a controller's records, from files.
+
+What the asker may not read is left out and named. A controller's records know every namespace, so they are cut down to
+those in which the asker may read pods.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from reprieve.explain.evidence import Evidence, Target
+from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.meta import Document
+
+FORBIDDEN = 403
+HIDDEN = "something you may not see"
+RECORDS_TIMEOUT_SECONDS = 10.0
+
+
+async def from_cluster(client: Client, target: Target, decisions: Iterable[Mapping[str, Any]]) -> Evidence:
+    """Everything readable that the answer can depend on."""
+    not_shown: list[str] = []
+    objects: list[Document] = []
+    for resource in SCHEDULER_KINDS + QUOTA_KINDS:
+        objects += await _readable(client, resource, target.namespace, not_shown)
+    events = await _readable(client, EVENTS, target.namespace, not_shown)
+    return Evidence(objects, events, await _visible(client, list(decisions), not_shown), not_shown)
+
+
+async def fetch_records(controller: str) -> list[dict[str, Any]]:
+    """The decisions that a running controller keeps, newest first, with all their details."""
+    import aiohttp
+
+    url = f"{controller.rstrip('/')}/api/decisions"
+    timeout = aiohttp.ClientTimeout(total=RECORDS_TIMEOUT_SECONDS)
+    try:
+        async with aiohttp.ClientSession(timeout=timeout) as session:
+            async with session.get(url, params={"limit": "1000", "details": "true"}) as response:
+                response.raise_for_status()
+                items: list[dict[str, Any]] = msgspec.json.decode(await response.read())["items"]
+                return items
+    except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError, KeyError) as error:
+        raise ReprieveError(
+            f"no decision records from {controller}: {error or type(error).__name__}; is the controller running there? "
+            "Leave --controller out to explain from conditions and events alone"
+        ) from error
+
+
+async def _readable(client: Client, wanted: Resource, namespace: str, not_shown: list[str]) -> list[Document]:
+    """All of a kind; if that is forbidden, those of the target's namespace; if that is too, none, and say so."""
+    resource = await client.served(wanted)
+    if resource is None:
+        return []
+    for scope in ("", namespace) if resource.namespaced and namespace else ("",):
+        try:
+            items = (await client.listing(resource.raw(), scope)).items
+        except ApiError as error:
+            if error.code != FORBIDDEN:
+                raise
+            where = (
+                f"{resource.plural} in namespace {scope}"
+                if scope
+                else f"{resource.plural} of the whole cluster"
+            )
+            not_shown.append(f"{where}: you may not list them")
+        else:
+            return [{"apiVersion": resource.api_version, "kind": resource.kind, **item} for item in items]
+    return []
+
+
+async def _visible(
+    client: Client, decisions: list[Mapping[str, Any]], not_shown: list[str]
+) -> list[Mapping[str, Any]]:
+    namespaces = sorted({name for decision in decisions for name in _namespaces(decision)})
+    allowed = await asyncio.gather(*(_may_read(client, namespace) for namespace in namespaces))
+    hidden = {namespace for namespace, yes in zip(namespaces, allowed, strict=True) if not yes}
+    if hidden:
+        not_shown.append(f"decisions about pods in {len(hidden)} namespaces: you may not read pods there")
+    return [_without(decision, hidden) for decision in decisions]
+
+
+def _namespaces(decision: Mapping[str, Any]) -> set[str]:
+    names = {_namespace(decision["for"].split("/", 1)[-1])}
+    return names | {_namespace(v.get("pod") or v.get("workload") or "") for v in decision.get("victims", ())}
+
+
+def _namespace(key: str) -> str:
+    return key.split("/")[0] if "/" in key else "default"
+
+
+def _without(decision: Mapping[str, Any], hidden: set[str]) -> Mapping[str, Any]:
+    """The decision with every name from a hidden namespace taken out."""
+    if not hidden & _namespaces(decision):
+        return decision
+    for_hidden = _namespace(decision["for"].split("/", 1)[-1]) in hidden
+    victims = [
+        v
+        for v in decision.get("victims", ())
+        if _namespace(v.get("pod") or v.get("workload") or "") not in hidden
+    ]
+    return {
+        **decision,
+        "for": HIDDEN if for_hidden else decision["for"],
+        "victims": [{**v, "reason": ""} for v in victims],
+        "reasons": [],
+        "alternatives": [],
+        "placements": {},
+        "sentence": "",
+    }
+
+
+async def _may_read(client: Client, namespace: str) -> bool:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"namespace": namespace, "verb": "list", "resource": "pods"}},
+    }
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    answer = msgspec.json.decode(await client.request("POST", path, body=msgspec.json.encode(review)))
+    return bool((answer.get("status") or {}).get("allowed"))

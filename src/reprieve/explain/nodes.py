@@ -1,0 +1,54 @@
+"""Nodes: who runs there, to whom room is promised, who had to go."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.explain.answer import Explanation
+from reprieve.explain.evidence import Evidence, Target, condition, episode, key_of
+
+SHOWN = 10
+
+
+def explain_node(
+    target: Target,
+    evidence: Evidence,
+    config: Mapping[str, Any] | None,  # noqa: ARG001 - one signature for all explainers
+    now: datetime,  # noqa: ARG001
+) -> Explanation:
+    node = evidence.find("Node", target.name)
+    if node is None:
+        return Explanation(for_=str(target), state="gone", sentence=f"There is no node {target.name}.")
+    pods = list(evidence.of_kind("Pod"))
+    here = [p for p in pods if (p.get("spec") or {}).get("nodeName") == target.name and not _ended(p)]
+    promised = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
+    promised = [p for p in promised if not (p.get("spec") or {}).get("nodeName")]
+    leaving = [p for p in here if (p.get("metadata") or {}).get("deletionTimestamp")]
+    ready = condition(node, "Ready").get("status", "True") == "True"
+    cordoned = bool((node.get("spec") or {}).get("unschedulable"))
+    answer = Explanation(
+        for_=str(target),
+        state="ready" if ready and not cordoned else "not-ready",
+        sentence=f"Node {target.name} runs {len(here)} pods ({len(leaving)} of them leaving); "
+        f"room is promised to {len(promised)} more.",
+        preempted_by=[
+            episode(decision, victim)
+            for decision in evidence.decisions
+            for victim in decision.get("victims", ())
+            if victim.get("node") == target.name
+        ],
+    )
+    if cordoned:
+        answer.details.append(
+            "It is cordoned: nothing new is placed here (kubectl uncordon takes that back)."
+        )
+    if not ready:
+        answer.details.append(
+            f"It is not ready: {condition(node, 'Ready').get('message') or 'no reason given'}"
+        )
+    answer.details += [f"Promised to {key_of(p)}." for p in promised[:SHOWN]]
+    return answer
+
+
+def _ended(pod: Mapping[str, Any]) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
