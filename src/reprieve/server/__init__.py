@@ -44,3 +44,7 @@ apply an object carries none, and the first apply accounts for what it finds as 
 `crd.compile(crd_doc) -> list[ResourceInfo]`, `schema.unknown_fields(resource, doc) -> list[str]`,
 `controllers.run(api)`: a coroutine that runs until cancelled, started by `EmbeddedServer(controllers=True)`.
 """
+
+from reprieve.server.embedded import EmbeddedServer
+
+__all__ = ["EmbeddedServer"]

@@ -2,7 +2,7 @@
 
 Built-in resources come from `reprieve.server.resources`, others from CustomResourceDefinitions while the server runs.
 All versions of a resource share one storage place, named by `storage_key`; what differs is the `apiVersion` on the way
-out and, where the fields differ too, the two conversion functions.
+out; on the way in `reprieve.objects.normalise` brings older spellings to the storage version.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -70,8 +70,6 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     prune: Callable[[Document], None] | None = None
     validate: Callable[[Document, Document | None], list[Cause]] | None = None
     unknown: Callable[[Document], list[str]] | None = None
-    from_storage: Callable[[Document], Document] | None = None
-    to_storage: Callable[[Document], Document] | None = None
 
     def __post_init__(self) -> None:
         self.singular = self.singular or self.kind.lower()
@@ -94,7 +92,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     @property
     def converts(self) -> bool:
         """Whether an object must change on its way from or to storage."""
-        return self.version != self.storage_version or self.from_storage is not None
+        return self.version != self.storage_version
 
     @property
     def has_status(self) -> bool:

@@ -1,0 +1,62 @@
+"""What every operation works on: storage, the table of resources, admission, watchers, the clock."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from reprieve.objects.times import format_time
+from reprieve.server.admission import Admission
+from reprieve.server.errors import not_found
+from reprieve.server.registry import Registry, ResourceInfo
+from reprieve.server.resources import builtin_resources
+from reprieve.server.storage import Record, Store
+from reprieve.server.watch import Hub
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a write is meant, beside its content."""
+
+    dry_run: bool = False
+    manager: str = ""
+    force: bool = False
+    """Server-side apply takes fields over from other managers."""
+
+
+class DeleteOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The body of a DELETE; unset members mean what the kind's defaults say."""
+
+    grace_period_seconds: int | None = None
+    propagation_policy: str | None = None
+    orphan_dependents: bool | None = None
+    preconditions: dict[str, str] | None = None
+    dry_run: list[str] | None = None
+
+
+class Backend:
+    def __init__(
+        self, directory: Path | None = None, *, history: int = 20_000, clock: Clock = utc_now
+    ) -> None:
+        self.store = Store(directory, history)
+        self.registry = Registry(builtin_resources())
+        self.hub = Hub(self.store)
+        self.admission = Admission(self.store)
+        self.clock = clock
+
+    def timestamp(self) -> str:
+        """Now, as the wire writes it: whole seconds."""
+        return format_time(self.clock().replace(microsecond=0))
+
+    def existing(self, resource: ResourceInfo, namespace: str, name: str) -> Record:
+        """The state that a write builds on, or 404."""
+        record = self.store.head(resource.storage_key, namespace, name)
+        if record is None:
+            raise not_found(resource.group, resource.plural, name)
+        return record

@@ -1,0 +1,46 @@
+"""What a fresh server contains, and what an old one has to remember: namespaces, system priority classes, custom resources."""
+
+from reprieve.server.backend import Backend, WriteOptions
+from reprieve.server.custom import follow_definitions
+from reprieve.server.registry import Document
+from reprieve.server.writes import create
+
+_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_SYSTEM_CLASSES = (
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+)
+
+
+def bootstrap(backend: Backend) -> None:
+    """Idempotent: what exists is left alone."""
+    follow_definitions(backend)
+    for name in _NAMESPACES:
+        _ensure(backend, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    for name, value, description in _SYSTEM_CLASSES:
+        _ensure(
+            backend,
+            "priorityclasses.scheduling.k8s.io",
+            {
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": {"name": name},
+                "value": value,
+                "description": description,
+            },
+        )
+
+
+def _ensure(backend: Backend, place: str, document: Document) -> None:
+    resource = backend.registry.by_storage_key(place)
+    assert resource is not None
+    if backend.store.head(place, "", document["metadata"]["name"]) is None:
+        create(backend, resource, document, "", WriteOptions())

@@ -1,0 +1,46 @@
+"""What the server writes into a document that its author left out, kind by kind, as kube-apiserver does.
+
+`on_create` runs once, for a new object; `on_write` runs for every write of the whole object. Both change the document in
+place and meet only documents whose typed parts were checked before (`admission.check_types`).
+"""
+
+from collections.abc import Callable
+
+from reprieve.server.defaults import core, pods, workloads
+from reprieve.server.registry import Document
+
+Default = Callable[[Document, str], None]
+"""document, timestamp"""
+
+ON_CREATE: dict[str, Default] = {
+    "pods": pods.new_pod,
+    "namespaces": core.new_namespace,
+    "jobs.batch": workloads.new_job,
+}
+
+ON_WRITE: dict[str, Default] = {
+    "pods": pods.default_pod,
+    "nodes": core.default_node,
+    "namespaces": core.default_namespace,
+    "secrets": core.default_secret,
+    "services": core.default_service,
+    "jobs.batch": workloads.default_job,
+    "cronjobs.batch": workloads.default_cron_job,
+    "deployments.apps": workloads.default_deployment,
+    "replicasets.apps": workloads.default_replicas,
+    "statefulsets.apps": workloads.default_stateful_set,
+    "daemonsets.apps": workloads.default_daemon_set,
+    "replicationcontrollers": workloads.default_replicas,
+}
+
+
+def on_create(place: str, document: Document, timestamp: str) -> None:
+    step = ON_CREATE.get(place)
+    if step is not None:
+        step(document, timestamp)
+
+
+def on_write(place: str, document: Document, timestamp: str) -> None:
+    step = ON_WRITE.get(place)
+    if step is not None:
+        step(document, timestamp)

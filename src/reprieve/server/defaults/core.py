@@ -1,0 +1,48 @@
+"""Namespaces, nodes, secrets, services."""
+
+import base64
+
+from reprieve.server.defaults.shape import items, peek, section
+from reprieve.server.registry import Document
+
+
+def new_namespace(document: Document, timestamp: str) -> None:
+    del timestamp
+    section(document, "spec")["finalizers"] = ["kubernetes"]
+    document["status"] = {"phase": "Active"}
+
+
+def default_namespace(document: Document, timestamp: str) -> None:
+    del timestamp
+    metadata = document["metadata"]
+    section(metadata, "labels")["kubernetes.io/metadata.name"] = metadata.get("name", "")
+
+
+def default_node(document: Document, timestamp: str) -> None:
+    """A node that says only what it has can give all of it."""
+    del timestamp
+    section(document, "spec")
+    capacity = peek(document, "status", "capacity")
+    if isinstance(capacity, dict) and not peek(document, "status", "allocatable"):
+        document["status"]["allocatable"] = dict(capacity)
+
+
+def default_secret(document: Document, timestamp: str) -> None:
+    del timestamp
+    document.setdefault("type", "Opaque")
+    plain = document.pop("stringData", None)
+    if isinstance(plain, dict):
+        data = section(document, "data")
+        for key, value in plain.items():
+            data[key] = base64.b64encode(str(value).encode("utf-8", "surrogatepass")).decode()
+
+
+def default_service(document: Document, timestamp: str) -> None:
+    del timestamp
+    spec = section(document, "spec")
+    spec.setdefault("type", "ClusterIP")
+    spec.setdefault("sessionAffinity", "None")
+    for port in items(spec, "ports"):
+        port.setdefault("protocol", "TCP")
+        if "port" in port:
+            port.setdefault("targetPort", port["port"])

@@ -1,0 +1,93 @@
+"""batch/v1 and apps/v1."""
+
+from reprieve.server.defaults.pods import default_pod_spec
+from reprieve.server.defaults.shape import section
+from reprieve.server.registry import Document
+
+
+def _template(spec: Document) -> None:
+    section(spec, "template", "metadata")
+    default_pod_spec(section(spec, "template", "spec"))
+
+
+def default_job_spec(spec: Document) -> None:
+    _template(spec)
+    if "completions" not in spec and "parallelism" not in spec:
+        spec["completions"] = spec["parallelism"] = 1
+    spec.setdefault("parallelism", 1)
+    spec.setdefault("backoffLimit", 6)
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
+    spec.setdefault("podReplacementPolicy", "TerminatingOrFailed")
+
+
+def default_job(document: Document, timestamp: str) -> None:
+    del timestamp
+    default_job_spec(section(document, "spec"))
+
+
+def new_job(document: Document, timestamp: str) -> None:
+    """A job finds its pods by its own uid, unless its author insists on another selector."""
+    del timestamp
+    spec = section(document, "spec")
+    document["status"] = {}
+    if spec.get("manualSelector"):
+        return
+    metadata = document["metadata"]
+    uid, name = metadata["uid"], metadata["name"]
+    section(spec, "selector", "matchLabels")["batch.kubernetes.io/controller-uid"] = uid
+    section(spec, "template", "metadata", "labels").update(
+        {
+            "batch.kubernetes.io/controller-uid": uid,
+            "batch.kubernetes.io/job-name": name,
+            "controller-uid": uid,
+            "job-name": name,
+        }
+    )
+
+
+def default_cron_job(document: Document, timestamp: str) -> None:
+    del timestamp
+    spec = section(document, "spec")
+    spec.setdefault("concurrencyPolicy", "Allow")
+    spec.setdefault("suspend", False)
+    spec.setdefault("successfulJobsHistoryLimit", 3)
+    spec.setdefault("failedJobsHistoryLimit", 1)
+    _template(section(spec, "jobTemplate", "spec"))
+
+
+def default_replicas(document: Document, timestamp: str) -> None:
+    del timestamp
+    spec = section(document, "spec")
+    spec.setdefault("replicas", 1)
+    _template(spec)
+
+
+def default_deployment(document: Document, timestamp: str) -> None:
+    default_replicas(document, timestamp)
+    spec = section(document, "spec")
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    strategy = section(spec, "strategy")
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = section(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+
+
+def default_stateful_set(document: Document, timestamp: str) -> None:
+    default_replicas(document, timestamp)
+    spec = section(document, "spec")
+    spec.setdefault("podManagementPolicy", "OrderedReady")
+    spec.setdefault("revisionHistoryLimit", 10)
+    section(spec, "updateStrategy").setdefault("type", "RollingUpdate")
+
+
+def default_daemon_set(document: Document, timestamp: str) -> None:
+    del timestamp
+    spec = section(document, "spec")
+    _template(spec)
+    spec.setdefault("revisionHistoryLimit", 10)
+    section(spec, "updateStrategy").setdefault("type", "RollingUpdate")

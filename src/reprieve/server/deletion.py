@@ -1,0 +1,128 @@
+"""Delete: preconditions, grace, finalizers, dependents; and the moment an object really goes.
+
+An object goes at once when nothing holds it. What can hold it: finalizers (its own, or those that a propagation policy
+adds: `foregroundDeletion`, `orphan`), a pod's grace period while it is on a node, a namespace's `spec.finalizers`. Then
+it carries a deletion timestamp and goes with the write that removes the last hold.
+"""
+
+from datetime import timedelta
+
+from reprieve.objects.times import format_time
+from reprieve.server.backend import Backend, DeleteOptions
+from reprieve.server.errors import bad_request, conflict
+from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.storage import Record
+from reprieve.server.storage.records import encode
+
+FOREGROUND = "foregroundDeletion"
+ORPHAN = "orphan"
+_POLICIES = ("", "Background", "Foreground", "Orphan")
+
+
+def delete(
+    backend: Backend,
+    resource: ResourceInfo,
+    namespace: str,
+    name: str,
+    options: DeleteOptions,
+    dry_run: bool = False,
+) -> tuple[Record, bool]:
+    """The last or the marked state, and whether the object is gone."""
+    current = backend.existing(resource, namespace, name)
+    document = current.object
+    _check_preconditions(resource, current, document, options)
+    grace = _grace(resource, document, options)
+    finalizers = _finalizers(document, options)
+    gone = grace == 0 and not finalizers and not _held_namespace(resource, document)
+    if not gone and not _mark(backend, resource, document, grace, finalizers):
+        return current, False
+    if dry_run:
+        return Record(
+            current.place, namespace, name, current.revision, encode(document), current.labels
+        ), gone
+    write = backend.store.delete if gone else backend.store.put
+    return write(current.place, namespace, name, document), gone
+
+
+def _check_preconditions(
+    resource: ResourceInfo, current: Record, document: Document, options: DeleteOptions
+) -> None:
+    wanted = options.preconditions or {}
+    uid, version = wanted.get("uid"), wanted.get("resourceVersion")
+    found = document["metadata"]["uid"]
+    if uid and uid != found:
+        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+        raise conflict(resource.group, resource.plural, current.name, message)
+    if version and version != str(current.revision):
+        message = (
+            f"Precondition failed: ResourceVersion in precondition: {version}, "
+            f"ResourceVersion in object meta: {current.revision}"
+        )
+        raise conflict(resource.group, resource.plural, current.name, message)
+
+
+def _grace(resource: ResourceInfo, document: Document, options: DeleteOptions) -> int:
+    """Seconds a pod gets to stop; only a pod that is on a node and not finished needs any."""
+    if options.grace_period_seconds is not None and options.grace_period_seconds < 0:
+        raise bad_request("gracePeriodSeconds: must be greater than or equal to 0")
+    if resource.storage_key != "pods":
+        return 0
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    grace = options.grace_period_seconds
+    return grace if grace is not None else int(spec.get("terminationGracePeriodSeconds") or 0)
+
+
+def _finalizers(document: Document, options: DeleteOptions) -> list[str]:
+    """The object's finalizers once the propagation policy is taken into account."""
+    policy = options.propagation_policy or ""
+    if policy not in _POLICIES:
+        raise bad_request(f'propagationPolicy: unsupported value "{policy}"')
+    if policy and options.orphan_dependents is not None:
+        raise bad_request("orphanDependents and propagationPolicy cannot be both set")
+    finalizers: list[str] = list(document["metadata"].get("finalizers", ()))
+    if policy or options.orphan_dependents is not None:
+        finalizers = [f for f in finalizers if f not in (FOREGROUND, ORPHAN)]
+    if policy == "Foreground":
+        finalizers.append(FOREGROUND)
+    elif policy == "Orphan" or options.orphan_dependents:
+        finalizers.append(ORPHAN)
+    return finalizers
+
+
+def _held_namespace(resource: ResourceInfo, document: Document) -> bool:
+    return resource.storage_key == "namespaces" and bool((document.get("spec") or {}).get("finalizers"))
+
+
+def _mark(
+    backend: Backend, resource: ResourceInfo, document: Document, grace: int, finalizers: list[str]
+) -> bool:
+    """Write the deletion timestamp; a later delete can only shorten the grace. False: nothing changes."""
+    meta = document["metadata"]
+    before = dict(meta)
+    if finalizers:
+        meta["finalizers"] = finalizers
+    elif "finalizers" in meta:
+        del meta["finalizers"]
+    if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
+        until = (backend.clock() + timedelta(seconds=grace)).replace(microsecond=0)
+        meta["deletionTimestamp"] = format_time(until)
+        meta["deletionGracePeriodSeconds"] = grace
+        if "generation" in meta:
+            meta["generation"] += 1
+    if resource.storage_key == "namespaces":
+        document["status"] = {**(document.get("status") or {}), "phase": "Terminating"}
+    return bool(meta != before)
+
+
+def finish_if_finalized(backend: Backend, current: Record, document: Document) -> Record | None:
+    """Remove an object whose last hold this write takes away."""
+    meta = document["metadata"]
+    if "deletionTimestamp" not in meta or meta.get("finalizers"):
+        return None
+    if meta.get("deletionGracePeriodSeconds"):
+        return None
+    if current.place == "namespaces" and (document.get("spec") or {}).get("finalizers"):
+        return None
+    return backend.store.delete(current.place, current.namespace, current.name, document)

@@ -1,0 +1,144 @@
+"""What is served, told to clients: `/api`, `/apis`, group versions, the aggregated form, `/version`."""
+
+from typing import Any
+
+from reprieve.server.registry import Registry, ResourceInfo
+
+VERSION = {
+    "major": "1",
+    "minor": "37",
+    "gitVersion": "v1.37.0+reprieve",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "2026-11-15T00:00:00Z",
+    "goVersion": "none",
+    "compiler": "none",
+    "platform": "linux/amd64",
+}
+_SUBRESOURCE_KINDS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+    # name: group, version, kind, verbs; an empty kind means the kind of the resource itself
+    "status": ("", "", "", ("get", "patch", "update")),
+    "scale": ("autoscaling", "v1", "Scale", ("get", "patch", "update")),
+    "binding": ("", "v1", "Binding", ("create",)),
+    "eviction": ("policy", "v1", "Eviction", ("create",)),
+    "finalize": ("", "", "", ("update",)),
+}
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+def api_versions(address: str) -> dict[str, Any]:
+    servers = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": servers}
+
+
+def group_list(registry: Registry) -> dict[str, Any]:
+    groups = [_group(registry, group) for group in registry.groups()]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def group(registry: Registry, name: str) -> dict[str, Any] | None:
+    if name not in registry.groups():
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(registry, name)}
+
+
+def _group(registry: Registry, name: str) -> dict[str, Any]:
+    versions = [{"groupVersion": f"{name}/{v}", "version": v} for v in registry.versions(name)]
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def resource_list(registry: Registry, group: str, version: str) -> dict[str, Any] | None:
+    resources = registry.in_version(group, version)
+    if not resources:
+        return None
+    entries = [entry for resource in resources for entry in _entries(resource)]
+    group_version = f"{group}/{version}" if group else version
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": group_version,
+        "resources": sorted(entries, key=lambda entry: str(entry["name"])),
+    }
+
+
+def _entries(resource: ResourceInfo) -> list[dict[str, Any]]:
+    entry: dict[str, Any] = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": sorted(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    entries = [entry]
+    for name in subresources(resource):
+        group, version, kind, verbs = _SUBRESOURCE_KINDS[name]
+        sub: dict[str, Any] = {
+            "name": f"{resource.plural}/{name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+        }
+        if kind and (group, version) != (resource.group, resource.version):
+            sub |= {"group": group, "version": version}
+        entries.append(sub | {"kind": kind or resource.kind, "verbs": list(verbs)})
+    return entries
+
+
+def subresources(resource: ResourceInfo) -> list[str]:
+    names = sorted(resource.subresources)
+    return [*names, "finalize"] if resource.storage_key == "namespaces" else names
+
+
+def aggregated(registry: Registry, core: bool) -> dict[str, Any]:
+    """apidiscovery.k8s.io/v2: everything in one answer."""
+    groups = [""] if core else registry.groups()
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": [_aggregated_group(registry, name) for name in groups],
+    }
+
+
+def _aggregated_group(registry: Registry, name: str) -> dict[str, Any]:
+    versions = [
+        {
+            "version": version,
+            "resources": [_aggregated_resource(r) for r in registry.in_version(name, version)],
+            "freshness": "Current",
+        }
+        for version in registry.versions(name)
+    ]
+    metadata: dict[str, Any] = {"creationTimestamp": None}
+    if name:
+        metadata["name"] = name
+    return {"metadata": metadata, "versions": versions}
+
+
+def _aggregated_resource(resource: ResourceInfo) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "resource": resource.plural,
+        "responseKind": {"group": resource.group, "version": resource.version, "kind": resource.kind},
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": sorted(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    subs = []
+    for name in subresources(resource):
+        group, version, kind, verbs = _SUBRESOURCE_KINDS[name]
+        response = (
+            {"group": group, "version": version, "kind": kind}
+            if kind
+            else {"group": resource.group, "version": resource.version, "kind": resource.kind}
+        )
+        subs.append({"subresource": name, "responseKind": response, "verbs": list(verbs)})
+    if subs:
+        entry["subresources"] = subs
+    return entry

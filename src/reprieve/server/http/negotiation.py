@@ -1,0 +1,143 @@
+"""Which format the client wants, and how to read what it sent: media types, size, depth, number of values."""
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import yaml
+
+from reprieve.server.errors import bad_request, not_acceptable, too_large, unsupported_media_type
+
+JSON = "application/json"
+YAML = "application/yaml"
+_READABLE = f"{JSON}, {YAML}"
+_decode_json = msgspec.json.Decoder().decode
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one request, or all of them together, may ask of the server."""
+
+    body: int = 3 * 1024 * 1024
+    depth: int = 100
+    values: int = 200_000
+    """How many values one body may hold."""
+    objects: int = 2_000_000
+    """How many objects are stored at most."""
+    header: int = 16 * 1024
+    body_seconds: float = 30.0
+    """How long a client may take to send its body, or to take a part of its answer."""
+
+
+class Output(msgspec.Struct, frozen=True):
+    """`form` is json, yaml, table or partial (only the metadata)."""
+
+    form: str = "json"
+    table_version: str = "v1"
+
+
+_JSON_OUTPUT = Output()
+
+
+@lru_cache(maxsize=512)
+def wanted_output(accept: str) -> Output:
+    """The first form in the Accept header that we can give."""
+    if not accept:
+        return _JSON_OUTPUT
+    for clause in accept.split(","):
+        media, _, rest = clause.strip().partition(";")
+        params = dict(p.strip().partition("=")[::2] for p in rest.split(";") if p.strip())
+        if media in (JSON, "*/*", "application/*", "application/json-seq"):
+            as_ = params.get("as", "")
+            if as_ == "Table" and params.get("g", "meta.k8s.io") == "meta.k8s.io":
+                if params.get("v", "v1") in ("v1", "v1beta1"):
+                    return Output("table", params.get("v", "v1"))
+            elif as_ in ("PartialObjectMetadata", "PartialObjectMetadataList"):
+                return Output("partial")
+            elif not as_:
+                return _JSON_OUTPUT
+        elif media in (YAML, "text/yaml") and not params.get("as"):
+            return Output("yaml")
+    raise not_acceptable(_READABLE)
+
+
+def read_document(content_type: str, body: bytes, limits: Limits) -> Any:
+    """The decoded body of a write."""
+    media = content_type.partition(";")[0].strip().lower()
+    if media in ("", JSON):
+        return read_json(body, limits)
+    if media in (YAML, "text/yaml", "application/x-yaml"):
+        return read_yaml(body, limits)
+    raise unsupported_media_type(_READABLE)
+
+
+def read_json(body: bytes, limits: Limits) -> Any:
+    values = body.count(b",") + body.count(b"{") + body.count(b"[")
+    if values > limits.values:
+        raise too_large(f"the body holds more than {limits.values} values")
+    try:
+        document = _decode_json(body)
+    except RecursionError:
+        raise bad_request(f"the body is nested deeper than {limits.depth} levels") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
+    if body.count(b"{") + body.count(b"[") > limits.depth:
+        check_depth(document, limits.depth)
+    return document
+
+
+def read_yaml(body: bytes, limits: Limits) -> Any:
+    """YAML by way of JSON's data model; aliases are refused, they are how small files become large ones."""
+    if len(body) > limits.body // 4:
+        raise too_large("YAML bodies are limited to a quarter of the size of JSON bodies")
+    try:
+        events = yaml.parse(body, Loader=yaml.CSafeLoader)
+        depth = 0
+        for count, event in enumerate(events):
+            if isinstance(event, yaml.AliasEvent):
+                raise bad_request("YAML aliases are not accepted")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > limits.depth:
+                raise bad_request(f"the body is nested deeper than {limits.depth} levels")
+            if count > limits.values:
+                raise too_large(f"the body holds more than {limits.values} values")
+        document = yaml.load(body, Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        text = " ".join(str(error).split())
+        raise bad_request(f"error converting YAML to JSON: {text[:300]}") from None
+    return _plain(document)
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON knows: string keys, no dates, no bytes."""
+    if isinstance(value, dict):
+        return {_key(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if hasattr(value, "isoformat"):
+        text = value.isoformat()
+        return text.replace("+00:00", "Z") if "T" in text else text
+    raise bad_request(f"error converting YAML to JSON: {type(value).__name__} values are not JSON")
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, int | float):
+        return str(key)
+    raise bad_request(f"error converting YAML to JSON: {type(key).__name__} cannot be a key")
+
+
+def check_depth(document: Any, limit: int) -> None:
+    level = [document]
+    for _ in range(limit + 1):
+        containers = [value for value in level if isinstance(value, dict | list)]
+        if not containers:
+            return
+        level = [
+            child for each in containers for child in (each.values() if isinstance(each, dict) else each)
+        ]
+    raise bad_request(f"the body is nested deeper than {limit} levels")

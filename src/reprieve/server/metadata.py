@@ -1,0 +1,214 @@
+"""`metadata`, the part all kinds share: its types, its syntax, what the server fills in and what nobody may change.
+
+Works on raw documents in place. Knows no storage.
+"""
+
+import secrets
+import uuid
+from typing import Any
+
+import msgspec
+
+from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
+from reprieve.objects.times import TimeError, parse_time
+from reprieve.server.errors import Cause, bad_request, forbidden_field, invalid_value, required
+from reprieve.server.registry import Document, ResourceInfo
+
+_SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_MAX_GENERATED_BASE = 58
+_MAX_ANNOTATIONS = 256 * 1024
+_MAX_LABELS = 10_000
+_DNS_LABEL_NAMES = {"namespaces", "services"}
+_PATH_SEGMENT_NAMES = {
+    "roles.rbac.authorization.k8s.io",
+    "rolebindings.rbac.authorization.k8s.io",
+    "clusterroles.rbac.authorization.k8s.io",
+    "clusterrolebindings.rbac.authorization.k8s.io",
+}
+
+
+class _Owner(msgspec.Struct):
+    apiVersion: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    blockOwnerDeletion: bool | None = None
+
+
+class _Metadata(msgspec.Struct):
+    """The types of the wire; null counts as absent."""
+
+    name: str | None = None
+    generateName: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resourceVersion: str | None = None
+    selfLink: str | None = None
+    generation: int | None = None
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    deletionGracePeriodSeconds: int | None = None
+    labels: dict[str, str | None] | None = None
+    annotations: dict[str, str | None] | None = None
+    finalizers: list[str] | None = None
+    ownerReferences: list[_Owner] | None = None
+    managedFields: list[dict[str, Any]] | None = None
+
+
+_KNOWN = frozenset(f.name for f in msgspec.structs.fields(_Metadata))
+
+
+def check_shape(resource: ResourceInfo, document: Document) -> Document:
+    """Make sure that `metadata` is one; drop its nulls; return it."""
+    metadata = document.get("metadata")
+    if metadata is None:
+        metadata = document["metadata"] = {}
+    try:
+        msgspec.convert(metadata, _Metadata)
+    except msgspec.ValidationError as error:
+        raise cannot_handle(
+            resource, "metadata" + str(error).partition("$")[2].rstrip("`"), str(error)
+        ) from None
+    for key in [key for key, value in metadata.items() if value is None or value == {} or value == []]:
+        del metadata[key]
+    for key in ("labels", "annotations"):
+        if key in metadata and None in metadata[key].values():
+            metadata[key] = {k: "" if v is None else v for k, v in metadata[key].items()}
+    metadata.pop("selfLink", None)
+    for key in [key for key in metadata if key not in _KNOWN]:
+        del metadata[key]
+    return metadata
+
+
+def unknown_metadata(document: Document) -> list[str]:
+    metadata = document.get("metadata")
+    return [f"metadata.{key}" for key in metadata if key not in _KNOWN] if isinstance(metadata, dict) else []
+
+
+def cannot_handle(resource: ResourceInfo, path: str, message: str) -> Exception:
+    text = message.partition(" - at ")[0]
+    return bad_request(
+        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {path}: {text}'
+    )
+
+
+def fill_new(metadata: Document, timestamp: str) -> None:
+    """What only the server may say about a new object."""
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "generation"):
+        metadata.pop(key, None)
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = timestamp
+
+
+def generated_name(base: str) -> str:
+    suffix = "".join(secrets.choice(_SUFFIX_ALPHABET) for _ in range(5))
+    return base[:_MAX_GENERATED_BASE] + suffix
+
+
+def keep_old(metadata: Document, old: Document) -> None:
+    """Server-owned members keep their values whatever the client sent."""
+    for key in (
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "namespace",
+        "generateName",
+    ):
+        if key in old:
+            metadata[key] = old[key]
+        else:
+            metadata.pop(key, None)
+
+
+def validate_name(resource: ResourceInfo, metadata: Document) -> list[Cause]:
+    name = metadata.get("name", "")
+    if not name:
+        return [required("metadata.name", "name or generateName is required")]
+    key = resource.storage_key
+    if key in _PATH_SEGMENT_NAMES:
+        bad = name in (".", "..") or "/" in name or "%" in name
+        problem = "may not contain '/' or '%', nor be '.' or '..'" if bad else None
+    else:
+        problem = (dns_label if key in _DNS_LABEL_NAMES else dns_subdomain)(name)
+    return [invalid_value("metadata.name", name, problem)] if problem else []
+
+
+def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
+    """Syntax of everything a client may write."""
+    causes = validate_name(resource, metadata)
+    labels = metadata.get("labels")
+    if labels:
+        causes += _validate_labels(labels)
+    annotations = metadata.get("annotations")
+    if annotations:
+        causes += _validate_annotations(annotations)
+    for i, owner in enumerate(metadata.get("ownerReferences", ())):
+        causes += [
+            required(f"metadata.ownerReferences[{i}].{part}")
+            for part in ("apiVersion", "kind", "name", "uid")
+            if not owner.get(part)
+        ]
+    if sum(bool(o.get("controller")) for o in metadata.get("ownerReferences", ())) > 1:
+        causes.append(
+            invalid_value(
+                "metadata.ownerReferences", "", "only one reference can have controller set to true"
+            )
+        )
+    for i, finalizer in enumerate(metadata.get("finalizers", ())):
+        problem = label_key(finalizer)
+        if problem:
+            causes.append(invalid_value(f"metadata.finalizers[{i}]", finalizer, problem))
+    return causes
+
+
+def _validate_labels(labels: dict[str, str]) -> list[Cause]:
+    causes = []
+    for key, value in list(labels.items())[:_MAX_LABELS]:
+        problem = label_key(key)
+        if problem:
+            causes.append(invalid_value("metadata.labels", key, problem))
+        problem = label_value(value)
+        if problem:
+            causes.append(invalid_value("metadata.labels", value, problem))
+    return causes
+
+
+def _validate_annotations(annotations: dict[str, str]) -> list[Cause]:
+    causes = []
+    size = 0
+    for key, value in annotations.items():
+        problem = label_key(key.lower())
+        if problem:
+            causes.append(invalid_value("metadata.annotations", key, problem))
+        size += len(key) + len(value)
+    if size > _MAX_ANNOTATIONS:
+        causes.append(
+            Cause(
+                "FieldValueTooLong",
+                f"Too long: may not be more than {_MAX_ANNOTATIONS} bytes",
+                "metadata.annotations",
+            )
+        )
+    return causes
+
+
+def validate_change(resource: ResourceInfo, metadata: Document, old: Document) -> list[Cause]:
+    """What an update may not do to an object that is being deleted."""
+    causes = validate(resource, metadata)
+    if "deletionTimestamp" in old:
+        added = set(metadata.get("finalizers", ())) - set(old.get("finalizers", ()))
+        if added:
+            message = "no new finalizers can be added if the object is being deleted, found new finalizers "
+            causes.append(forbidden_field("metadata.finalizers", f"{message}{sorted(added)!r}"))
+    return causes
+
+
+def is_time(text: Any) -> bool:
+    try:
+        parse_time(text)
+    except (TimeError, TypeError, AttributeError):
+        return False
+    return True

@@ -1,0 +1,202 @@
+"""The two things one asks of a pod beside changing it: to run on a node, and to leave one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from reprieve.objects.meta import LabelSelector
+from reprieve.objects.selectors import matches
+from reprieve.server.backend import Backend, DeleteOptions
+from reprieve.server.deletion import delete
+from reprieve.server.errors import (
+    ApiError,
+    Cause,
+    bad_request,
+    conflict,
+    internal,
+    invalid,
+    not_supported,
+    required,
+    too_many_requests,
+)
+from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.storage import Record
+
+_BUDGETS = "poddisruptionbudgets.policy"
+_REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
+_MAX_DISRUPTED = 2000
+
+
+def pods_of(backend: Backend) -> ResourceInfo:
+    resource = backend.registry.find("", "v1", "pods")
+    assert resource is not None
+    return resource
+
+
+def bind(backend: Backend, namespace: str, name: str, binding: Document, dry_run: bool = False) -> None:
+    """Assign a pod to a node, once."""
+    node = _target_node(name, binding)
+    current = backend.existing(pods_of(backend), namespace, name)
+    document = current.object
+    spec, meta = document["spec"], document["metadata"]
+    uid = (binding.get("metadata") or {}).get("uid")
+    if uid and uid != meta["uid"]:
+        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {meta['uid']}"
+        raise conflict("", "pods/binding", name, message)
+    if "deletionTimestamp" in meta:
+        raise conflict("", "pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
+    if spec.get("nodeName"):
+        message = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+        raise conflict("", "pods/binding", name, message)
+    if spec.get("schedulingGates"):
+        raise conflict("", "pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
+    spec["nodeName"] = node
+    annotations = (binding.get("metadata") or {}).get("annotations")
+    if isinstance(annotations, dict):
+        meta["annotations"] = {**meta.get("annotations", {}), **{k: str(v) for k, v in annotations.items()}}
+    if "generation" in meta:
+        meta["generation"] += 1
+    status = document.setdefault("status", {})
+    status.pop("nominatedNodeName", None)
+    set_condition(status, backend.timestamp(), type="PodScheduled", status="True")
+    if not dry_run:
+        backend.store.put(current.place, namespace, name, document)
+
+
+def _target_node(name: str, binding: Document) -> str:
+    target = binding.get("target")
+    if not isinstance(target, dict):
+        raise invalid("", "Binding", name, [required("target")])
+    causes = []
+    if target.get("kind", "Node") not in ("", "Node", "Minion"):
+        causes.append(not_supported("target.kind", target["kind"], ("Node", "<empty>")))
+    node = target.get("name")
+    if not isinstance(node, str) or not node:
+        causes.append(required("target.name"))
+    if causes:
+        raise invalid("", "Binding", name, causes)
+    return str(node)
+
+
+def set_condition(holder: Document, now: str, /, **condition: Any) -> None:
+    """Put a condition in place of the one of the same type; its transition time moves only if its status does."""
+    conditions = holder.setdefault("conditions", [])
+    for i, old in enumerate(conditions):
+        if old.get("type") == condition["type"]:
+            since = old.get("lastTransitionTime", now) if old.get("status") == condition["status"] else now
+            conditions[i] = {**condition, "lastTransitionTime": since}
+            return
+    conditions.append({**condition, "lastTransitionTime": now})
+
+
+def evict(backend: Backend, namespace: str, name: str, eviction: Document, dry_run: bool = False) -> None:
+    """Delete a pod if the budgets that cover it allow it; 429 if they do not."""
+    options, dry_run = _delete_options(eviction, dry_run)
+    resource = pods_of(backend)
+    current = backend.existing(resource, namespace, name)
+    pod = current.object
+    if not _counts_for_budgets(pod):
+        delete(backend, resource, namespace, name, options, dry_run)
+        return
+    budgets = list(_budgets_for(backend, namespace, current))
+    if len(budgets) > 1:
+        raise internal(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        )
+    if budgets:
+        _charge(backend, budgets[0], pod, dry_run)
+    if not dry_run:
+        _mark_disrupted(backend, current, pod)
+    delete(backend, resource, namespace, name, options, dry_run)
+
+
+def _delete_options(eviction: Document, dry_run: bool) -> tuple[DeleteOptions, bool]:
+    raw = eviction.get("deleteOptions")
+    if raw is None:
+        return DeleteOptions(), dry_run
+    try:
+        options = msgspec.convert(raw, DeleteOptions)
+    except msgspec.ValidationError as error:
+        raise bad_request(f"deleteOptions: {error}") from None
+    return options, dry_run or bool(options.dry_run)
+
+
+def _counts_for_budgets(pod: Document) -> bool:
+    """A pod that never ran, is done or is leaving takes nothing from a budget."""
+    phase = (pod.get("status") or {}).get("phase")
+    return phase not in ("Succeeded", "Failed", "Pending") and "deletionTimestamp" not in pod["metadata"]
+
+
+def _budgets_for(backend: Backend, namespace: str, pod: Record) -> Iterator[Record]:
+    for record in backend.store.shelf(_BUDGETS).scan(namespace):
+        selector = (record.object.get("spec") or {}).get("selector")
+        if selector is None:
+            continue
+        if matches(msgspec.convert(selector, LabelSelector), pod.labels or {}):
+            head = backend.store.head(_BUDGETS, namespace, record.name)
+            if head is not None:
+                yield head
+
+
+def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> None:
+    document = budget.object
+    status = document.get("status") or {}
+    if _unhealthy_may_go(document, pod):
+        return
+    allowed = status.get("disruptionsAllowed", 0)
+    if status.get("observedGeneration", 0) < document["metadata"].get("generation", 0):
+        raise _refusal(f"The disruption budget {budget.name} is still being processed by the server.", 10)
+    if len(status.get("disruptedPods") or {}) > _MAX_DISRUPTED:
+        raise _refusal("DisruptedPods map too big - too many evictions not confirmed by PDB controller", 10)
+    if allowed <= 0:
+        needs, has = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+        raise _refusal(
+            f"The disruption budget {budget.name} needs {needs} healthy pods and has {has} currently", 0
+        )
+    status["disruptionsAllowed"] = allowed - 1
+    if allowed == 1:
+        set_condition(
+            status,
+            backend.timestamp(),
+            type="DisruptionAllowed",
+            status="False",
+            reason="InsufficientPods",
+            message="",
+            observedGeneration=document["metadata"].get("generation", 0),
+        )
+    status["disruptedPods"] = {
+        **(status.get("disruptedPods") or {}),
+        pod["metadata"]["name"]: backend.timestamp(),
+    }
+    document["status"] = status
+    if not dry_run:
+        backend.store.put(budget.place, budget.namespace, budget.name, document)
+
+
+def _unhealthy_may_go(budget: Document, pod: Document) -> bool:
+    """A pod that is not ready adds nothing to the healthy ones; it may go if the others are enough."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    if any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions):
+        return False
+    if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    status = budget.get("status") or {}
+    desired = status.get("desiredHealthy", 0)
+    return bool(desired > 0 and status.get("currentHealthy", 0) >= desired)
+
+
+def _refusal(message: str, retry_after: int) -> ApiError:
+    return too_many_requests(_REFUSED, retry_after, [Cause("DisruptionBudget", message)])
+
+
+def _mark_disrupted(backend: Backend, current: Record, pod: Document) -> None:
+    set_condition(
+        pod.setdefault("status", {}),
+        backend.timestamp(),
+        type="DisruptionTarget",
+        status="True",
+        reason="EvictionByEvictionAPI",
+        message="Eviction API: evicting",
+    )
+    backend.store.put(current.place, current.namespace, current.name, pod)

@@ -1,0 +1,93 @@
+"""Authentication and the three levels of access: everything, reading, nothing.
+
+Tokens are compared in constant time by their digest. A client certificate of our authority names a user (CN) and groups
+(O): `system:masters` may do everything, `reprieve:readers` may read. Anyone else that we can name may discover and ask
+who they are.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from reprieve.server.errors import ApiError, forbidden, unauthorized
+from reprieve.server.http.paths import READING, Target
+from reprieve.server.security.kubeconfig import write_private
+
+MASTERS = "system:masters"
+READERS = "reprieve:readers"
+_REVIEWS = {"selfsubjectaccessreviews", "selfsubjectreviews"}
+
+
+class Identity(msgspec.Struct, frozen=True):
+    user: str
+    groups: tuple[str, ...]
+
+    def may(self, verb: str) -> bool:
+        if MASTERS in self.groups:
+            return True
+        return READERS in self.groups and verb in READING
+
+    def authorize(self, target: Target) -> None:
+        """403 in the words of RBAC."""
+        if self.may(target.verb) or target.resource in _REVIEWS:
+            return
+        raise self._refusal(target)
+
+    def _refusal(self, target: Target) -> ApiError:
+        resource = target.resource + (f"/{target.subresource}" if target.subresource else "")
+        scope = f' in the namespace "{target.namespace}"' if target.namespace else " at the cluster scope"
+        message = f'User "{self.user}" cannot {target.verb} resource "{resource}" in API group "{target.group}"{scope}'
+        return forbidden(target.group, target.resource, target.name, message)
+
+
+ADMIN = Identity("reprieve-admin", (MASTERS, "system:authenticated"))
+READER = Identity("reprieve-reader", (READERS, "system:authenticated"))
+
+
+class Authenticator:
+    """Who is it? Two tokens of its own, made once for a data directory, plus client certificates."""
+
+    def __init__(self, directory: Path) -> None:
+        self.admin_token = _token(directory / "admin.token")
+        self.reader_token = _token(directory / "reader.token")
+        self._known = {
+            hashlib.sha256(self.admin_token.encode()).digest(): ADMIN,
+            hashlib.sha256(self.reader_token.encode()).digest(): READER,
+        }
+
+    def identify(self, authorization: str, certificate: Mapping[str, Any] | None) -> Identity:
+        if authorization:
+            scheme, _, token = authorization.partition(" ")
+            if scheme.lower() != "bearer":
+                raise unauthorized()
+            digest = hashlib.sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
+            for known, identity in self._known.items():
+                if hmac.compare_digest(known, digest):
+                    return identity
+            raise unauthorized()
+        if certificate:
+            return _from_certificate(certificate)
+        raise unauthorized()
+
+
+def _token(path: Path) -> str:
+    if path.exists():
+        return path.read_text(encoding="ascii").strip()
+    token = secrets.token_urlsafe(32)
+    write_private(path, token.encode() + b"\n")
+    return token
+
+
+def _from_certificate(certificate: Mapping[str, Any]) -> Identity:
+    """From what the TLS layer verified: `subject` is a tuple of relative names."""
+    pairs = [pair for name in certificate.get("subject", ()) for pair in name]
+    user = next((value for key, value in pairs if key == "commonName"), "")
+    if not user:
+        raise unauthorized()
+    groups = tuple(value for key, value in pairs if key == "organizationName")
+    return Identity(user, (*groups, "system:authenticated"))

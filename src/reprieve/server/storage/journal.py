@@ -1,0 +1,116 @@
+"""The durable half of storage: an SQLite file in WAL mode that holds one row for each revision.
+
+Rows are only appended; an object's current state is its newest row, so the table is the history too. Compaction deletes
+rows that a later, equally compacted row has replaced. A commit returns when the data is on disk (synchronous=FULL).
+Runs in one thread of its own; knows nothing of Kubernetes.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from reprieve.objects.errors import ReprieveError
+
+Row = tuple[int, str, str, str, bool, bytes]
+"""revision, place, namespace, name, deleted, value"""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS log (
+    revision INTEGER PRIMARY KEY, place TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+    deleted INTEGER NOT NULL, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
+"""
+_FORMAT = 1
+
+
+class DataDirectoryInUse(ReprieveError):
+    """Another process works on this data."""
+
+
+class DataDirectoryUnusable(ReprieveError):
+    """The data cannot be opened: not a directory, not writable, not ours, damaged."""
+
+
+class Journal:
+    def __init__(self, directory: Path) -> None:
+        self._lock = _lock(directory)
+        try:
+            self._db = self._open(directory / "state.db")
+            self.compacted = self._read_meta("compacted", 0)
+        except sqlite3.Error as error:
+            self._lock.close()
+            raise DataDirectoryUnusable(f"cannot open {directory / 'state.db'}: {error}") from error
+        except DataDirectoryUnusable:
+            self._lock.close()
+            raise
+
+    def _open(self, path: Path) -> sqlite3.Connection:
+        db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        os.chmod(path, 0o600)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+        db.executescript(_SCHEMA)
+        self._db = db
+        found = self._read_meta("format", _FORMAT)
+        if found != _FORMAT:
+            raise DataDirectoryUnusable(
+                f"{path} has format {found}, this version of Reprieve reads {_FORMAT}"
+            )
+        db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (_FORMAT,))
+        return db
+
+    def _read_meta(self, key: str, default: int) -> int:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return default if row is None else int(row[0])
+
+    def rows(self) -> Iterator[Row]:
+        """Everything that is kept, oldest revision first."""
+        query = "SELECT revision, place, namespace, name, deleted, value FROM log ORDER BY revision"
+        for revision, place, namespace, name, deleted, value in self._db.execute(query):
+            yield revision, place, namespace, name, bool(deleted), value
+
+    def commit(self, rows: list[Row], dead: Iterable[int] = (), compacted: int = 0) -> None:
+        """One transaction: append rows, delete dead revisions, remember how far history reaches."""
+        db = self._db
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", rows)
+            if compacted > self.compacted:
+                db.executemany("DELETE FROM log WHERE revision = ?", [(r,) for r in dead])
+                db.execute("INSERT OR REPLACE INTO meta VALUES ('compacted', ?)", (compacted,))
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+        self.compacted = max(self.compacted, compacted)
+
+    def close(self) -> None:
+        self._db.close()
+        self._lock.close()
+
+
+def _lock(directory: Path) -> IO[str]:
+    """Hold the directory for this process; the kernel lets go when the process ends, however it ends."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = open(directory / "lock", "a+", encoding="utf-8")  # noqa: SIM115 - held until close()
+    except OSError as error:
+        raise DataDirectoryUnusable(f"cannot use data directory {directory}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        handle.seek(0)
+        owner = handle.read().strip() or "unknown"
+        handle.close()
+        raise DataDirectoryInUse(
+            f"data directory {directory} is in use by another Reprieve process (pid {owner}); "
+            "stop it first, or choose another --data-dir"
+        ) from error
+    handle.truncate(0)
+    handle.write(f"{os.getpid()}\n")
+    handle.flush()
+    return handle

@@ -1,0 +1,213 @@
+"""The state of the server: what is committed, what is on its way to disk, and who wants to hear of it.
+
+One event loop owns a `Store`. A write is checked against the *head* (committed state plus writes in flight) and takes
+the next revision at once, so check and write are one step. It becomes visible, to readers and watchers, when it is
+committed: in memory mode immediately; with a journal, when the transaction that holds it (and everything else that
+waited: group commit) is on disk. `await store.settled()` waits for that. So nothing that anybody saw can be lost.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from reprieve.server.errors import unavailable
+from reprieve.server.storage.journal import Journal, Row
+from reprieve.server.storage.records import ADDED, DELETED, MODIFIED, Change, Record, encode
+from reprieve.server.storage.shelf import Shelf
+
+Listener = Callable[[list[Change]], None]
+Key = tuple[str, str, str]
+
+COMPACTION_STEP = 1000
+
+
+class Store:
+    def __init__(self, directory: Path | None = None, history: int = 20_000) -> None:
+        self.history = history
+        """How many revisions watchers can go back at least."""
+        self.revision = 1
+        self.compacted = 0
+        self._shelves: dict[str, Shelf] = {}
+        self._head = 1
+        self._in_flight: dict[Key, Change] = {}
+        self._waiting: list[Change] = []
+        self._batch: asyncio.Future[None] | None = None
+        """Done when the transaction under way is committed."""
+        self._next: asyncio.Future[None] | None = None
+        """Done when the batch that is still being filled is committed."""
+        self._committing: asyncio.Task[None] | None = None
+        self._listeners: list[Listener] = []
+        self._journal: Journal | None = None
+        if directory is not None:
+            self._journal = Journal(directory)
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="reprieve-journal")
+            self._load(self._journal)
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def shelf(self, place: str) -> Shelf:
+        shelf = self._shelves.get(place)
+        if shelf is None:
+            shelf = self._shelves[place] = Shelf()
+        return shelf
+
+    def get(self, place: str, namespace: str, name: str) -> Record | None:
+        """The committed state of an object."""
+        return self.shelf(place).get(namespace, name)
+
+    def head(self, place: str, namespace: str, name: str) -> Record | None:
+        """The state that the next write must build on."""
+        change = self._in_flight.get((place, namespace, name))
+        if change is not None:
+            return None if change.type == DELETED else change.record
+        return self.shelf(place).get(namespace, name)
+
+    @property
+    def count(self) -> int:
+        return sum(shelf.count for shelf in self._shelves.values())
+
+    @property
+    def places(self) -> list[str]:
+        return [place for place, shelf in self._shelves.items() if shelf.count]
+
+    def listen(self, listener: Listener) -> None:
+        """Call with every batch of committed changes, in revision order."""
+        self._listeners.append(listener)
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def put(self, place: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
+        """Write an object. Its first two members must be `apiVersion` and `kind`."""
+        previous = self.head(place, namespace, name)
+        record = self._stamp(place, namespace, name, document)
+        self._write(Change(ADDED if previous is None else MODIFIED, record, previous))
+        return record
+
+    def delete(self, place: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
+        """Remove an object; the document is the last state watchers will see."""
+        previous = self.head(place, namespace, name)
+        record = self._stamp(place, namespace, name, document)
+        self._write(Change(DELETED, record, previous))
+        return record
+
+    def _stamp(self, place: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
+        revision = self._head + 1
+        metadata = document["metadata"]
+        metadata["resourceVersion"] = str(revision)
+        raw = encode(document)
+        self._head = revision
+        return Record(place, namespace, name, revision, raw, metadata.get("labels"))
+
+    def _write(self, change: Change) -> None:
+        if self._journal is None:
+            self._publish([change])
+            return
+        record = change.record
+        self._in_flight[record.place, record.namespace, record.name] = change
+        self._waiting.append(change)
+        if self._committing is None:
+            self._committing = asyncio.get_running_loop().create_task(self._commit_waiting())
+
+    async def settled(self) -> None:
+        """Return when every write made so far is committed; raise if it could not be."""
+        if not self._waiting:
+            if self._batch is not None:
+                await asyncio.shield(self._batch)
+            return
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+        await asyncio.shield(self._next)
+
+    async def _commit_waiting(self) -> None:
+        loop = asyncio.get_running_loop()
+        journal = self._journal
+        assert journal is not None
+        await asyncio.sleep(0)
+        while self._waiting:
+            changes, self._waiting = self._waiting, []
+            self._batch = self._next or loop.create_future()
+            self._next = None
+            dead, compacted = self._compact()
+            rows = [_row(change) for change in changes]
+            try:
+                await loop.run_in_executor(self._thread, journal.commit, rows, dead, compacted)
+            except Exception as error:  # noqa: BLE001 - whatever the disk says, nobody may be told "done"
+                self._abandon(error)
+                continue
+            self._publish(changes)
+            self._batch.set_result(None)
+            self._batch = None
+        self._committing = None
+
+    def _abandon(self, error: Exception) -> None:
+        """A transaction failed: it and everything built on it never happened."""
+        refusal = unavailable(f"storage refused the write: {error}")
+        for future in (self._batch, self._next):
+            if future is not None:
+                future.set_exception(refusal)
+                future.exception()
+        self._batch = self._next = None
+        self._waiting.clear()
+        self._in_flight.clear()
+        self._head = self.revision
+
+    def _publish(self, changes: list[Change]) -> None:
+        for change in changes:
+            record = change.record
+            self.shelf(record.place).apply(change)
+            key = (record.place, record.namespace, record.name)
+            if self._in_flight.get(key) is change:
+                del self._in_flight[key]
+        self.revision = changes[-1].revision
+        for listener in self._listeners:
+            listener(changes)
+        if self._journal is None:
+            self._compact()
+
+    # -- history ---------------------------------------------------------------------------------------------------
+
+    def _compact(self) -> tuple[list[int], int]:
+        """Forget old changes; the dead revisions are those that a forgotten change replaced or removed."""
+        if self.revision - self.compacted < self.history + COMPACTION_STEP:
+            return [], 0
+        return self.compact(self.revision - self.history)
+
+    def compact(self, revision: int) -> tuple[list[int], int]:
+        dead: list[int] = []
+        for shelf in self._shelves.values():
+            for change in shelf.forget(revision):
+                if change.previous is not None:
+                    dead.append(change.previous.revision)
+                if change.type == DELETED:
+                    dead.append(change.revision)
+        self.compacted = max(self.compacted, revision)
+        return dead, self.compacted
+
+    def _load(self, journal: Journal) -> None:
+        self.compacted = journal.compacted
+        for revision, place, namespace, name, deleted, value in journal.rows():
+            shelf = self.shelf(place)
+            previous = shelf.get(namespace, name)
+            record = Record.load(place, namespace, name, revision, value)
+            type_ = DELETED if deleted else MODIFIED if previous is not None else ADDED
+            shelf.apply(Change(type_, record, previous), remember=revision > self.compacted)
+            self.revision = revision
+        self.revision = max(self.revision, self.compacted, 1)
+        self._head = self.revision
+
+    async def close(self) -> None:
+        """Finish the writes in flight and let go of the data."""
+        if self._committing is not None:
+            await self._committing
+        if self._journal is not None:
+            self._thread.shutdown()
+            self._journal.close()
+            self._journal = None
+
+
+def _row(change: Change) -> Row:
+    record = change.record
+    deleted = change.type == DELETED
+    return record.revision, record.place, record.namespace, record.name, deleted, record.raw

@@ -1,0 +1,32 @@
+"""What the server refuses, kind by kind: rules of kube-apiserver for the built-in kinds it stores.
+
+The kinds that `reprieve.objects.admission` guards (PriorityClass, PodGroup, Workload, Kueue's) are not repeated here.
+Every rule gets the new document and the old one (None on create) and returns what is wrong.
+"""
+
+from collections.abc import Callable
+
+from reprieve.server.errors import Cause
+from reprieve.server.registry import Document
+from reprieve.server.validation import configuration, pods, workloads
+
+Rule = Callable[[Document, Document | None], list[Cause]]
+
+RULES: dict[str, Rule] = {
+    "pods": pods.validate_pod,
+    "nodes": configuration.validate_node,
+    "configmaps": configuration.validate_config_map,
+    "secrets": configuration.validate_secret,
+    "leases.coordination.k8s.io": configuration.validate_lease,
+    "poddisruptionbudgets.policy": workloads.validate_budget,
+    "jobs.batch": workloads.validate_job,
+    "deployments.apps": workloads.validate_replicated,
+    "replicasets.apps": workloads.validate_replicated,
+    "statefulsets.apps": workloads.validate_replicated,
+    "daemonsets.apps": workloads.validate_replicated,
+}
+
+
+def validate(place: str, new: Document, old: Document | None) -> list[Cause]:
+    rule = RULES.get(place)
+    return rule(new, old) if rule is not None else []

@@ -1,0 +1,240 @@
+"""Create, update and patch. Each is one synchronous step: read the head, decide, write.
+
+The returned record may not be committed yet: the caller awaits `Store.settled()` before it tells anybody.
+"""
+
+from typing import Any
+
+from reprieve.server import metadata
+from reprieve.server.backend import Backend, WriteOptions
+from reprieve.server.deletion import finish_if_finalized
+from reprieve.server.errors import (
+    already_exists,
+    bad_request,
+    conflict,
+    invalid,
+    invalid_value,
+    not_found,
+)
+from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.storage import Record
+from reprieve.server.storage.records import encode
+
+APPLY_PATCH = "application/apply-patch+yaml"
+_CREATE_ON_UPDATE = {"leases.coordination.k8s.io", "events", "endpoints", "limitranges", "services"}
+_NEEDS_RESOURCE_VERSION = {
+    "leases.coordination.k8s.io",
+    "poddisruptionbudgets.policy",
+    "customresourcedefinitions.apiextensions.k8s.io",
+}
+_NAME_ATTEMPTS = 8
+
+
+def create(
+    backend: Backend, resource: ResourceInfo, document: Document, namespace: str, options: WriteOptions
+) -> Record:
+    meta = metadata.check_shape(resource, document)
+    _settle_namespace(resource, meta, namespace)
+    place = resource.storage_key
+    if meta.get("resourceVersion"):
+        raise bad_request("resourceVersion should not be set on objects to be created")
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = _free_name(backend, place, namespace, meta["generateName"])
+    name = meta.get("name", "")
+    if name and backend.store.head(place, namespace, name) is not None:
+        raise already_exists(resource.group, resource.plural, name)
+    document = backend.admission.create(resource, document, backend.timestamp())
+    if options.dry_run:
+        return _unsaved(resource, namespace, name, document)
+    return backend.store.put(place, namespace, name, document)
+
+
+def _free_name(backend: Backend, place: str, namespace: str, base: str) -> str:
+    for _ in range(_NAME_ATTEMPTS):
+        name = metadata.generated_name(base)
+        if backend.store.head(place, namespace, name) is None:
+            break
+    return name
+
+
+def _settle_namespace(resource: ResourceInfo, meta: Document, namespace: str) -> None:
+    if not resource.namespaced:
+        meta.pop("namespace", None)
+        return
+    given = meta.setdefault("namespace", namespace)
+    if given != namespace:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+
+
+def update(
+    backend: Backend,
+    resource: ResourceInfo,
+    document: Document,
+    namespace: str,
+    name: str,
+    options: WriteOptions,
+    subresource: str = "",
+) -> tuple[Record, bool]:
+    """The new record, and whether it was created."""
+    meta = metadata.check_shape(resource, document)
+    _settle_namespace(resource, meta, namespace)
+    if meta.setdefault("name", name) != name:
+        raise bad_request(
+            f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
+        )
+    place = resource.storage_key
+    current = backend.store.head(place, namespace, name)
+    if current is None:
+        if place not in _CREATE_ON_UPDATE or subresource or meta.get("resourceVersion"):
+            raise not_found(resource.group, resource.plural, name)
+        return create(backend, resource, document, namespace, options), True
+    _check_preconditions(resource, meta, current)
+    return replace(backend, resource, document, current, options, subresource), False
+
+
+def _check_preconditions(resource: ResourceInfo, meta: Document, current: Record) -> None:
+    version = meta.get("resourceVersion", "")
+    if not version:
+        if resource.custom or "." in resource.group or resource.storage_key in _NEEDS_RESOURCE_VERSION:
+            _require_version(resource, current.name)
+    elif version != str(current.revision):
+        raise conflict(resource.group, resource.plural, current.name)
+    uid = meta.get("uid")
+    if uid and uid != current.object["metadata"]["uid"]:
+        was = current.object["metadata"]["uid"]
+        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {was}"
+        raise conflict(resource.group, resource.plural, current.name, message)
+
+
+def _require_version(resource: ResourceInfo, name: str) -> None:
+    if resource.storage_key == "priorityclasses.scheduling.k8s.io":
+        return
+    cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+    raise invalid(resource.group, resource.kind, name, [cause])
+
+
+def replace(
+    backend: Backend,
+    resource: ResourceInfo,
+    document: Document,
+    current: Record,
+    options: WriteOptions,
+    subresource: str,
+    applied: bool = False,
+) -> Record:
+    """Write a new state over the current one, unless they are the same."""
+    old = current.object
+    if subresource == "finalize":
+        document = _finalized(old, document)
+    document = backend.admission.update(resource, document, old, subresource, backend.timestamp())
+    document["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+    if document == old:
+        return current
+    if not applied and "managedFields" in old["metadata"]:
+        document = _track(backend, resource, old, document, options, subresource)
+    place, namespace, name = current.place, current.namespace, current.name
+    if options.dry_run:
+        return _unsaved(resource, namespace, name, document)
+    finished = finish_if_finalized(backend, current, document)
+    return finished if finished is not None else backend.store.put(place, namespace, name, document)
+
+
+def _finalized(old: Document, document: Document) -> Document:
+    """The `finalize` subresource of namespaces changes `spec.finalizers` and nothing else."""
+    spec = {**old.get("spec", {}), "finalizers": (document.get("spec") or {}).get("finalizers") or []}
+    return {**old, "metadata": dict(old["metadata"]), "spec": spec}
+
+
+def _track(
+    backend: Backend,
+    resource: ResourceInfo,
+    old: Document,
+    new: Document,
+    options: WriteOptions,
+    subresource: str,
+) -> Document:
+    """Account for an ordinary write on an object that server-side apply looks after."""
+    from reprieve.server import apply
+
+    del resource
+    return apply.track_update(old, new, options.manager or "unknown", subresource, backend.clock())
+
+
+def patch(
+    backend: Backend,
+    resource: ResourceInfo,
+    namespace: str,
+    name: str,
+    content_type: str,
+    body: Any,
+    options: WriteOptions,
+    subresource: str = "",
+) -> tuple[Record, bool]:
+    """The new record, and whether it was created (only server-side apply does that)."""
+    current = backend.store.head(resource.storage_key, namespace, name)
+    if content_type == APPLY_PATCH:
+        return _apply(backend, resource, namespace, name, current, body, options, subresource)
+    if current is None:
+        raise not_found(resource.group, resource.plural, name)
+    from reprieve.server.patch import apply_patch
+
+    before = served(resource, current)
+    after = apply_patch(content_type, before, body, resource)
+    meta = metadata.check_shape(resource, after)
+    _check_patched(resource, meta, before["metadata"], current)
+    return replace(backend, resource, after, current, options, subresource), False
+
+
+def _check_patched(resource: ResourceInfo, meta: Document, before: Document, current: Record) -> None:
+    if meta.get("resourceVersion", "") not in ("", str(current.revision)):
+        raise conflict(resource.group, resource.plural, current.name)
+    for field in ("name", "namespace", "uid"):
+        if meta.get(field) != before.get(field):
+            cause = invalid_value(f"metadata.{field}", meta.get(field), "field is immutable")
+            raise invalid(resource.group, resource.kind, current.name, [cause])
+
+
+def _apply(
+    backend: Backend,
+    resource: ResourceInfo,
+    namespace: str,
+    name: str,
+    current: Record | None,
+    body: Document,
+    options: WriteOptions,
+    subresource: str,
+) -> tuple[Record, bool]:
+    from reprieve.server.apply import server_side_apply
+
+    meta = metadata.check_shape(resource, body)
+    _settle_namespace(resource, meta, namespace)
+    if meta.setdefault("name", name) != name:
+        raise bad_request(
+            f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
+        )
+    if meta.get("managedFields"):
+        raise bad_request("metadata.managedFields must be nil")
+    before = served(resource, current) if current is not None else None
+    if current is None and (subresource or meta.get("resourceVersion") or meta.get("uid")):
+        raise not_found(resource.group, resource.plural, name)
+    if current is not None and meta.get("resourceVersion", "") not in ("", str(current.revision)):
+        raise conflict(resource.group, resource.plural, name)
+    after = server_side_apply(before, body, options.manager, options.force, resource, backend.clock())
+    if current is None:
+        return create(backend, resource, after, namespace, options), True
+    return replace(backend, resource, after, current, options, subresource, applied=True), False
+
+
+def served(resource: ResourceInfo, record: Record) -> Document:
+    """The stored document under the version that is asked for."""
+    document = record.object
+    document["apiVersion"] = resource.api_version
+    return document
+
+
+def _unsaved(resource: ResourceInfo, namespace: str, name: str, document: Document) -> Record:
+    """What a dry run answers with: the object as it would be stored."""
+    labels = document["metadata"].get("labels")
+    return Record(resource.storage_key, namespace, name, 0, encode(document), labels)
