@@ -20,6 +20,12 @@ def schema_of(resource: ResourceInfo) -> Node:
     return schemas.builtin(resource.group, resource.version, resource.kind) or _ANYTHING
 
 
+def schema_of_kind(doc: dict[str, Any]) -> Node:
+    """By what a document says it is; for custom kinds nothing is known this way."""
+    group, _, version = str(doc.get("apiVersion", "")).rpartition("/")
+    return schemas.builtin(group, version, str(doc.get("kind", ""))) or _ANYTHING
+
+
 @lru_cache(maxsize=512)
 def _custom(resource: ResourceInfo) -> Node:
     root = Node.from_openapi(resource.schema or {})

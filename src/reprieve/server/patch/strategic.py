@@ -13,6 +13,7 @@ A list without a merge strategy in the schema is replaced as a whole, as is ever
 import copy
 from typing import Any
 
+from reprieve.server.ordering import interleave
 from reprieve.server.schemas import Node
 
 DIRECTIVE = "$patch"
@@ -111,26 +112,14 @@ def _merge_keyed(current: list[Any], patch: list[Any], schema: Node, order: list
 
 
 def _ordered(merged: list[Any], current: list[Any], order: list[Any], key: str) -> list[Any]:
-    """The items that the client knows come in its order; the others keep their place relative to those they knew.
+    by_key = {_hashable(_key_of(item, key)): item for item in merged}
+    before = [_hashable(_key_of(item, key)) for item in current]
+    wanted = [_hashable(_key_of(item, key)) for item in order]
+    return [by_key[k] for k in interleave(list(by_key), before, wanted)]
 
-    1. items named by `order`, in that order;
-    2. items that only the server has, each before the first item of 1. that it preceded in `current`.
-    """
-    wanted = [_key_of(item, key) for item in order]
-    before = [_key_of(item, key) for item in current]
-    named = [m for m in merged if _key_of(m, key) in wanted]
-    named.sort(key=lambda m: wanted.index(_key_of(m, key)))
-    others = [m for m in merged if _key_of(m, key) not in wanted]
-    result: list[Any] = []
-    for item in named:
-        value = _key_of(item, key)
-        while others and value in before:
-            other = _key_of(others[0], key)
-            if other not in before or before.index(other) > before.index(value):
-                break
-            result.append(others.pop(0))
-        result.append(item)
-    return result + others
+
+def _hashable(value: Any) -> Any:
+    return repr(value) if isinstance(value, dict | list) else value
 
 
 def _key_of(item: Any, key: str) -> Any:

@@ -1,0 +1,199 @@
+"""Server-side apply: a manager states the fields it cares about, and the server remembers who owns what.
+
+`server_side_apply`, in order:
+
+1. the applied document is merged into the current one;
+2. a field that another manager owns and whose value would change is a conflict (409), unless `force` takes it over;
+3. fields that the manager applied before and no longer mentions go, unless somebody else owns them;
+4. the manager owns exactly what it applied.
+
+`track_update` accounts for every other write: what it changes belongs to whoever wrote it. An object carries no
+managedFields until its first apply; what is there by then belongs to `before-first-apply`. Pure functions.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from reprieve.server.apply import managers
+from reprieve.server.apply.document import check_unique, differences, field_set, merge, remove
+from reprieve.server.apply.fieldset import FieldSet, Path, covers, display, field
+from reprieve.server.apply.managers import APPLY, UPDATE, Owner
+from reprieve.server.errors import Cause, apply_conflict, bad_request
+from reprieve.server.registry import ResourceInfo
+from reprieve.server.schema import schema_of, schema_of_kind
+from reprieve.server.schemas import Node
+
+Document = dict[str, Any]
+BEFORE_FIRST_APPLY = "before-first-apply"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+_SERVER_OWNED = (
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+)
+_NEVER_MANAGED: FieldSet = frozenset(
+    {(field("apiVersion"),), (field("kind"),), (field("metadata"),)}
+    | {(field("metadata"), field(name)) for name in _SERVER_OWNED}
+)
+
+
+def server_side_apply(
+    current: Document | None,
+    applied: Document,
+    manager: str,
+    force: bool,
+    resource: ResourceInfo,
+    now: datetime,
+    subresource: str = "",
+) -> Document:
+    """The document after the apply, managedFields included. `current` None: the object is new."""
+    if not manager:
+        raise bad_request("fieldManager is required for apply patch")
+    schema = schema_of(resource)
+    applied = _applicable(applied, resource, subresource)
+    check_unique(applied, schema)
+    mine = Owner(
+        manager=manager,
+        operation=APPLY,
+        api_version=resource.api_version,
+        subresource=subresource,
+        fields=_managed(field_set(applied, schema)),
+    )
+    if current is None:
+        return _with_owners(applied, [mine.at(now)])
+    owners = _owners(current, manager, schema)
+    before = next((o for o in owners if o.identity == mine.identity), None)
+    others = [o for o in owners if o.identity != mine.identity]
+    merged = merge(current, applied, schema)
+    changed, _ = differences(current, merged, schema)
+    others = _settle_conflicts(others, changed & mine.fields, force)
+    if before is not None:
+        merged = _prune(merged, before.fields, mine.fields, others, schema)
+    return _finish(current, merged, mine, before, others, schema, now)
+
+
+def _applicable(applied: Document, resource: ResourceInfo, subresource: str) -> Document:
+    """What this endpoint can set: the status only through its own, nothing else there."""
+    if subresource == "status":
+        return {k: v for k, v in applied.items() if k in ("apiVersion", "kind", "metadata", "status")}
+    return {k: v for k, v in applied.items() if k != "status" or not resource.has_status}
+
+
+def _managed(fields: FieldSet) -> FieldSet:
+    return fields - _NEVER_MANAGED
+
+
+def _owners(current: Document, manager: str, schema: Node) -> list[Owner]:
+    owners = managers.read(current["metadata"])
+    if owners:
+        return owners
+    fields = _managed(field_set(current, schema)) - _last_applied(current, manager, schema)
+    version = str(current.get("apiVersion", ""))
+    return [Owner(manager=BEFORE_FIRST_APPLY, operation=UPDATE, api_version=version, fields=fields)]
+
+
+def _last_applied(current: Document, manager: str, schema: Node) -> FieldSet:
+    """`kubectl` may go on with what it applied from the client side: no conflict with itself."""
+    text = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
+    if manager != "kubectl" or not text:
+        return frozenset()
+    try:
+        return field_set(msgspec.json.decode(text), schema)
+    except (msgspec.DecodeError, TypeError):
+        return frozenset()
+
+
+def _settle_conflicts(others: list[Owner], claimed: FieldSet, force: bool) -> list[Owner]:
+    conflicts = [(other, path) for other in others for path in sorted(other.fields & claimed)]
+    if conflicts and not force:
+        raise _refusal(conflicts)
+    return [other.owning(other.fields - claimed) for other in others]
+
+
+def _refusal(conflicts: list[tuple[Owner, Path]]) -> Exception:
+    causes = [
+        Cause("FieldManagerConflict", f"conflict with {owner.describe()}", display(path))
+        for owner, path in conflicts
+    ]
+    if len(conflicts) == 1:
+        owner, path = conflicts[0]
+        message = f"Apply failed with 1 conflict: conflict with {owner.describe()}: {display(path)}"
+        return apply_conflict(message, causes)
+    lines: list[str] = []
+    for owner in sorted({owner for owner, _ in conflicts}, key=lambda o: o.identity):
+        lines.append(f"conflicts with {owner.describe()}:")
+        lines += [f"- {display(path)}" for other, path in conflicts if other is owner]
+    return apply_conflict(f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines), causes)
+
+
+def _prune(merged: Document, last: FieldSet, mine: FieldSet, others: list[Owner], schema: Node) -> Document:
+    """Without the fields that were applied before and are not any more; widest first, so that an item goes whole."""
+    wanted = covers(mine)
+    owned = covers(path for other in others for path in other.fields)
+    gone: set[Path] = set()
+    for path in sorted(covers(last) - wanted - _NEVER_MANAGED, key=lambda p: (len(p), p)):
+        if path not in owned and not any(path[:length] in gone for length in range(1, len(path))):
+            merged = remove(merged, path, schema)
+            gone.add(path)
+    return merged
+
+
+def _finish(
+    current: Document,
+    merged: Document,
+    mine: Owner,
+    before: Owner | None,
+    others: list[Owner],
+    schema: Node,
+    now: datetime,
+) -> Document:
+    """Stamp the manager's entry if anything changed; an apply that changes nothing leaves the object as it was."""
+    changed, removed = differences(current, merged, schema)
+    same_owners = before is not None and before.fields == mine.fields
+    if same_owners and not _managed(changed | removed):
+        return current
+    others = [other.owning(other.fields - removed) for other in others]
+    return _with_owners(merged, [*others, mine.at(now)])
+
+
+def track_update(
+    old: Document,
+    new: Document,
+    manager: str,
+    subresource: str,
+    now: datetime,
+    resource: ResourceInfo | None = None,
+) -> Document:
+    """The new document with its managedFields brought up to date; cheap when little changed."""
+    schema = schema_of(resource) if resource is not None else schema_of_kind(new)
+    owners = managers.read(old["metadata"])
+    changed, removed = differences(old, new, schema)
+    changed, removed = _managed(changed), _managed(removed)
+    if not changed and not removed:
+        return _with_owners(new, owners)
+    mine = Owner(
+        manager=manager,
+        operation=UPDATE,
+        api_version=str(new.get("apiVersion", "")),
+        subresource=subresource,
+    )
+    before = next((o for o in owners if o.identity == mine.identity), mine)
+    lost = changed | removed
+    others = [o.owning(o.fields - lost) for o in owners if o.identity != mine.identity]
+    return _with_owners(new, [*others, before.owning((before.fields - removed) | changed).at(now)])
+
+
+def _with_owners(document: Document, owners: list[Owner]) -> Document:
+    metadata = {k: v for k, v in document["metadata"].items() if k != "managedFields"}
+    return {**document, "metadata": {**metadata, "managedFields": managers.write(owners)}}
+
+
+__all__ = ["server_side_apply", "track_update"]

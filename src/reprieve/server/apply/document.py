@@ -1,0 +1,164 @@
+"""Documents by path: which fields they have, how two of them differ, merging one into another, taking a field out.
+
+Everything follows the schema: atomic lists and maps are one field, sets and keyed lists have a field for each item,
+what the schema does not know is a plain map or an atomic list.
+"""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from reprieve.server.apply.fieldset import FieldSet, Path, field, key, value
+from reprieve.server.errors import bad_request
+from reprieve.server.ordering import append
+from reprieve.server.schemas import Node
+
+_ANY = Node("any")
+_MISSING: Any = object()
+
+
+def granular(document: Any, schema: Node) -> bool:
+    """Whether the parts of a value can have different owners."""
+    if schema.atomic:
+        return False
+    if isinstance(document, dict):
+        return True
+    return isinstance(document, list) and bool(schema.list_type)
+
+
+def children(document: Any, schema: Node) -> Iterator[tuple[str, Any, Node]]:
+    """The parts of a granular value: element, value and schema."""
+    if isinstance(document, dict):
+        for name, item in document.items():
+            yield field(name), item, child_schema(schema, name)
+    else:
+        for item in document:
+            yield item_element(item, schema), item, schema.item or _ANY
+
+
+def child_schema(schema: Node, name: str) -> Node:
+    if schema.shape == "object":
+        return schema.fields.get(name, _ANY)
+    return schema.item or _ANY if schema.shape == "map" else _ANY
+
+
+def item_element(item: Any, schema: Node) -> str:
+    if schema.list_type == "set":
+        return value(item)
+    if not isinstance(item, dict):
+        raise bad_request(f"failed to create typed patch object: expected a map as list item, got {item!r}")
+    keys: dict[str, Any] = {}
+    for name in schema.keys:
+        found = item.get(name, schema.key_defaults.get(name))
+        if found is not None:
+            keys[name] = found
+    if not keys:
+        names = ", ".join(f'"{name}"' for name in schema.keys)
+        raise bad_request(f"associative list with keys has an element that omits key field {names}")
+    return key(keys)
+
+
+def check_unique(document: Any, schema: Node, path: str = "") -> None:
+    """Items of one list must differ in their keys, or their fields would have two owners at once."""
+    if not granular(document, schema):
+        return
+    seen: set[str] = set()
+    for element, item, below in children(document, schema):
+        if element in seen:
+            shown = element.partition(":")[2]
+            raise bad_request(
+                f"failed to create typed patch object: {path}: duplicate entries for key {shown}"
+            )
+        seen.add(element)
+        check_unique(item, below, f"{path}.{element.partition(':')[2]}")
+
+
+def field_set(document: Any, schema: Node, path: Path = ()) -> FieldSet:
+    """The fields that a document sets: leaves, items of lists, entries of maps, and whatever is empty."""
+    found: set[Path] = set()
+    _collect(document, schema, path, found)
+    return frozenset(found)
+
+
+def _collect(document: Any, schema: Node, path: Path, found: set[Path]) -> None:
+    if not granular(document, schema) or not document:
+        if path:
+            found.add(path)
+        return
+    declared = schema.fields if schema.shape == "object" else {}
+    for element, item, below in children(document, schema):
+        here = (*path, element)
+        if isinstance(document, list) or element[2:] not in declared:
+            found.add(here)
+        _collect(item, below, here, found)
+
+
+def differences(old: Any, new: Any, schema: Node) -> tuple[FieldSet, FieldSet]:
+    """Fields that were added or changed, and fields that are gone."""
+    changed: set[Path] = set()
+    removed: set[Path] = set()
+    _compare(old, new, schema, (), changed, removed)
+    return frozenset(changed), frozenset(removed)
+
+
+def _compare(old: Any, new: Any, schema: Node, path: Path, changed: set[Path], removed: set[Path]) -> None:
+    if old is _MISSING:
+        changed |= field_set(new, schema, path)
+    elif new is _MISSING:
+        removed |= field_set(old, schema, path)
+    elif old == new:
+        return
+    elif type(old) is type(new) and granular(old, schema) and granular(new, schema):
+        before = {element: (item, below) for element, item, below in children(old, schema)}
+        after = {element: (item, below) for element, item, below in children(new, schema)}
+        for element in before.keys() | after.keys():
+            was, below = before.get(element, (_MISSING, _ANY))
+            now, below_now = after.get(element, (_MISSING, below))
+            _compare(was, now, below_now, (*path, element), changed, removed)
+        if path and not new:
+            changed.add(path)  # an empty value is a field of its own
+        if path and not old:
+            removed.add(path)
+    else:
+        changed.add(path)
+
+
+def merge(current: Any, applied: Any, schema: Node) -> Any:
+    """The current value with everything the applied one says; neither is changed."""
+    if type(current) is not type(applied) or not granular(current, schema):
+        return copy.deepcopy(applied)
+    if isinstance(applied, dict):
+        merged = dict(current)
+        for name, item in applied.items():
+            below = child_schema(schema, name)
+            merged[name] = merge(merged[name], item, below) if name in merged else copy.deepcopy(item)
+        return merged
+    have = {element: item for element, item, _ in children(current, schema)}
+    want = {element: item for element, item, _ in children(applied, schema)}
+    items = dict(have)
+    for element, item in want.items():
+        items[element] = (
+            merge(have[element], item, schema.item or _ANY) if element in have else copy.deepcopy(item)
+        )
+    return [items[element] for element in append(list(have), list(want))]
+
+
+def remove(document: Any, path: Path, schema: Node) -> Any:
+    """The document without one field; unchanged when it has no such field."""
+    element, rest = path[0], path[1:]
+    if isinstance(document, dict):
+        name = element[2:]
+        if name not in document:
+            return document
+        if not rest:
+            return {k: v for k, v in document.items() if k != name}
+        return document | {name: remove(document[name], rest, child_schema(schema, name))}
+    if isinstance(document, list) and schema.list_type:
+        below = schema.item or _ANY
+        pairs = [(e, item) for e, item, _ in children(document, schema)]
+        if not rest:
+            return [item for e, item in pairs if e != element]
+        if len(rest) == 1 and rest[0][2:] in schema.keys:
+            return document  # without its key an item would be nobody
+        return [remove(item, rest, below) if e == element else item for e, item in pairs]
+    return document
