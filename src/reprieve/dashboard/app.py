@@ -145,7 +145,10 @@ class Dashboard:
         text = request.query.get("limit", "100")
         if not text.isascii() or not text.isdigit():
             return _refuse(400, f"limit must be a whole number, not {text!r}")
-        return _json({"items": self._decisions.latest(min(int(text), 1000))})
+        items: list[dict[str, Any] | None] = [*self._decisions.latest(min(int(text), 1000))]
+        if request.query.get("details") == "true":
+            items = [self._decisions.get(item["id"]) for item in items if item]
+        return _json({"items": items})
 
     async def _decision(self, request: web.Request) -> web.Response:
         decision = self._decisions.get(request.match_info["id"])

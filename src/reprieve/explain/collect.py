@@ -37,11 +37,13 @@ async def fetch_records(controller: str) -> list[dict[str, Any]]:
     url = f"{controller.rstrip('/')}/api/decisions"
     timeout = aiohttp.ClientTimeout(total=RECORDS_TIMEOUT_SECONDS)
     try:
-        async with aiohttp.ClientSession(timeout=timeout) as session:
-            async with session.get(url, params={"limit": "1000", "details": "true"}) as response:
-                response.raise_for_status()
-                items: list[dict[str, Any]] = msgspec.json.decode(await response.read())["items"]
-                return items
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(url, params={"limit": "1000", "details": "true"}) as response,
+        ):
+            response.raise_for_status()
+            items: list[dict[str, Any]] = msgspec.json.decode(await response.read())["items"]
+            return items
     except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError, KeyError) as error:
         raise ReprieveError(
             f"no decision records from {controller}: {error or type(error).__name__}; is the controller running there? "
@@ -119,5 +121,8 @@ async def _may_read(client: Client, namespace: str) -> bool:
         "spec": {"resourceAttributes": {"namespace": namespace, "verb": "list", "resource": "pods"}},
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-    answer = msgspec.json.decode(await client.request("POST", path, body=msgspec.json.encode(review)))
+    body = msgspec.json.encode(review)
+    answer = msgspec.json.decode(
+        await client.request("POST", path, body=body, content_type="application/json")
+    )
     return bool((answer.get("status") or {}).get("allowed"))

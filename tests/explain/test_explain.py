@@ -1,0 +1,194 @@
+"""What people ask at three in the morning, and what they must be told."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from reprieve.explain import Evidence, explain
+from reprieve.objects.errors import ReprieveError
+
+NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
+
+
+def pod(name: str, *, node: str = "", group: str = "", cpu: str = "1", **more: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "priority": more.pop("priority", 0),
+        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}],
+    }
+    if node:
+        spec["nodeName"] = node
+    if group:
+        spec["schedulingGroup"] = {"podGroupName": group}
+    spec.update(more.pop("spec", {}))
+    metadata = {"name": name, "namespace": "ml", **more.pop("metadata", {})}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": more}
+
+
+def node(name: str, cpu: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}},
+    }
+
+
+def decision(for_: str, victim: str, unit: str = "") -> dict[str, Any]:
+    return {
+        "id": "1",
+        "time": "2026-11-15T20:59:00Z",
+        "for": for_,
+        "outcome": "preempts",
+        "victims": [{"pod": victim, "unit": unit, "node": "n", "reason": "lowest priority"}],
+        "cost": {"pods": 1},
+        "alternatives": [{"summary": "2 pods on node m"}],
+    }
+
+
+def scheduled_false(message: str) -> list[dict[str, Any]]:
+    return [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]
+
+
+def test_a_waiting_pod_is_told_the_schedulers_reason_and_what_would_help():
+    objects = [
+        node("n", "2"),
+        pod("low", node="n", cpu="2", phase="Running"),
+        pod(
+            "high",
+            cpu="2",
+            priority=10,
+            conditions=scheduled_false("0/1 nodes are available: 1 Insufficient cpu."),
+        ),
+    ]
+    answer = explain("pod/ml/high", Evidence(objects), NOW)
+    assert answer.state == "waiting"
+    assert "Insufficient cpu" in answer.sentence
+    assert any("ml/low" in line for line in answer.would_help)
+
+
+def test_a_preempted_pod_that_is_gone_is_told_by_whom_and_why():
+    answer = explain("Pod/ml/low", Evidence([], decisions=[decision("PodGroup/ml/train", "ml/low")]), NOW)
+    assert answer.state == "preempted"
+    assert answer.sentence == ("Pod ml/low is gone: it was preempted by PodGroup/ml/train (lowest priority).")
+    assert answer.preempted_by[0].alternatives == ["2 pods on node m"]
+
+
+def test_without_a_record_the_condition_speaks_and_without_that_the_event():
+    by_condition = pod(
+        "low",
+        node="n",
+        metadata={"deletionTimestamp": "2026-11-15T20:59:00Z"},
+        conditions=[
+            {
+                "type": "DisruptionTarget",
+                "status": "True",
+                "reason": "PreemptionByScheduler",
+                "message": "preempted by PodGroup ml/train",
+            }
+        ],
+    )
+    event = {
+        "reason": "Preempted",
+        "note": "Preempted by pod 123 on node n",
+        "regarding": {"kind": "Pod", "namespace": "ml", "name": "low"},
+        "eventTime": "2026-11-15T20:58:00Z",
+    }
+    assert explain("Pod/ml/low", Evidence([by_condition], [event]), NOW).preempted_by[0].source == "condition"
+    told = explain("Pod/ml/low", Evidence([], [event]), NOW)
+    assert (told.state, told.preempted_by[0].source) == ("preempted", "event")
+
+
+def test_a_deleted_pod_that_nobody_preempted_is_not_called_preempted():
+    leaving = pod("a", node="n", metadata={"deletionTimestamp": "2026-11-15T20:59:00Z"})
+    answer = explain("Pod/ml/a", Evidence([leaving]), NOW)
+    assert answer.state == "leaving"
+    assert "not preempted" in answer.sentence
+
+
+def test_a_gated_pod_names_its_gate():
+    gated = pod("a", spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})
+    assert "kueue.x-k8s.io/admission" in explain("Pod/ml/a", Evidence([gated, node("n", "2")]), NOW).sentence
+
+
+def test_a_group_tells_how_many_of_its_pods_wait_and_whom_it_preempted():
+    group = {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 10},
+    }
+    objects = [
+        node("n", "1"),
+        group,
+        pod("t-0", group="train", priority=10),
+        pod("t-1", group="train", priority=10),
+    ]
+    answer = explain(
+        "podgroup/ml/train", Evidence(objects, decisions=[decision("PodGroup/ml/train", "ml/x")]), NOW
+    )
+    assert answer.sentence.startswith("PodGroup ml/train waits with 2 of 2 pods, 2 at once needed.")
+    assert [e.victim for e in answer.preempted] == ["ml/x"]
+
+
+def test_a_group_evicted_as_a_whole_is_told_so():
+    record = decision("Pod/ml/urgent", "ml/t-0", unit="PodGroup/ml/train")
+    answer = explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW)
+    assert "preempted by Pod/ml/urgent" in answer.sentence
+
+
+def workload(name: str, **status: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": name, "namespace": "ml"},
+        "spec": {"queueName": "main", "podSets": []},
+        "status": status,
+    }
+
+
+def test_a_waiting_workload_repeats_the_reason_of_its_condition_and_its_gate():
+    waiting = workload(
+        "w",
+        conditions=[
+            {"type": "QuotaReserved", "status": "False", "message": "insufficient unused quota for cpu"},
+            {"type": "BlockedOnPreemptionGates", "status": "True", "message": "it's gated"},
+        ],
+    )
+    answer = explain("workload/ml/w", Evidence([waiting]), NOW)
+    assert answer.sentence == "Workload ml/w waits for quota: insufficient unused quota for cpu"
+    assert answer.waits_for == ["its preemption gate: it's gated"]
+
+
+def test_a_queue_lists_who_waits_in_it_most_important_first():
+    queue = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "LocalQueue",
+        "metadata": {"name": "main", "namespace": "ml"},
+    }
+    low, high = workload("low"), workload("high")
+    high["spec"]["priority"] = 5
+    answer = explain("lq/ml/main", Evidence([queue, low, high]), NOW)
+    assert answer.waits_for == ["ml/high: not looked at yet", "ml/low: not looked at yet"]
+
+
+def test_a_node_tells_who_had_to_go_there():
+    answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
+    assert answer.sentence.startswith("Node n runs 0 pods")
+    assert answer.preempted_by[0].victim == "ml/b"
+
+
+@pytest.mark.parametrize("target", ["", "pod", "pod//x", "pod/a/b/c", "unicorn/a/b"])
+def test_a_target_that_names_nothing_is_refused_with_the_form_to_use(target: str):
+    with pytest.raises(ReprieveError, match="KIND/NAMESPACE/NAME"):
+        explain(target, Evidence([]), NOW)
+
+
+@pytest.mark.parametrize("target", ["pod/a/b", "podgroup/a/b", "workload/a/b", "cq/b", "lq/a/b", "node/b"])
+def test_an_object_that_does_not_exist_is_said_not_to_exist(target: str):
+    assert "There is no" in explain(target, Evidence([]), NOW).sentence
+
+
+def test_what_may_not_be_seen_is_said():
+    answer = explain("node/n", Evidence([node("n", "2")], not_shown=["pods: you may not list them"]), NOW)
+    assert answer.to_dict()["notShown"] == ["pods: you may not list them"]
