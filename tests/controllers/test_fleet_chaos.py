@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 from datetime import timedelta
 
 import pytest
@@ -68,6 +69,7 @@ async def _for_a_while(worker, trouble: str, seconds: float) -> None:
 
 
 async def chaos(seed: int, settings: FleetSettings, longest: float) -> World:
+    random.seed(seed)  # the client's own jitter
     world = World(seed, settings)
     world.furnish()
     for api in (world.home, *(worker.api for worker in world.workers.values())):

@@ -76,7 +76,9 @@ def test_the_timeout_is_configurable() -> None:
 def test_at_the_timeout_the_earlier_gate_closes_before_the_next_opens() -> None:
     decision = step(group(local(), a=blocked(10), b=copy(gate="Open", moved=300)), SETTINGS, NOW)
     kinds = [type(action) for action in decision.chain if isinstance(action, Remember | CloseGate | OpenGate)]
-    assert kinds == [Remember, CloseGate, OpenGate]
+    assert kinds == [CloseGate, Remember, OpenGate], (
+        "the ledger names the last holder until its gate is closed"
+    )
     assert (closed(decision), opened(decision)) == (["b"], ["a"])
 
 

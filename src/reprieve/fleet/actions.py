@@ -81,8 +81,8 @@ class Finish(Action, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """One reconcile of one workload.
 
-    `chain` is carried out strictly in order and ends at the first failure: a gate may only open after the ledger was
-    written and the other gate was closed; a job may only be created after its cluster was written down. `each` are
+    `chain` is carried out strictly in order and ends at the first failure: a gate may only open after the other gate was
+    closed and the ledger was written; a job may only be created after its cluster was written down. `each` are
     independent of one another: a worker that refuses never holds up the others.
     """
 

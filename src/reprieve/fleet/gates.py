@@ -26,7 +26,8 @@ def gate_step(group: Group, settings: FleetSettings, now: datetime) -> GateStep:
     1. Nobody asks: nothing to do.
     2. Somebody's turn is not over: wait for its end.
     3. `least-cost`, within the grace: wait for workers that may need no preemption at all.
-    4. Write down the turn, close what is open, open the chosen gate; look again after the timeout.
+    4. Close what is open, write down the turn, open the chosen gate; look again after the timeout. In this order: the
+       ledger must name the last holder until its gate is known to be closed, and the next one before its gate opens.
     """
     tidy = _tidy(group, settings, now)
     waiting = signals(group, now)
@@ -53,8 +54,8 @@ def _open(group: Group, chosen: Signal, settings: FleetSettings, now: datetime) 
     price = f" ({chosen.cost})" if chosen.cost is not None else ""
     return GateStep(
         (
-            Remember(group.ledger.begin(chosen.cluster, now)),
             *_close_all_but(chosen.cluster, group, settings, now),
+            Remember(group.ledger.begin(chosen.cluster, now)),
             OpenGate(chosen.cluster, now),
         ),
         timeout,

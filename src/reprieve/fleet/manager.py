@@ -23,7 +23,6 @@ from reprieve.fleet.actions import (
 from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
 from reprieve.fleet.gates import GateStep, gate_step
 from reprieve.fleet.group import Group
-from reprieve.fleet.ledger import Ledger
 from reprieve.fleet.names import ADMITTED, EVICTED, FINISHED, OUT_OF_SYNC, QUOTA_RESERVED
 from reprieve.fleet.reading import condition, is_true, true_since
 from reprieve.fleet.settings import FleetSettings
@@ -177,12 +176,12 @@ def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
 
 def _one_memory(actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """Two notes in one step become one, in the place of the first: the gate's turn and the dispatcher's round."""
-    notes = [action.ledger for action in actions if isinstance(action, Remember)]
+    notes = [action for action in actions if isinstance(action, Remember)]
     if len(notes) < 2:
         return actions
-    merged = Remember(Ledger(notes[0].turn, notes[0].past, notes[-1].round_started))
-    rest = tuple(action for action in actions if not isinstance(action, Remember))
-    return (merged, *rest)
+    first, last = notes[0], notes[-1]
+    merged = Remember(structs.replace(first.ledger, round_started=last.ledger.round_started))
+    return tuple(merged if action is first else action for action in actions if action is not last)
 
 
 def _delete_all_but(winner: str, group: Group) -> tuple[Action, ...]:
