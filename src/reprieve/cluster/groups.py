@@ -74,11 +74,13 @@ class PriorityTable:
 
     def set(self, cls: PriorityClass) -> None:
         self._objects[cls.name] = cls
-        self.values[self.number(cls.name)] = cls.value
+        number = self.number(cls.name)
+        self.values[number] = cls.value
 
     def remove(self, name: str) -> None:
         if self._objects.pop(name, None) is not None:
-            self.values[self.number(name)] = _UNKNOWN
+            number = self.number(name)
+            self.values[number] = _UNKNOWN
 
     def get(self, name: str) -> PriorityClass | None:
         return self._objects.get(name)

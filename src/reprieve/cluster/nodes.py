@@ -54,6 +54,9 @@ class NodeTable:
         self.used: Ints = np.zeros((len(BUILT_IN), 0), dtype=np.int64)
         self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
         """cpu and memory in use, where a container that asks for nothing counts as a small one; scoring reads it."""
+        self.taint_set: Rows = np.zeros(0, dtype=np.int32)
+        """Number of each node's taints (with its cordon) in `taint_sets`: few nodes differ."""
+        self.taint_sets: list[tuple[bool, tuple[Taint, ...]]] = []
         self.changes: list[int] = []
         """Slots whose labels, taints or cordon changed, in order: static filters recompute only these."""
         self.image_version = 0
@@ -62,6 +65,7 @@ class NodeTable:
         self._free: list[int] = []
         self._order: Rows | None = None
         self._topologies: dict[str, Topology] = {}
+        self._taint_numbers: dict[tuple[bool, tuple[Taint, ...]], int] = {}
 
     def __len__(self) -> int:
         return len(self.slot_of)
@@ -86,6 +90,7 @@ class NodeTable:
         self.objects[slot] = node
         self._order = None
         self._set_allocatable(slot, node)
+        self.taint_set[slot] = self._taint_number(node)
         for key, topology in self._topologies.items():
             topology.set(slot, node.metadata.labels.get(key))
         self.changes.append(slot)
@@ -156,10 +161,6 @@ class NodeTable:
         node = self.objects[slot]
         return {} if node is None else node.metadata.labels
 
-    def taints(self, slot: int) -> tuple[Taint, ...]:
-        node = self.objects[slot]
-        return () if node is None else node.spec.taints
-
     def free(self, slots: Rows | slice = slice(None)) -> Ints:
         """What is left of every resource (rows) on every node (columns)."""
         width = self.slots
@@ -177,6 +178,7 @@ class NodeTable:
             self.allocatable = grown(self.allocatable, slot + 1)
             self.used = grown(self.used, slot + 1)
             self.filled = grown(self.filled, slot + 1)
+            self.taint_set = grown(self.taint_set, slot + 1)
         self._sequence[slot] = self._next
         self._next += 1
         self.slot_of[name] = slot
@@ -188,6 +190,14 @@ class NodeTable:
         self.allocatable[:, slot] = 0
         for index, number in indexes.items():
             self.allocatable[index, slot] = number
+
+    def _taint_number(self, node: Node) -> int:
+        key = (node.spec.unschedulable, node.spec.taints)
+        number = self._taint_numbers.get(key)
+        if number is None:
+            number = self._taint_numbers[key] = len(self.taint_sets)
+            self.taint_sets.append(key)
+        return number
 
     def _zone(self, slot: int) -> tuple[str, str]:
         labels = self.labels(slot)

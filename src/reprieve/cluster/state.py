@@ -53,6 +53,8 @@ class Cluster:
         """Counts changes of groups and priorities, which may change the importance of any pod."""
         self.caches: dict[Any, Any] = {}
         """What placement derived from the present usage; set aside whole when many pods are supposed away at once."""
+        self.lasting: dict[Any, Any] = {}
+        """What placement derived from nodes and classes alone; no pod's coming or going changes it."""
         self._subjects: dict[int, Pod] = {}
         self._promised: dict[int, str] = {}
         self._lost: dict[str, dict[int, None]] = {}

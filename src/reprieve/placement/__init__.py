@@ -1,0 +1,35 @@
+"""Where a pod or a gang can go: kube-scheduler's default filters and scores over columns.
+
+    cycle = Cycle(cluster, row)                # one pod's view, made once
+    slot = place(cycle)                        # the best node, or None
+    why = diagnose(cycle)                      # each node's first objection, `why.message`
+    mark = cluster.checkpoint()
+    gang = place_gang(cluster, rows, min_count=4, running=0)
+    cluster.rollback(mark)
+
+Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.
+"""
+
+from reprieve.placement.cycle import Cycle
+from reprieve.placement.diagnosis import FEASIBLE, UNRESOLVABLE, UNSCHEDULABLE, Diagnosis, diagnose
+from reprieve.placement.gang import Assignment, GangPlacement, place_gang
+from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
+from reprieve.placement.single import feasible_mask, passes, place
+
+__all__ = [
+    "DEFAULT",
+    "FEASIBLE",
+    "UNRESOLVABLE",
+    "UNSCHEDULABLE",
+    "Assignment",
+    "Cycle",
+    "Diagnosis",
+    "GangPlacement",
+    "Scoring",
+    "diagnose",
+    "feasible_mask",
+    "passes",
+    "place",
+    "place_gang",
+    "resolve_scoring",
+]

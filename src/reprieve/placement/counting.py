@@ -1,0 +1,40 @@
+"""Counting pods by what they are: tables over pod classes, sums over nodes and topology domains."""
+
+from collections.abc import Callable, Hashable
+
+import numpy as np
+
+from reprieve.cluster import Cluster
+from reprieve.cluster.classes import PodClass
+from reprieve.cluster.columns import Ints, Rows
+
+
+def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int]) -> Ints:
+    """`weigh` of every class, worked out once for each class and key."""
+    table: Ints = cluster.lasting.get(key, _NOTHING)
+    classes = cluster.classes.all
+    if len(table) < len(classes):
+        fresh = np.array([weigh(each) for each in classes[len(table) :]], dtype=np.int64)
+        table = cluster.lasting[key] = np.concatenate([table, fresh])
+    return table
+
+
+def weights_by_node(cluster: Cluster, table: Ints, *, terminating: bool = True) -> Ints:
+    """For each node, the sum of the table over the pods on it; terminating ones only if asked for."""
+    pods = cluster.pods
+    weights = table[pods.cls[: pods.rows]]
+    rows = np.flatnonzero(weights)
+    rows = rows[pods.node[rows] >= 0]
+    if not terminating:
+        rows = rows[~pods.terminating[rows]]
+    counts = np.bincount(pods.node[rows], weights=weights[rows], minlength=cluster.nodes.slots)
+    return counts.astype(np.int64)
+
+
+def by_domain(ids: Rows, amounts: Ints, domains: int) -> Ints:
+    """Sums over the nodes of each domain; nodes without the label (id -1) count nowhere."""
+    inside = ids >= 0
+    return np.bincount(ids[inside], weights=amounts[inside], minlength=domains).astype(np.int64)
+
+
+_NOTHING: Ints = np.zeros(0, dtype=np.int64)

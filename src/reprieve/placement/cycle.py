@@ -1,0 +1,129 @@
+"""One pod's view of the cluster during a decision: its filters, with the counts that change as other pods come and go.
+
+`Cycle` is what kube-scheduler calls a cycle state: made once (PreFilter), then told about every pod that is supposed to come or go.
+"""
+
+import copy
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from reprieve.cluster import NOWHERE, Cluster
+from reprieve.cluster.classes import PodClass
+from reprieve.cluster.columns import Mask
+from reprieve.cluster.ports import ports_clash
+from reprieve.placement.affinity import AffinityState
+from reprieve.placement.spread import SpreadState
+
+
+class Cycle:
+    """`faithful`: repeat two shortcuts of kube-scheduler 1.37 that overlook pods put back in a gang's what-if.
+
+    1. A pod that met no anti-affinity when the cycle began does not look for any later.
+    2. The least crowded domain is remembered, not searched again.
+    """
+
+    def __init__(self, cluster: Cluster, row: int, faithful: bool = True) -> None:
+        self.cluster = cluster
+        self.row = row
+        self.cls: PodClass = cluster.class_of(row)
+        self.spread = SpreadState(cluster, self.cls, exact=not faithful) if self.cls.spread else None
+        self.affinity: AffinityState | None = None
+        if self.cls.affinity or self.cls.anti_affinity or cluster.classes.anti_affine:
+            state = AffinityState(cluster, self.cls)
+            if not (faithful and state.idle):
+                self.affinity = state
+
+    @property
+    def plain(self) -> bool:
+        """Only resources and host ports of the node itself decide: what happens elsewhere does not matter."""
+        return self.spread is None and self.affinity is None
+
+    def change(self, row: int, slot: int, delta: int) -> None:
+        if slot < 0:
+            return
+        if self.spread is not None:
+            self.spread.change(row, slot, delta)
+        if self.affinity is not None:
+            self.affinity.change(row, slot, delta)
+
+    def others_allow(self, slot: int) -> bool:
+        """Spread and affinity, for one node."""
+        if self.spread is not None and not self.spread.allows(slot):
+            return False
+        return self.affinity is None or self.affinity.allows(slot)
+
+    def forked(self) -> "Cycle":
+        """A copy whose counts change on their own."""
+        twin = copy.copy(self)
+        twin.spread = self.spread.copy() if self.spread is not None else None
+        twin.affinity = self.affinity.copy() if self.affinity is not None else None
+        return twin
+
+    # --- nominated pods -------------------------------------------------------------------------------------------------
+
+    def promised(self, slot: int) -> list[int]:
+        """Waiting pods that were promised this node and are at least as important: room must be left for them."""
+        cluster = self.cluster
+        if not cluster.nominated:
+            return []
+        rows = cluster.nominated.get(cluster.nodes.names[slot], ())
+        own = cluster.pods.priority[self.row]
+        return [
+            row
+            for row in rows
+            if row != self.row and cluster.pods.node[row] == NOWHERE and cluster.pods.priority[row] >= own
+        ]
+
+    def allows(self, slot: int, mates: Sequence[int] = ()) -> bool:
+        """All dynamic filters for one node, on top of its static ones.
+
+        `mates` are pods of the same gang that are supposed there already and known to the counts. With promised pods two passes
+        must succeed: with them and without them.
+        """
+        promised = self.promised(slot)
+        if not self._allows(slot, mates, ()):
+            return False
+        return not promised or self._allows(slot, mates, promised)
+
+    def _allows(self, slot: int, mates: Sequence[int], promised: Sequence[int]) -> bool:
+        cluster, cls = self.cluster, self.cls
+        guests = (*mates, *promised)
+        if cls.ports and (cluster.ports.conflicts(cls, slot) or self._guest_ports_clash(guests)):
+            return False
+        if not self._room(slot, guests):
+            return False
+        if self.plain:
+            return True
+        if not promised:
+            return self.others_allow(slot)
+        twin = self.forked()
+        for row in promised:
+            twin.change(row, slot, 1)
+        return twin.others_allow(slot)
+
+    def _guest_ports_clash(self, guests: Iterable[int]) -> bool:
+        return any(ports_clash(self.cls.ports, self.cluster.class_of(row).ports) for row in guests)
+
+    def _room(self, slot: int, guests: Iterable[int]) -> bool:
+        cluster = self.cluster
+        nodes, requests = cluster.nodes, cluster.classes.requests
+        classes = [cluster.pods.cls[row] for row in guests]
+        for index, number in self.cls.asks:
+            taken = nodes.used[index, slot] + sum(int(requests[index, each]) for each in classes)
+            if nodes.allocatable[index, slot] - taken < number:
+                return False
+        return True
+
+    def refused(self) -> Mask:
+        """Nodes that ports, spread or affinity refuse."""
+        mask = np.zeros(self.cluster.nodes.slots, dtype=np.bool_)
+        if self.cls.ports:
+            mask[list(self.cluster.ports.taken(self.cls))] = True
+        if self.spread is not None:
+            for part in self.spread.refused():
+                mask |= part
+        if self.affinity is not None:
+            for part in self.affinity.refused():
+                mask |= part
+        return mask

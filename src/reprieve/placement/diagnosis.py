@@ -1,0 +1,120 @@
+"""Why a pod fits nowhere: each node's first objection, whether evicting pods could help, and the familiar message."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.cluster.columns import Mask, Rows
+from reprieve.cluster.nodes import PODS
+from reprieve.placement import static
+from reprieve.placement.cycle import Cycle
+from reprieve.placement.resources import DEFAULT, Scoring
+from reprieve.placement.scan import scan_of
+
+FEASIBLE, UNSCHEDULABLE, UNRESOLVABLE = range(3)
+"""Unschedulable: evicting pods might help. Unresolvable: it cannot."""
+
+STATIC_REASONS = {
+    static.UNSCHEDULABLE_NODE: "node(s) were unschedulable",
+    static.TAINTED: "node(s) had untolerated taint(s)",
+    static.NOT_SELECTED: "node(s) didn't match Pod's node affinity/selector",
+    static.OUTSIDE: "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+}
+PORTS_TAKEN = "node(s) didn't have free ports for the requested pod ports"
+TOO_MANY_PODS = "Too many pods"
+SPREAD_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)"
+SPREAD_SKEW = "node(s) didn't match pod topology spread constraints"
+AFFINITY = "node(s) didn't match pod affinity rules"
+ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+VETOED = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+
+class Diagnosis(NamedTuple):
+    code: Rows
+    """For each slot: feasible, unschedulable or unresolvable."""
+    reasons: Counter[str]
+    nodes: int
+
+    @property
+    def message(self) -> str:
+        """`0/5 nodes are available: ...`; the counts are sorted as text, as upstream sorts them."""
+        if not self.nodes:
+            return "no nodes available to schedule pods"
+        parts = sorted(f"{count} {reason}" for reason, count in self.reasons.items())
+        return f"0/{self.nodes} nodes are available: {', '.join(parts)}."
+
+
+def diagnose(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
+    """Ask every filter in order; a node's first objection counts."""
+    cluster = cycle.cluster
+    considered = cluster.nodes.known if within is None else cluster.nodes.known & within
+    code = np.full(cluster.nodes.slots, UNRESOLVABLE, dtype=np.int32)
+    reasons: Counter[str] = Counter()
+    fit = scan_of(cluster, cycle.cls, scoring).static
+    if fit.conflict:
+        return Diagnosis(
+            code, Counter({"pod affinity terms conflict": int(considered.sum())}), int(considered.sum())
+        )
+    for reason, text in STATIC_REASONS.items():
+        _count(reasons, text, int((considered & (fit.code == reason)).sum()))
+    left = considered & fit.fine
+    code[left] = FEASIBLE
+
+    def object_to(mask: Mask, text: str, verdict: int) -> None:
+        nonlocal left
+        hit = left & mask
+        code[hit] = verdict
+        _count(reasons, text, int(hit.sum()))
+        left = left & ~mask
+
+    if cycle.cls.ports:
+        taken = np.zeros(cluster.nodes.slots, dtype=np.bool_)
+        taken[list(cluster.ports.taken(cycle.cls))] = True
+        object_to(taken, PORTS_TAKEN, UNSCHEDULABLE)
+    left = _diagnose_resources(cycle, left, code, reasons)
+    if cycle.spread is not None:
+        missing, skewed = cycle.spread.refused()
+        object_to(missing, SPREAD_LABEL, UNRESOLVABLE)
+        object_to(skewed, SPREAD_SKEW, UNSCHEDULABLE)
+    if cycle.affinity is not None:
+        lonely, crowded, vetoed = cycle.affinity.refused()
+        object_to(lonely, AFFINITY, UNRESOLVABLE)
+        object_to(crowded, ANTI_AFFINITY, UNSCHEDULABLE)
+        object_to(vetoed, VETOED, UNSCHEDULABLE)
+    _diagnose_promises(cycle, left, code, reasons)
+    return Diagnosis(code, reasons, int(considered.sum()))
+
+
+def _diagnose_resources(cycle: Cycle, left: Mask, code: Rows, reasons: Counter[str]) -> Mask:
+    nodes = cycle.cluster.nodes
+    width = nodes.slots
+    short_of_any = np.zeros(width, dtype=np.bool_)
+    hopeless = np.zeros(width, dtype=np.bool_)
+    for index, number in cycle.cls.asks:
+        offered = nodes.allocatable[index, :width]
+        short = left & (offered - nodes.used[index, :width] < number)
+        short_of_any |= short
+        if index == PODS:
+            _count(reasons, TOO_MANY_PODS, int(short.sum()))
+        else:
+            hopeless |= short & (offered < number)
+            _count(reasons, f"Insufficient {nodes.resources[index]}", int(short.sum()))
+    code[short_of_any] = UNSCHEDULABLE
+    code[hopeless] = UNRESOLVABLE
+    return left & ~short_of_any
+
+
+def _diagnose_promises(cycle: Cycle, left: Mask, code: Rows, reasons: Counter[str]) -> None:
+    """Nodes whose only objection is the room they must leave for promised pods."""
+    cluster = cycle.cluster
+    for name in cluster.nominated:
+        slot = cluster.nodes.slot_of.get(name)
+        if slot is not None and left[slot] and cycle.promised(slot) and not cycle.allows(slot):
+            code[slot] = UNSCHEDULABLE
+            _count(reasons, "node(s) must leave room for nominated pods", 1)
+
+
+def _count(reasons: Counter[str], text: str, number: int) -> None:
+    if number:
+        reasons[text] += number

@@ -1,0 +1,245 @@
+"""PodTopologySpread: hard constraints as a filter with counts that can be kept while pods come and go, soft ones as a score."""
+
+import copy
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from reprieve.cluster import Cluster
+from reprieve.cluster.classes import PodClass
+from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.cluster.terms import Spread
+from reprieve.objects.meta import LabelSelector
+from reprieve.objects.selectors import matches
+from reprieve.placement.counting import by_domain, class_table, weights_by_node
+from reprieve.placement.static import selected_mask, tolerated_mask
+
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+SYSTEM_DEFAULTS = ((HOSTNAME, 3), (ZONE, 5))
+_NOT_YET = 2**31 - 1
+
+
+class Minimum:
+    """The smallest count over domains, as upstream remembers it: the two least domains and no more.
+
+    When a third domain becomes the least one upstream does not notice; `exact` does.
+    """
+
+    def __init__(self, counts: dict[int, int], exact: bool) -> None:
+        self._counts = counts
+        self._exact = exact
+        self._least: list[tuple[int, int]] = [(_NOT_YET, -2), (_NOT_YET, -2)]
+        for domain, number in sorted(counts.items(), key=lambda item: (item[1], item[0])):
+            self.update(domain, number)
+
+    def copy(self, counts: dict[int, int]) -> "Minimum":
+        """The same memory over other counts."""
+        twin = copy.copy(self)
+        twin._counts = counts
+        return twin
+
+    @property
+    def value(self) -> int:
+        if self._exact:
+            return min(self._counts.values(), default=0)
+        return self._least[0][0]
+
+    def update(self, domain: int, number: int) -> None:
+        first, second = self._least
+        if domain == first[1]:
+            first = (number, domain)
+        elif domain == second[1]:
+            second = (number, domain)
+        elif number < first[0]:
+            self._least = [(number, domain), first]
+            return
+        elif number < second[0]:
+            second = (number, domain)
+        self._least = [second, first] if first[0] > second[0] else [first, second]
+
+
+class _Hard:
+    """One hard constraint with its counts."""
+
+    def __init__(self, cluster: Cluster, cls: PodClass, index: int, every_key: Mask, exact: bool) -> None:
+        self.rule = cls.spread[index]
+        self.cls = cls
+        topology = cluster.nodes.topology(self.rule.key)
+        self.ids: Rows = topology.ids[: cluster.nodes.slots]
+        self.counted: Mask = every_key & _included(cluster, cls, self.rule)
+        self.table = _matching(cluster, cls, self.rule, ("spread", cls.id, index))
+        self.adds_itself = int(matches(self.rule.selector, cls.labels))
+        counts = np.zeros(len(topology.values), dtype=np.int64)
+        if self.rule.counts_pods:
+            here = weights_by_node(cluster, self.table, terminating=False)
+            counts = by_domain(self.ids, np.where(self.counted, here, 0), len(topology.values))
+        self.domains = np.unique(self.ids[self.counted])
+        self.counts: dict[int, int] = {int(d): int(counts[d]) for d in self.domains}
+        self.minimum = Minimum(self.counts, exact)
+
+    def copy(self) -> "_Hard":
+        twin = copy.copy(self)
+        twin.counts = dict(self.counts)
+        twin.minimum = self.minimum.copy(twin.counts)
+        return twin
+
+    @property
+    def floor(self) -> int:
+        return self.minimum.value if len(self.counts) >= self.rule.min_domains else 0
+
+    def change(self, cls: int, slot: int, delta: int) -> None:
+        if self.table[cls] and self.counted[slot]:
+            domain = int(self.ids[slot])
+            self.counts[domain] = self.counts.get(domain, 0) + delta
+            self.minimum.update(domain, self.counts[domain])
+
+    def too_skewed(self) -> Mask:
+        most = self.rule.max_skew + self.floor - self.adds_itself
+        over = np.zeros(max(int(self.ids.max(initial=-1)), -1) + 2, dtype=np.bool_)
+        for domain, count in self.counts.items():
+            over[domain] = count > most
+        if most < 0:
+            absent = np.ones(len(over), dtype=np.bool_)
+            absent[list(self.counts)] = False
+            over |= absent
+        return over[self.ids]
+
+    def refuses(self, slot: int) -> bool:
+        domain = int(self.ids[slot])
+        if domain < 0:
+            return True
+        return self.counts.get(domain, 0) + self.adds_itself - self.floor > self.rule.max_skew
+
+
+class SpreadState:
+    """What the filter knows about one pod: counts by domain, which change as other pods are supposed to come and go."""
+
+    def __init__(self, cluster: Cluster, cls: PodClass, exact: bool = False) -> None:
+        self._cluster = cluster
+        self._cls = cls
+        every_key = cluster.nodes.known
+        for rule in cls.spread:
+            every_key &= cluster.nodes.topology(rule.key).ids[: cluster.nodes.slots] >= 0
+        self._every_key = every_key
+        self._hard = [_Hard(cluster, cls, i, every_key, exact) for i in range(len(cls.spread))]
+
+    def copy(self) -> "SpreadState":
+        twin = copy.copy(self)
+        twin._hard = [each.copy() for each in self._hard]
+        return twin
+
+    def change(self, row: int, slot: int, delta: int) -> None:
+        """A pod comes (+1) or goes (-1)."""
+        cluster = self._cluster
+        if self._every_key[slot]:
+            for each in self._hard:
+                each.change(int(cluster.pods.cls[row]), slot, delta)
+
+    def refused(self) -> tuple[Mask, Mask]:
+        """(nodes that lack a label, nodes that would be too full), by the first constraint that objects."""
+        missing = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
+        skewed = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
+        for each in self._hard:
+            missing |= (each.ids < 0) & ~skewed
+            skewed |= (each.ids >= 0) & each.too_skewed() & ~missing
+        return missing, skewed
+
+    def allows(self, slot: int) -> bool:
+        return not any(each.refuses(slot) for each in self._hard)
+
+
+def _included(cluster: Cluster, cls: PodClass, rule: Spread) -> Mask:
+    """Nodes that the constraint's inclusion policies let count."""
+    mask = np.ones(cluster.nodes.slots, dtype=np.bool_)
+    if rule.honours_affinity:
+        mask &= selected_mask(cluster.nodes, cls)
+    if rule.honours_taints:
+        mask &= tolerated_mask(cluster.nodes, cls)
+    return mask
+
+
+def _matching(cluster: Cluster, cls: PodClass, rule: Spread, key: tuple[object, ...]) -> Ints:
+    return class_table(
+        cluster, key, lambda other: other.namespace == cls.namespace and matches(rule.selector, other.labels)
+    )
+
+
+# --- score --------------------------------------------------------------------------------------------------------------
+
+
+def soft_constraints(cluster: Cluster, cls: PodClass) -> tuple[tuple[Spread, ...], bool]:
+    """The constraints to score by, and whether a node must carry all their labels to get a score.
+
+    A pod without any constraint gets the system's: spread over hosts and zones with whatever a service or controller selects.
+    """
+    if cls.has_spread:
+        return cls.soft_spread, True
+    selector = _default_selector(cluster, cls)
+    if selector is None:
+        return (), False
+    return tuple(Spread(key, selector, skew, 1, True, False, True) for key, skew in SYSTEM_DEFAULTS), False
+
+
+def spread_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None:
+    """0 to 100 for each feasible node, None when no constraint applies."""
+    rules, need_all = soft_constraints(cluster, cls)
+    if not rules:
+        return None
+    nodes = cluster.nodes
+    columns = [nodes.topology(rule.key).ids[: nodes.slots] for rule in rules]
+    complete = np.ones(nodes.slots, dtype=np.bool_)
+    for ids in columns:
+        complete &= ids >= 0
+    judged: Mask = complete[slots] if need_all else np.ones(len(slots), dtype=np.bool_)
+    raw = np.zeros(len(slots), dtype=np.float64)
+    for number, (rule, ids) in enumerate(zip(rules, columns, strict=True)):
+        counts, size = _soft_counts(
+            cluster, cls, rule, number, ids, slots[judged], complete if need_all else None
+        )
+        here = ids[slots]
+        raw += np.where(here >= 0, counts[slots] * math.log(size + 2) + (rule.max_skew - 1), 0.0)
+    total = np.floor(raw + 0.5).astype(np.int64)
+    most = int(total[judged].max(initial=0))
+    least = int(total[judged].min(initial=2**62))
+    final = 100 * (most + least - total) // most if most else np.full(len(slots), 100, dtype=np.int64)
+    return np.where(judged, final, 0)
+
+
+def _soft_counts(
+    cluster: Cluster, cls: PodClass, rule: Spread, number: int, ids: Rows, judged: Rows, complete: Mask | None
+) -> tuple[Ints, int]:
+    """For each node, how many matching pods its domain holds; and how many domains there are."""
+    table = _matching(
+        cluster, cls, rule, ("soft", cls.id, number, rule.key, cls.has_spread, len(cluster.owners))
+    )
+    on_node = (
+        weights_by_node(cluster, table, terminating=False)
+        if rule.counts_pods
+        else np.zeros(cluster.nodes.slots, dtype=np.int64)
+    )
+    if rule.key == HOSTNAME:
+        return on_node, len(judged)
+    domains = np.unique(ids[judged])
+    counted = _included(cluster, cls, rule) & cluster.nodes.known
+    if complete is not None:
+        counted &= complete
+    sums = by_domain(ids, np.where(counted, on_node, 0), int(ids.max(initial=-1)) + 1)
+    return np.append(sums, 0)[ids], len(domains)
+
+
+def _default_selector(cluster: Cluster, cls: PodClass) -> LabelSelector | None:
+    """All services of the namespace that select the pod, merged, and the controller that does."""
+    labels: dict[str, str] = {}
+    expressions: list[object] = []
+    for (_, namespace, _), selector in cluster.owners.items():
+        if namespace == cls.namespace and not _is_empty((selector,)) and matches(selector, cls.labels):
+            labels.update(selector.match_labels)
+            expressions.extend(selector.match_expressions)
+    merged = LabelSelector(match_labels=labels, match_expressions=tuple(expressions))  # type: ignore[arg-type]
+    return None if _is_empty((merged,)) else merged
+
+
+def _is_empty(selectors: Iterable[LabelSelector]) -> bool:
+    return not any(each.match_labels or each.match_expressions for each in selectors)

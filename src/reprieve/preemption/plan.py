@@ -1,0 +1,93 @@
+"""A plan: where the preemptor goes, who makes way, what it costs and why. Versioned; `docs/plan-format.md` is its manual."""
+
+from typing import Any, dataclass_transform
+
+import msgspec
+
+API_VERSION = "reprieve.dev/v1alpha1"
+
+SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Frozen, camelCase on the wire."""
+
+
+class Victim(_Part):
+    """A pod that makes way."""
+
+    pod: str
+    node: str
+    unit: str
+    """What goes together: `Pod/ns/name` or `PodGroup/ns/name`."""
+    priority: int
+    """Of the unit."""
+    violates_budget: bool = False
+    reason: str = ""
+    terminating: bool = False
+    """It is on its way out already: nobody needs to evict it."""
+
+
+class Reprieved(_Part):
+    """A unit that could have been evicted and stays."""
+
+    unit: str
+    nodes: tuple[str, ...]
+    priority: int
+    reason: str = ""
+
+
+class BudgetUse(_Part):
+    """What a disruption budget says about the plan."""
+
+    budget: str
+    allowed: int
+    victims: int
+    """Pods it covers among the victims."""
+    sentence: str = ""
+
+
+class Cost(_Part):
+    """What the plan costs: the terms in the order in which plans are compared."""
+
+    budget_violations: int = 0
+    highest_priority: int | None = None
+    """Of the most important victim; None when nobody makes way."""
+    units: int = 0
+    pods: int = 0
+    groups: int = 0
+
+
+class Alternative(_Part):
+    """Another way, and what it would cost."""
+
+    title: str
+    outcome: str
+    cost: Cost
+    victims: tuple[str, ...] = ()
+    """Units."""
+
+
+class Plan(_Part):
+    for_: str = msgspec.field(name="for")
+    outcome: str
+    placements: dict[str, str] = {}
+    victims: tuple[Victim, ...] = ()
+    pdb_violations: int = 0
+    pod_group_disruptions: int = 0
+    cost: Cost = Cost()
+    reasons: tuple[str, ...] = ()
+    """Sentences: the answer first, then what led to it, then warnings."""
+    alternatives: tuple[Alternative, ...] = ()
+    reprieved: tuple[Reprieved, ...] = ()
+    budgets: tuple[BudgetUse, ...] = ()
+    algorithm: str = ""
+    message: str = ""
+    """What kube-scheduler would write into the condition."""
+    ongoing: bool = False
+    """An earlier preemption for it is still under way: nothing new is evicted, the nominations stay."""
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return {"apiVersion": API_VERSION, "kind": "Plan", **document}

@@ -1,0 +1,111 @@
+"""A pod preempts: every node is a domain of its own, and the best of them is chosen."""
+
+import numpy as np
+
+from reprieve.placement import UNSCHEDULABLE, Assignment, Cycle, Diagnosis
+from reprieve.preemption.importance import by_importance
+from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import Unit, placed_members, single_unit, whole_unit
+from reprieve.preemption.view import View
+from reprieve.preemption.violations import split_by_budgets
+
+
+def choices_for_pod(view: View, cycle: Cycle, diagnosis: Diagnosis) -> list[Selection]:
+    """Every node on which evicting lower units helps, in the scheduler's order."""
+    order = view.cluster.nodes.order
+    found = (dry_run(view, cycle, slot) for slot in order[diagnosis.code[order] == UNSCHEDULABLE].tolist())
+    return [choice for choice in found if choice is not None and choice.victims]
+
+
+def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
+    """Take every lower unit off one node, then put back who can stay. None when even that does not help."""
+    cluster = view.cluster
+    units = units_on(view, slot, int(cluster.pods.priority[cycle.row]))
+    if not units:
+        return None
+    twin = cycle.forked()
+    home = {row: int(cluster.pods.node[row]) for unit in units for row in unit.rows}
+    mark = cluster.checkpoint()
+    try:
+        for unit in units:
+            _take(twin, unit, home, slot)
+        if not twin.allows(slot):
+            return None
+        ordered = by_importance(view, units)
+        split = split_by_budgets(view, ordered)
+        victims, reprieved = [], []
+        for unit in (*split.violating, *split.others):
+            _return(twin, unit, home, slot)
+            if twin.allows(slot):
+                reprieved.append(unit)
+            else:
+                _take(twin, unit, home, slot)
+                victims.append(unit)
+    finally:
+        cluster.rollback(mark)
+    if split.violating and split.others:
+        victims = by_importance(view, victims)
+    return Selection([Assignment(cycle.row, slot, cycle)], victims, reprieved, split.counts)
+
+
+def units_on(view: View, slot: int, below: int) -> list[Unit]:
+    """Units with a pod on the node and a priority below the given one, in the order of the node's pods."""
+    cluster = view.cluster
+    units: list[Unit] = []
+    seen: set[int] = set()
+    for row in sorted(cluster.residents[slot], key=cluster.pods.sequence.__getitem__):
+        if view.priority[row] >= below:
+            continue
+        group = int(cluster.pods.group[row])
+        if not view.whole[row]:
+            if not view.shielded[row]:
+                units.append(single_unit(view, row))
+        elif group not in seen:
+            seen.add(group)
+            members = placed_members(view, group)
+            if not view.shielded[members].any():
+                units.append(whole_unit(view, group, members))
+    return units
+
+
+def _take(cycle: Cycle, unit: Unit, home: dict[int, int], slot: int) -> None:
+    """Suppose a unit gone: off this node, and out of the counts wherever it is."""
+    for row in unit.rows:
+        if home[row] == slot:
+            cycle.cluster.detach(row)
+        cycle.change(row, home[row], -1)
+
+
+def _return(cycle: Cycle, unit: Unit, home: dict[int, int], slot: int) -> None:
+    for row in unit.rows:
+        if home[row] == slot:
+            cycle.cluster.attach(row, slot)
+        cycle.change(row, home[row], 1)
+
+
+def best_choice(view: View, choices: list[Selection]) -> Selection:
+    """The node to preempt on.
+
+    1. Fewest pods that break a budget.
+    2. Lowest priority of the most important victim (under `kubernetes`, of the first victim pod itself, whatever its group's).
+    3. Lowest sum over victim pods of priority + 2^31, so that fewer pods win between low sums.
+    4. Fewest victim pods.
+    5. Latest start among the earliest starts of the most important victims.
+    6. First in the scheduler's order.
+    """
+    return min(choices, key=lambda choice: choice_key(view, choice))
+
+
+def choice_key(view: View, choice: Selection) -> tuple[int, int, int, int, int]:
+    pods = view.cluster.pods
+    rows = np.array([row for unit in choice.victims for row in unit.rows])
+    priorities = (pods.priority if view.faithful else view.priority)[rows]
+    highest = int(priorities.max())
+    starts = pods.start[rows[priorities == highest]]
+    return (
+        choice.broken,
+        int(priorities[0]) if view.faithful else highest,
+        int((priorities + 2**31).sum()),
+        len(rows),
+        -int(starts.min()),
+    )

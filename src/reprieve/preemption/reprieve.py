@@ -1,0 +1,114 @@
+"""Reprieve: put units back one after the other, and keep those that leave the preemptor standing.
+
+The cluster is supposed to be without any potential victim. The preemptor's places are final; a unit stays when every pod of the
+preemptor still passes its filters where it is.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from reprieve.placement import Assignment
+from reprieve.preemption.units import Unit
+from reprieve.preemption.view import View
+
+
+class Verdict(NamedTuple):
+    victims: list[Unit]
+    reprieved: list[Unit]
+
+
+class Bench(Protocol):
+    """Where units are tried: returns whether the unit can stay, and leaves it in place if so."""
+
+    def stays(self, unit: Unit) -> bool: ...
+
+
+def reprieve(bench: Bench, units: Sequence[Unit]) -> Verdict:
+    verdict = Verdict([], [])
+    for unit in units:
+        (verdict.reprieved if bench.stays(unit) else verdict.victims).append(unit)
+    return verdict
+
+
+def bench_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> Bench:
+    """The quickest bench that sees everything it must. `home` gives the node of every pod that was taken out."""
+    if all(_only_room_counts(each) for each in assigned):
+        return RoomBench(view, assigned, home)
+    return FilterBench(view, assigned, home)
+
+
+def _only_room_counts(each: Assignment) -> bool:
+    return each.cycle.plain and not each.cycle.cls.ports and not each.cycle.promised(each.slot)
+
+
+class RoomBench:
+    """Only resources matter, so only nodes that hold a preemptor pod do: units elsewhere return at once.
+
+    Asking the preemptor's pods one after the other comes to this: their requests together must fit for every resource that
+    at least one of them asks for.
+    """
+
+    def __init__(self, view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> None:
+        self._cluster = view.cluster
+        self._home = home
+        nodes = view.cluster.nodes
+        self._slack: dict[int, dict[int, int]] = {}
+        for each in assigned:
+            slack = self._slack.setdefault(each.slot, {})
+            for index, number in each.cycle.cls.asks:
+                if index not in slack:
+                    slack[index] = int(nodes.allocatable[index, each.slot] - nodes.used[index, each.slot])
+                slack[index] -= number
+
+    def stays(self, unit: Unit) -> bool:
+        wanted: dict[int, dict[int, int]] = {}
+        for row in unit.rows:
+            slot = self._home[row]
+            slack = self._slack.get(slot)
+            if slack is None:
+                continue
+            here = wanted.setdefault(slot, {})
+            for index, number in self._cluster.class_of(row).asks:
+                if index in slack:
+                    here[index] = here.get(index, 0) + number
+        if any(number > self._slack[slot][i] for slot, here in wanted.items() for i, number in here.items()):
+            return False
+        for slot, here in wanted.items():
+            for index, number in here.items():
+                self._slack[slot][index] -= number
+        return True
+
+
+class FilterBench:
+    """All filters for every pod of the preemptor, in the order in which they were placed."""
+
+    def __init__(self, view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> None:
+        self._cluster = view.cluster
+        self._assigned = assigned
+        self._home = home
+        self._mates: list[list[int]] = []
+        on_slot: dict[int, list[int]] = {}
+        for each in assigned:
+            self._mates.append(list(on_slot.get(each.slot, ())))
+            on_slot.setdefault(each.slot, []).append(each.row)
+        self._aloof = all(each.cycle.plain for each in assigned)
+
+    def stays(self, unit: Unit) -> bool:
+        mark = self._cluster.checkpoint()
+        for row in unit.rows:
+            if self._home[row] >= 0:
+                self._cluster.attach(row, self._home[row])
+        self._tell(unit, 1)
+        touched = {self._home[row] for row in unit.rows} if self._aloof else None
+        for each, mates in zip(self._assigned, self._mates, strict=True):
+            if (touched is None or each.slot in touched) and not each.cycle.allows(each.slot, mates):
+                self._cluster.rollback(mark)
+                self._tell(unit, -1)
+                return False
+        return True
+
+    def _tell(self, unit: Unit, delta: int) -> None:
+        if not self._aloof:
+            for row in unit.rows:
+                for each in self._assigned:
+                    each.cycle.change(row, self._home[row], delta)

@@ -1,0 +1,33 @@
+"""What an algorithm answers: places for the preemptor and who makes way for it. Rows and slots, no names yet."""
+
+from typing import NamedTuple
+
+from reprieve.placement import Assignment
+from reprieve.preemption.units import Unit
+
+NOBODY = -(2**62)
+"""The highest priority among no victims: below every priority there is."""
+
+
+class Selection(NamedTuple):
+    assigned: list[Assignment]
+    victims: list[Unit]
+    """Most important first."""
+    reprieved: list[Unit]
+    """Those that were tried and stay, most important first; units far from the preemptor may be left out."""
+    violations: dict[Unit, int]
+    """Units that break a budget, with the number of their pods that do."""
+
+    @property
+    def broken(self) -> int:
+        """How many victim pods break a budget."""
+        return sum(self.violations.get(unit, 0) for unit in self.victims)
+
+    @property
+    def highest(self) -> int:
+        """The priority of the most important victim."""
+        return max((unit.priority for unit in self.victims), default=NOBODY)
+
+    @property
+    def pods(self) -> int:
+        return sum(len(unit.rows) for unit in self.victims)

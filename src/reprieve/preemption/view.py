@@ -1,0 +1,79 @@
+"""How a decision looks at the cluster: which gates are on, what time it is, how important each pod is.
+
+Importance is worked out for all pods at once when a decision begins; nothing is kept between decisions.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from reprieve.cluster import LOST, Cluster
+from reprieve.cluster.columns import Ints, Mask
+from reprieve.config import Configuration
+from reprieve.placement import Scoring, resolve_scoring
+
+
+class View:
+    def __init__(self, cluster: Cluster, config: Configuration, now: int | None) -> None:
+        self.cluster = cluster
+        self.config = config
+        self.now = now
+        """Microseconds since 1970; None when nobody said what time it is."""
+        self.groups_exist = config.gate("GenericWorkload")
+        self.gangs = self.groups_exist and config.gate("GangScheduling")
+        self.group_victims = self.groups_exist and config.gate("WorkloadAwarePreemption")
+        self.faithful = config.preemption.algorithm == "kubernetes"
+        self.scoring: Scoring = resolve_scoring(cluster, config.placement.scoring_strategy)
+
+    @cached_property
+    def priority(self) -> Ints:
+        """What each pod counts for as a victim: its group's priority where the group exists, never less than its protection."""
+        pods, groups = self.cluster.pods, self.cluster.groups
+        rows = pods.rows
+        priority, guard = pods.priority[:rows].copy(), pods.guard[:rows]
+        if self.group_victims and len(groups.keys):
+            group = pods.group[:rows]
+            member = (group >= 0) & groups.exists[group]
+            priority = np.where(member, groups.priority[group], priority)
+            guard = np.where(member, groups.guard[group], guard)
+        if (guard >= 0).any():
+            protected = np.where(guard >= 0, self.cluster.priorities.values[guard], priority)
+            priority = np.maximum(priority, protected)
+        return priority
+
+    @cached_property
+    def whole(self) -> Mask:
+        """Pods that go only together with the rest of their group."""
+        pods, groups = self.cluster.pods, self.cluster.groups
+        group = pods.group[: pods.rows]
+        if not self.group_victims or not len(groups.keys):
+            return np.zeros(pods.rows, dtype=np.bool_)
+        mask: Mask = (group >= 0) & groups.whole[group] & self.placed
+        return mask
+
+    @cached_property
+    def placed(self) -> Mask:
+        """Pods that run or are about to, on a known node or not."""
+        node = self.cluster.pods.node[: self.cluster.pods.rows]
+        return (node >= 0) | (node == LOST)
+
+    @cached_property
+    def shielded(self) -> Mask:
+        """Pods that have not yet run as long as they were promised to."""
+        pods = self.cluster.pods
+        until = pods.shielded_until[: pods.rows]
+        if not until.any():
+            return np.zeros(pods.rows, dtype=np.bool_)
+        return until > (self.now if self.now is not None else 0)
+
+    @cached_property
+    def position(self) -> Ints:
+        """Where each pod stands in the scheduler's list: by node, then in the order in which pods came to the node."""
+        pods, nodes = self.cluster.pods, self.cluster.nodes
+        place = np.zeros(nodes.slots + 2, dtype=np.int64)
+        place[nodes.order] = np.arange(len(nodes.order))
+        place[-2:] = len(nodes.order)
+        order = np.lexsort((pods.sequence[: pods.rows], place[pods.node[: pods.rows]]))
+        position = np.empty(pods.rows, dtype=np.int64)
+        position[order] = np.arange(pods.rows)
+        return position
