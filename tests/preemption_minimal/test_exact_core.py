@@ -35,3 +35,25 @@ def test_an_answer_without_one_of_its_victims_does_not_hold() -> None:
         for unit in answer.units if answer else ():
             fewer = answer._replace(units=answer.units - {unit})
             assert problem.weight[unit] == 0 or fewer.fault(problem), (seed, unit)
+
+
+def test_looking_closely_at_few_nodes_finds_what_looking_at_all_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for seed in range(int(120 * SCALE)):
+        problem = instance(seed, nodes=12, pods_per_node=4, gang=9)
+        monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 64)
+        whole = search(problem, Meter(10**7))
+        monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 0)
+        focused = search(problem, Meter(10**7))
+        if focused.answer is not None:
+            assert focused.answer.fault(problem) == "", seed
+        if focused.proven or problem.classes == 1:
+            assert focused.score == whole.score, seed
+        if (
+            focused.score
+            and whole.score
+            and focused.score[:2] == whole.score[:2]
+            and focused.bound is not None
+        ):
+            assert focused.bound <= whole.score.weight, seed

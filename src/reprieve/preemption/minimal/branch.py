@@ -201,7 +201,7 @@ class Core:
         bound, taken = solved[0] + paid, [index for index in solved[1] if index >= 0]
         used[self.entry_pair[np.isin(self.entry_option, taken)]] = True
         true_cost = self._offer_answer(taken, out)
-        undecided = [u for u in np.unique(self.pair_unit[used & (state == 0)]).tolist()]
+        undecided = np.unique(self.pair_unit[used & (state == 0)]).tolist()
         if true_cost <= bound or not undecided:
             return bound, None, used
         unpaid = {u: int(self.unit_cost[u] - share[used & (self.pair_unit == u)].sum()) for u in undecided}

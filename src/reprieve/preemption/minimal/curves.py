@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.preemption.minimal.model import Flags, Ints, Problem
+from reprieve.preemption.minimal.options import spanning
 from reprieve.preemption.minimal.table import INFINITE
 
 
@@ -25,6 +26,10 @@ class Pieces(NamedTuple):
     bars: Flags
     cost: Ints  # its share of the unit's cost
     dear: Flags  # of a spent budget
+
+    def only(self, chosen: Flags) -> "Pieces":
+        unit, node, requests, bars, cost, dear = self
+        return Pieces(unit[chosen], node[chosen], requests[chosen], bars[chosen], cost[chosen], dear[chosen])
 
 
 def pieces(problem: Problem, evictable: Flags) -> Pieces:
@@ -58,56 +63,86 @@ def capacity(problem: Problem, evictable: Flags) -> Ints:
     return fits
 
 
-def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Ints:
-    """[node, k]: the least cost of k pods of the class on the node, k from 0."""
+class Curves(NamedTuple):
+    """For k pods of one class on each node, k from 0: bounds, and where the cheapest units do and the bound is exact."""
+
+    cost: Ints  # [node, k]
+    exact: Flags  # [node, k]
+    leaving: Ints  # [node, k] how many units that is, the cheapest first
+
+
+def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
     asked, free = problem.requests[cls], problem.free.copy()
     forced = held.bars[:, cls]
     base = np.bincount(held.node[forced], held.cost[forced], problem.nodes).astype(np.int64)
     np.add.at(free, held.node[forced], held.requests[forced])
-    rest = Pieces(*(column[~forced] for column in held))
+    rest = held.only(~forced)
     cheap, dear = _stack(problem.nodes, rest, ~rest.dear), _stack(problem.nodes, rest, rest.dear)
     both = _stack(problem.nodes, rest, np.ones(len(rest.node), np.bool_))
-    result = np.full((problem.nodes, int(fits[cls].max(initial=0)) + 1), INFINITE, np.int64)
-    result[:, 0] = 0
-    for k in range(1, result.shape[1]):
+    shape = problem.nodes, int(fits[cls].max(initial=0)) + 1
+    found = Curves(np.full(shape, INFINITE, np.int64), np.zeros(shape, np.bool_), np.zeros(shape, np.int64))
+    found.cost[:, 0], found.exact[:, 0] = 0, True
+    plain = _plain(problem, held, forced)
+    for k in range(1, shape[1]):
         here = np.flatnonzero(fits[cls] >= k)
         lacking = np.where(asked > 0, np.maximum(k * asked - free[here], 0), 0)
         total = both.fewest(here, lacking)
         left = np.maximum(lacking - cheap.freed[here], 0)
         costly = np.maximum(dear.fewest(here, left), total - cheap.size[here])
-        result[here, k] = base[here] + dear.cheapest(here, costly) + cheap.cheapest(here, total - costly)
-    return result
+        cost = dear.cheapest(here, costly) + cheap.cheapest(here, total - costly)
+        found.cost[here, k] = base[here] + cost
+        found.leaving[here, k] = total
+        found.exact[here, k] = (
+            plain[here] & (cost == both.cheapest(here, total)) & both.enough(here, total, lacking)
+        )
+    return found
+
+
+def _plain(problem: Problem, held: Pieces, forced: Flags) -> Flags:
+    """Nodes whose units live only there, draw on no budget and bar nobody: their cheapest units are what they seem."""
+    odd = forced | spanning(problem)[held.unit] | problem.uses[held.unit].any(axis=1)
+    plain = np.ones(problem.nodes, np.bool_)
+    plain[held.node[odd]] = False
+    return plain
 
 
 class _Stack:
     """Pieces of each node side by side: sorted sums by resource and by cost."""
 
-    def __init__(self, freed: Ints, size: Ints, sums: Ints, costs: Ints) -> None:
-        self.freed, self.size, self.sums, self.costs = freed, size, sums, costs
+    def __init__(self, freed: Ints, size: Ints, sums: Ints, costs: Ints, by_cost: Ints) -> None:
+        self.freed, self.size, self.sums, self.costs, self.by_cost = freed, size, sums, costs, by_cost
 
     def fewest(self, here: Ints, lacking: Ints) -> Ints:
         """How many pieces must leave so that nothing lacks, at least."""
-        return (self.sums[here] < lacking[:, None, :]).sum(axis=1).max(axis=1)
+        counts: Ints = (self.sums[here] < lacking[:, None, :]).sum(axis=1).max(axis=1)
+        return counts
 
     def cheapest(self, here: Ints, count: Ints) -> Ints:
-        return self.costs[here, np.clip(count, 0, self.costs.shape[1] - 1)]
+        total: Ints = self.costs[here, np.clip(count, 0, self.costs.shape[1] - 1)]
+        return total
+
+    def enough(self, here: Ints, count: Ints, lacking: Ints) -> Flags:
+        """Whether the cheapest so many pieces free what lacks."""
+        freed = self.by_cost[here, np.clip(count, 0, self.by_cost.shape[1] - 1)]
+        result: Flags = (freed >= lacking).all(axis=1)
+        return result
 
 
 def _stack(nodes: int, held: Pieces, chosen: Flags) -> _Stack:
     node, requests, cost = held.node[chosen], held.requests[chosen], held.cost[chosen]
-    order = np.argsort(node, kind="stable")
+    order = np.lexsort((cost, node))
     node, requests, cost = node[order], requests[order], cost[order]
     size = np.bincount(node, minlength=nodes)
     rank = np.arange(len(node)) - np.repeat(np.cumsum(size) - size, size)
     width = int(size.max(initial=0))
-    block = np.zeros((nodes, width, held.requests.shape[1]), np.int64)
-    block[node, rank] = requests
-    sums = np.cumsum(-np.sort(-block, axis=1), axis=1)
-    prices = np.full((nodes, width), INFINITE // (width + 1), np.int64)
-    prices[node, rank] = cost
-    prices.sort(axis=1)
-    costs = np.concatenate([np.zeros((nodes, 1), np.int64), np.cumsum(prices, axis=1)], axis=1)
-    return _Stack(block.sum(axis=1), size, sums, costs)
+    block = np.zeros((nodes, width + 1, held.requests.shape[1]), np.int64)
+    block[node, rank + 1] = requests
+    prices = np.full((nodes, width + 1), INFINITE // (width + 1), np.int64)
+    prices[:, 0] = 0
+    prices[node, rank + 1] = cost
+    largest_first = np.cumsum(-np.sort(-block, axis=1), axis=1)
+    largest_first = np.concatenate([np.zeros_like(block[:, :1]), largest_first[:, :-1]], axis=1)
+    return _Stack(block.sum(axis=1), size, largest_first, np.cumsum(prices, axis=1), np.cumsum(block, axis=1))
 
 
 class Dual(NamedTuple):

@@ -29,6 +29,17 @@ class Option(NamedTuple):
     spans: tuple[int, ...]  # live elsewhere too
 
 
+def spanning(problem: Problem) -> Flags:
+    """Units that live on several nodes, and those that absorb others: they are paid once for all nodes."""
+    low = np.full(problem.units, problem.nodes, np.int64)
+    high = np.full(problem.units, -1, np.int64)
+    np.minimum.at(low, problem.pod_unit, problem.pod_node)
+    np.maximum.at(high, problem.pod_unit, problem.pod_node)
+    result: Flags = high > low
+    result[list(problem.absorbs)] = True
+    return result
+
+
 class Offer:
     """Reads options off a problem for the units that may be evicted."""
 
@@ -38,32 +49,32 @@ class Offer:
         self.cost = problem.weight + self.price * problem.spent
         self.tolerance = int(problem.weight[problem.weight > 0].min(initial=1 << 40)) // 1000
         self.complete = True
-        self.unit_nodes, self.pods_on = self._places(evictable)
+        self.evictable = evictable
         staying = ~evictable[problem.pod_unit]
         barred = np.zeros((problem.nodes, problem.classes), np.bool_)
         np.logical_or.at(barred, problem.pod_node[staying], problem.pod_bars[staying])
         self.most = np.where(barred.T, 0, problem.most)
+        self._order = np.argsort(problem.pod_node, kind="stable")
+        self._starts = np.searchsorted(problem.pod_node[self._order], np.arange(problem.nodes + 1))
+        self._takers = {
+            unit: absorber
+            for absorber, absorbed in problem.absorbs.items()
+            if evictable[absorber]
+            for unit in absorbed
+        }
+        self.spans = spanning(problem)
         self._known: dict[tuple[bytes, ...], Frontier] = {}
 
-    def _places(self, evictable: Flags) -> tuple[dict[int, set[int]], dict[int, dict[int, list[int]]]]:
-        """For each unit the nodes it lives on, and for each node its pods by the unit that frees them."""
-        problem = self.problem
-        takers: dict[int, list[int]] = {unit: [unit] for unit in np.flatnonzero(evictable).tolist()}
-        for absorber, absorbed in problem.absorbs.items():
-            for unit in absorbed if evictable[absorber] else ():
-                takers.setdefault(unit, []).insert(0, absorber)
-        unit_nodes: dict[int, set[int]] = defaultdict(set)
-        pods_on: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for pod, (unit, node) in enumerate(
-            zip(problem.pod_unit.tolist(), problem.pod_node.tolist(), strict=True)
-        ):
-            for taker in takers.get(unit, ()):
-                unit_nodes[taker].add(node)
-                pods_on[node][taker].append(pod)
-        return unit_nodes, pods_on
-
-    def spans(self, unit: int) -> bool:
-        return len(self.unit_nodes[unit]) > 1 or unit in self.problem.absorbs
+    def _pods_by_unit(self, node: int) -> dict[int, list[int]]:
+        """The evictable pods of a node by the units that take them, absorbers first."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for pod in self._order[self._starts[node] : self._starts[node + 1]].tolist():
+            unit = int(self.problem.pod_unit[pod])
+            if unit in self._takers:
+                found[self._takers[unit]].append(pod)
+            if self.evictable[unit]:
+                found[unit].append(pod)
+        return dict(sorted(found.items(), key=lambda entry: (entry[0] not in self.problem.absorbs, entry[0])))
 
     def options(self, node: int, limit: int) -> list[Option]:
         """Everything worth doing on the node for at most `limit`, ordered by pods placed."""
@@ -71,10 +82,7 @@ class Offer:
         classes = np.flatnonzero(self.most[:, node])
         if not len(classes):
             return []
-        ordered = sorted(
-            self.pods_on.get(node, {}).items(), key=lambda entry: (entry[0] not in problem.absorbs, entry[0])
-        )
-        own = {unit: pods for unit, pods in ordered}
+        own = self._pods_by_unit(node)
         gone = sorted({pod for pods in own.values() for pod in pods})
         room = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
         vectors = self._vectors(node, classes, room)
@@ -123,7 +131,8 @@ class Offer:
         for a, b in problem.apart:
             if a in where and b in where:
                 good &= np.minimum(vectors[:, where[a]], vectors[:, where[b]]) == 0
-        return vectors[good]
+        fitting: Ints = vectors[good]
+        return fitting
 
     def _items(self, units: list[int], freed: Ints) -> Items:
         problem = self.problem
@@ -133,8 +142,8 @@ class Offer:
             for absorbed in problem.absorbs.get(unit, ()):
                 if absorbed in position:
                     absorber[position[absorbed]] = position[unit]
-        elsewhere = np.array([self.spans(unit) for unit in units], np.bool_)
         index = np.array(units, np.int64)
+        elsewhere = self.spans[index]
         return Items(
             index,
             freed,

@@ -1,0 +1,136 @@
+"""Large problems with one class of pods: look closely only at the nodes that can matter.
+
+1. Bounds for all nodes at once, and the price of a pod that follows from them.
+2. Take the cheapest offers at that price. Where an offer is only a bound, replace it by the exact one and start again.
+3. If the offers cost what the price says, they are optimal. If not, the core decides among the nodes that come close.
+"""
+
+import numpy as np
+
+from reprieve.preemption.minimal.branch import Core, Found
+from reprieve.preemption.minimal.curves import Dual, capacity, curves, dual, pieces
+from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.model import Answer, Flags, Ints, Problem
+from reprieve.preemption.minimal.options import Offer, Option
+from reprieve.preemption.minimal.table import INFINITE
+
+#: Rounds of step 2, and nodes that go to the core beyond those already chosen.
+ROUNDS, SPARE = 12, 48
+
+
+class Focus:
+    def __init__(self, problem: Problem, evictable: Flags, limit: int, meter: Meter) -> None:
+        self.problem, self.evictable, self.limit, self.meter = problem, evictable, limit, meter
+        self.offer = Offer(problem, evictable, meter)
+        self.held = pieces(problem, evictable)
+        found = curves(problem, self.held, capacity(problem, evictable), 0)
+        self.cost, self.exact, self.leaving = found
+        self.known: dict[tuple[int, int], Option] = {}
+        meter.take(problem.nodes * self.cost.shape[1] / 10)
+        self._by_node = np.lexsort((self.held.unit, self.held.cost, self.held.node))
+        self._starts = np.searchsorted(self.held.node[self._by_node], np.arange(problem.nodes + 1))
+
+    def solve(self) -> Found:
+        problem = self.problem
+        price = dual(self.cost, problem.need)
+        picks = self._picks(price)
+        for _ in range(ROUNDS):
+            vague = [node for node, k in picks.items() if not self.exact[node, k]]
+            if not vague or self.meter.spent:
+                break
+            for node in vague:
+                self._look_closely(node)
+            price = dual(self.cost, problem.need)
+            picks = self._picks(price)
+        if price.bound >= self.limit:
+            return Found(None, self.limit, self.limit)
+        direct = self._direct(picks) if picks else Found(None, INFINITE, 0)
+        if direct.cost <= price.bound:
+            return direct._replace(bound=direct.cost)
+        best = min(self.limit, direct.cost)
+        near = self._near(price, picks, best - price.bound)
+        core = Core(problem, self.evictable, near, best, self.meter).solve()
+        outside = np.delete(price.reduced, near)
+        beyond = price.bound + max(0, int(outside.min(initial=self.limit)))
+        found = core if core.answer is not None else direct if direct.cost < self.limit else core
+        return found._replace(bound=min(found.cost, max(price.bound, min(core.bound, beyond))))
+
+    def _picks(self, price: Dual) -> dict[int, int]:
+        """So many pods on so many nodes: what is wanted at the price, then the next best until the number is right."""
+        problem, cost = self.problem, self.cost
+        offers = cost - price.price * np.arange(cost.shape[1])
+        wanted = price.wanted.copy()
+        missing = problem.need - int(wanted.sum())
+        if missing:
+            extra = offers - offers[np.arange(len(wanted)), wanted][:, None]
+            steps = np.arange(cost.shape[1])[None, :] - wanted[:, None]
+            node, k = np.nonzero((steps > 0 if missing > 0 else steps < 0) & (cost < INFINITE))
+            for index in np.lexsort((k, node, extra[node, k])).tolist():
+                step = int(k[index] - wanted[node[index]])
+                if 0 < step <= missing or missing <= step < 0:
+                    wanted[node[index]] += step
+                    missing -= step
+                if not missing:
+                    break
+        if missing:
+            return {}
+        return {node: int(wanted[node]) for node in np.flatnonzero(wanted).tolist()}
+
+    def _look_closely(self, node: int) -> None:
+        """Replace the bounds of a node by what its options cost, spans in shares as in the bounds."""
+        best: dict[int, int] = {}
+        rows = slice(self._starts[node], self._starts[node + 1])
+        share = dict(
+            zip(
+                self.held.unit[self._by_node[rows]].tolist(),
+                self.held.cost[self._by_node[rows]].tolist(),
+                strict=True,
+            )
+        )
+        for option in self.offer.options(node, INFINITE):
+            ((_, k),) = option.placed
+            cost = option.cost + sum(share[unit] for unit in option.spans)
+            if cost < best.get(k, INFINITE):
+                best[k] = cost
+                self.known[node, k] = option
+        for k in range(1, self.cost.shape[1]):
+            self.cost[node, k] = max(int(self.cost[node, k]), best.get(k, INFINITE))
+        self.exact[node] = True
+
+    def _direct(self, picks: dict[int, int]) -> Found:
+        """The answer made of the picked offers, at its true cost."""
+        problem, units = self.problem, set()
+        placed = np.zeros((1, problem.nodes), np.int64)
+        for node, k in picks.items():
+            placed[0, node] = k
+            option = self.known.get((node, k))
+            if option is not None:
+                units.update(option.units, option.spans)
+            elif self.exact[node, k]:
+                first = self._starts[node]
+                units.update(self.held.unit[self._by_node[first : first + self.leaving[node, k]]].tolist())
+            else:
+                return Found(None, INFINITE, 0)
+        score = problem.score(frozenset(units))
+        cost = score.violations * problem.violation_price() + score.weight
+        return Found(Answer(problem.whole(frozenset(units)), placed), cost, 0)
+
+    def _near(self, price: Dual, picks: dict[int, int], gap: int) -> list[int]:
+        """The picked nodes and those that could replace them within the gap, nearest first, not too many."""
+        order = np.argsort(price.reduced, kind="stable")
+        close = [n for n in order[price.reduced[order] <= gap].tolist() if n not in picks]
+        return sorted([*picks, *close[: SPARE + len(picks) // 4]])
+
+
+def choose_nodes(problem: Problem, evictable: Flags, most: int) -> list[int]:
+    """For several classes: the nodes that are cheap for one of them, each class by itself."""
+    fits, held = capacity(problem, evictable), pieces(problem, evictable)
+    chosen: set[int] = set()
+    for cls in range(problem.classes):
+        count = min(problem.need, int(problem.counts[cls]))
+        price = dual(curves(problem, held, fits, cls).cost, count)
+        order: Ints = np.lexsort((np.arange(problem.nodes), price.reduced))
+        useful = order[price.reduced[order] < INFINITE // 2]
+        enough = int(np.searchsorted(np.cumsum(fits[cls][useful]), 2 * count)) + 8
+        chosen.update(useful[: min(enough, most)].tolist())
+    return sorted(chosen)
