@@ -1,17 +1,19 @@
-"""What happens to a document on its way in. Everything is synchronous: no other write can slip in between.
+"""What happens to a document on its way in. Everything is synchronous: no other write can slip in between. The shape of its
+metadata has been checked before (`metadata.check_shape`).
 
 A new object:                                  An update:
  1. shape: metadata, spec and status are what    1. shape, as for a new object
-    they should be, typed parts have the right   2. server-owned metadata kept, status or spec kept from the old
+    they should be, typed parts have the right   2. server-owned metadata kept; status or spec kept from the old
     types (400)                                     object, depending on the subresource
- 2. server-owned metadata (uid, times)           3. defaults
- 3. defaults, custom resource defaults, pruning  4. generation grows if anything but metadata and status changed
- 4. status wiped where it is a subresource       5. validation, with what may not change
- 5. rules of `reprieve.objects.admission`
- 6. validation (422)
+ 2. its namespace exists and stays (404, 403)    3. defaults, pruning
+ 3. server-owned metadata (uid, times)           4. rules of `reprieve.objects.admission`
+ 4. status wiped where it is a subresource       5. generation grows if anything but metadata and status changed
+ 5. defaults, pruning                            6. validation, with what may not change (422)
+ 6. rules of `reprieve.objects.admission`
+ 7. validation (422)
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -20,80 +22,73 @@ from reprieve.objects.normalise import normalise
 from reprieve.objects.structure import misfits
 from reprieve.server import defaults, metadata, validation
 from reprieve.server.errors import Cause, bad_request, forbidden, invalid, not_found
+from reprieve.server.molds import PodMolds
 from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.rules import ObjectRules
 from reprieve.server.storage import Store
 
-_UNTYPED_STATUS_ON_CREATE = {"nodes", "pods", "namespaces", "jobs.batch"}
-"""Kinds whose status on create is decided elsewhere: kept for nodes, written by `defaults` for the others."""
-
-
-class ObjectRules(Protocol):
-    """`reprieve.objects.admission` bound to this server's state."""
-
-    def create(self, resource: ResourceInfo, document: Document) -> list[Cause]: ...
-
-    def update(self, resource: ResourceInfo, document: Document, old: Document) -> list[Cause]: ...
+_STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
+"""Kinds whose status on create is kept (nodes) or written by `defaults`."""
 
 
 class Admission:
-    def __init__(self, store: Store, rules: ObjectRules | None = None) -> None:
+    def __init__(self, store: Store, rules: ObjectRules) -> None:
         self._store = store
         self._rules = rules
+        self._molds = PodMolds()
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         """The document to store; a document of another served version comes back in the storage version."""
-        document, meta = self._shape(resource, document)
+        meta = document["metadata"]
         self._require_namespace(resource, meta)
+        if resource.storage_key != "pods":
+            return self._create(resource, document, timestamp)
+        key = self._molds.key(document, self._rules.generation)
+        if not self._molds.cast(key, document):
+            document = self._create(resource, document, timestamp)
+            self._molds.keep(key, document)
+            return document
+        metadata.fill_new(meta, timestamp)
+        meta["generation"] = 1
+        _refuse(resource, meta, metadata.validate(resource, meta))
+        return _in_order(resource, document)
+
+    def _create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
+        document = _shape(resource, document)
+        meta = document["metadata"]
         metadata.fill_new(meta, timestamp)
         if resource.has_generation or resource.custom:
             meta["generation"] = 1
-        if resource.has_status and resource.storage_key not in _UNTYPED_STATUS_ON_CREATE:
+        if resource.has_status and resource.storage_key not in _STATUS_DECIDED_ELSEWHERE:
             document.pop("status", None)
         place = resource.storage_key
         defaults.on_write(place, document, timestamp)
         defaults.on_create(place, document, timestamp)
-        causes = self._custom(resource, document, None)
-        if self._rules is not None:
-            causes += self._rules.create(resource, document)
+        causes = _custom(resource, document, None)
         causes += metadata.validate(resource, meta) + validation.validate(place, document, None)
-        self._refuse(resource, meta, causes)
+        _refuse(resource, meta, causes)
+        if self._rules.applies(resource):
+            document = self._rules.admit(resource, document, None)
         return document
 
     def update(
         self, resource: ResourceInfo, document: Document, old: Document, subresource: str, timestamp: str
     ) -> Document:
         """`old` is the stored state. The result equals it when nothing changes."""
-        document, meta = self._shape(resource, document)
-        document = _merge_subresource(resource, document, old, subresource)
-        meta = document["metadata"]
-        was = old["metadata"]
+        document = _merge_subresource(resource, _shape(resource, document), old, subresource)
+        meta, was = document["metadata"], old["metadata"]
         metadata.keep_old(meta, was)
-        if "managedFields" not in meta and "managedFields" in was and subresource:
-            meta["managedFields"] = was["managedFields"]
         place = resource.storage_key
         defaults.on_write(place, document, timestamp)
-        causes = self._custom(resource, document, old)
-        if "generation" in was and _intent(document) != _intent(old):
-            meta["generation"] = was["generation"] + 1
-        if self._rules is not None:
-            causes += self._rules.update(resource, document, old)
+        causes = _custom(resource, document, old)
         causes += metadata.validate_change(resource, meta, was)
         causes += validation.validate(place, document, old)
-        self._refuse(resource, meta, causes)
+        _refuse(resource, meta, causes)
+        if self._rules.applies(resource) and not _only_observed(place, document, old):
+            document = self._rules.admit(resource, document, old)
+        if "generation" in was and _intent(document) != _intent(old):
+            document["metadata"]["generation"] = was["generation"] + 1
         return document
-
-    def _shape(self, resource: ResourceInfo, document: Document) -> tuple[Document, Document]:
-        meta = metadata.check_shape(resource, document)
-        if not resource.custom:
-            document["apiVersion"], document["kind"] = resource.api_version, resource.kind
-            document = normalise(document)
-            meta = document["metadata"]
-            check_types(resource, document)
-        spec_first = {"apiVersion": resource.storage_api_version, "kind": resource.kind, "metadata": meta}
-        for key, value in document.items():
-            if key not in spec_first:
-                spec_first[key] = value
-        return spec_first, meta
 
     def _require_namespace(self, resource: ResourceInfo, meta: Document) -> None:
         if not resource.namespaced:
@@ -109,23 +104,30 @@ class Admission:
             )
             raise forbidden(resource.group, resource.plural, meta.get("name", ""), message, [cause])
 
-    def _custom(self, resource: ResourceInfo, document: Document, old: Document | None) -> list[Cause]:
-        """The hooks that come with a custom resource."""
-        if resource.prune is not None:
-            resource.prune(document)
-        if resource.default is not None:
-            resource.default(document)
-        return resource.validate(document, old) if resource.validate is not None else []
 
-    def _refuse(self, resource: ResourceInfo, meta: Document, causes: list[Cause]) -> None:
-        if causes:
-            raise invalid(resource.group, resource.kind, meta.get("name", ""), causes)
+def _shape(resource: ResourceInfo, document: Document) -> Document:
+    """The document in the storage version's spelling, once its types are right."""
+    if not resource.custom:
+        document["apiVersion"], document["kind"] = resource.api_version, resource.kind
+        document = normalise(document)
+        _check_types(resource, document)
+    return _in_order(resource, document)
 
 
-def check_types(resource: ResourceInfo, document: Document) -> None:
+def _in_order(resource: ResourceInfo, document: Document) -> Document:
+    """`apiVersion` and `kind` first: storage relies on it."""
+    first = {
+        "apiVersion": resource.storage_api_version,
+        "kind": resource.kind,
+        "metadata": document["metadata"],
+    }
+    return first | {key: value for key, value in document.items() if key not in first}
+
+
+def _check_types(resource: ResourceInfo, document: Document) -> None:
     """Typed views name the fields that we read; those must have the type of the wire."""
     for field in ("spec", "status"):
-        if document.get(field) is not None and not isinstance(document[field], dict):
+        if field in document and not isinstance(document[field], dict):
             raise metadata.cannot_handle(resource, field, "expected an object")
     kind = TABLE.get((resource.group, resource.kind))
     if kind is None:
@@ -140,6 +142,20 @@ def check_types(resource: ResourceInfo, document: Document) -> None:
         ) from None
 
 
+def _custom(resource: ResourceInfo, document: Document, old: Document | None) -> list[Cause]:
+    """The hooks that come with a custom resource."""
+    if resource.prune is not None:
+        resource.prune(document)
+    if resource.default is not None:
+        resource.default(document)
+    return resource.validate(document, old) if resource.validate is not None else []
+
+
+def _refuse(resource: ResourceInfo, meta: Document, causes: list[Cause]) -> None:
+    if causes:
+        raise invalid(resource.group, resource.kind, meta.get("name", ""), causes)
+
+
 def _merge_subresource(
     resource: ResourceInfo, document: Document, old: Document, subresource: str
 ) -> Document:
@@ -150,7 +166,8 @@ def _merge_subresource(
         if not resource.custom:
             for key in ("labels", "annotations"):
                 _copy_member(document["metadata"], result["metadata"], key)
-        _copy_member(document["metadata"], result["metadata"], "managedFields")
+        if "managedFields" in document["metadata"]:
+            result["metadata"]["managedFields"] = document["metadata"]["managedFields"]
         _copy_member(document, result, "status")
         return result
     if resource.has_status:
@@ -163,6 +180,13 @@ def _copy_member(source: Document, target: Document, key: str) -> None:
         target[key] = source[key]
     else:
         target.pop(key, None)
+
+
+def _only_observed(place: str, document: Document, old: Document) -> bool:
+    """A pod's status says what is, not what is wanted: no rule judges it. Kueue's statuses are decisions, rules do."""
+    if place != "pods" or document.get("spec") != old.get("spec"):
+        return False
+    return bool(document["metadata"].get("annotations") == old["metadata"].get("annotations"))
 
 
 def _intent(document: Document) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import msgspec
 
+from reprieve.config import Configuration
 from reprieve.objects.times import format_time
 from reprieve.server.admission import Admission
 from reprieve.server.errors import not_found
 from reprieve.server.registry import Registry, ResourceInfo
 from reprieve.server.resources import builtin_resources
+from reprieve.server.rules import ObjectRules
 from reprieve.server.storage import Record, Store
 from reprieve.server.watch import Hub
 
@@ -42,12 +44,19 @@ class DeleteOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 class Backend:
     def __init__(
-        self, directory: Path | None = None, *, history: int = 20_000, clock: Clock = utc_now
+        self,
+        directory: Path | None = None,
+        *,
+        history: int = 20_000,
+        clock: Clock = utc_now,
+        configuration: Configuration | None = None,
     ) -> None:
         self.store = Store(directory, history)
         self.registry = Registry(builtin_resources())
         self.hub = Hub(self.store)
-        self.admission = Admission(self.store)
+        self.admission = Admission(
+            self.store, ObjectRules(self.store, configuration or Configuration.load(None))
+        )
         self.clock = clock
 
     def timestamp(self) -> str:

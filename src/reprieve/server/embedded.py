@@ -14,6 +14,7 @@ from aiohttp import web
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
+from reprieve.config import Configuration
 from reprieve.server.api import Api
 from reprieve.server.backend import Backend, Clock, utc_now
 from reprieve.server.bootstrap import bootstrap
@@ -47,6 +48,7 @@ class EmbeddedServer:
         history: int = 20_000,
         bookmark_every: float = 60.0,
         clock: Clock = utc_now,
+        configuration: Configuration | None = None,
     ) -> None:
         self._host = host
         self._port = port
@@ -58,6 +60,7 @@ class EmbeddedServer:
         self._history = history
         self._bookmark_every = bookmark_every
         self._clock = clock
+        self._configuration = configuration
         self._tasks: list[asyncio.Task[None]] = []
         self._thread: _LoopThread | None = None
         self._ready = False
@@ -87,7 +90,9 @@ class EmbeddedServer:
     # -- life ------------------------------------------------------------------------------------------------------
 
     async def start(self) -> "EmbeddedServer":
-        self.backend = Backend(self._data_dir, history=self._history, clock=self._clock)
+        self.backend = Backend(
+            self._data_dir, history=self._history, clock=self._clock, configuration=self._configuration
+        )
         try:
             self._prepare_files()
             bootstrap(self.backend)

@@ -1,6 +1,6 @@
 """What the server refuses, kind by kind: rules of kube-apiserver for the built-in kinds it stores.
 
-The kinds that `reprieve.objects.admission` guards (PriorityClass, PodGroup, Workload, Kueue's) are not repeated here.
+What `reprieve.objects.admission` checks already (everything that scheduling reads) is not repeated here.
 Every rule gets the new document and the old one (None on create) and returns what is wrong.
 """
 
@@ -14,11 +14,9 @@ Rule = Callable[[Document, Document | None], list[Cause]]
 
 RULES: dict[str, Rule] = {
     "pods": pods.validate_pod,
-    "nodes": configuration.validate_node,
     "configmaps": configuration.validate_config_map,
     "secrets": configuration.validate_secret,
     "leases.coordination.k8s.io": configuration.validate_lease,
-    "poddisruptionbudgets.policy": workloads.validate_budget,
     "jobs.batch": workloads.validate_job,
     "deployments.apps": workloads.validate_replicated,
     "replicasets.apps": workloads.validate_replicated,

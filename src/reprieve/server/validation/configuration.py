@@ -1,4 +1,4 @@
-"""Nodes, config maps, secrets, leases."""
+"""Config maps, secrets, leases."""
 
 import base64
 import binascii
@@ -6,16 +6,6 @@ import binascii
 from reprieve.server.defaults.shape import peek
 from reprieve.server.errors import Cause, forbidden_field, invalid_value
 from reprieve.server.registry import Document
-from reprieve.server.validation.pods import validate_quantities
-
-
-def validate_node(new: Document, old: Document | None) -> list[Cause]:
-    del old
-    return [
-        cause
-        for field in ("capacity", "allocatable")
-        for cause in validate_quantities(peek(new, "status", field), f"status.{field}")
-    ]
 
 
 def validate_config_map(new: Document, old: Document | None) -> list[Cause]:

@@ -27,10 +27,9 @@ def validate_pod_spec(spec: Document, path: str) -> list[Cause]:
     containers = items(spec, "containers")
     if not containers:
         causes.append(required(f"{path}.containers"))
-    names: set[str] = set()
     for field in ("containers", "initContainers"):
         for i, container in enumerate(items(spec, field)):
-            causes += _validate_container(container, f"{path}.{field}[{i}]", names)
+            causes += _validate_container(container, f"{path}.{field}[{i}]")
     if spec.get("restartPolicy", "Always") not in _RESTART_POLICIES:
         causes.append(not_supported(f"{path}.restartPolicy", spec["restartPolicy"], _RESTART_POLICIES))
     grace = spec.get("terminationGracePeriodSeconds", 30)
@@ -50,47 +49,32 @@ def validate_pod_spec(spec: Document, path: str) -> list[Cause]:
     return causes
 
 
-def _validate_container(container: Document, path: str, names: set[str]) -> list[Cause]:
+def _validate_container(container: Document, path: str) -> list[Cause]:
     causes = []
     name = container.get("name")
     if not name:
         causes.append(required(f"{path}.name"))
-    elif dns_label(name) is not None:
-        causes.append(invalid_value(f"{path}.name", name, str(dns_label(name))))
-    elif name in names:
-        causes.append(Cause("FieldValueDuplicate", f'Duplicate value: "{name}"', f"{path}.name"))
-    else:
-        names.add(name)
+    elif not isinstance(name, str) or dns_label(name) is not None:
+        causes.append(invalid_value(f"{path}.name", name, dns_label(str(name)) or ""))
     if not container.get("image"):
         causes.append(required(f"{path}.image"))
-    return causes + _validate_resources(container.get("resources") or {}, f"{path}.resources")
+    return causes + _validate_limits(container.get("resources"), f"{path}.resources")
 
 
-def _validate_resources(resources: Document, path: str) -> list[Cause]:
-    causes = validate_quantities(resources.get("requests"), f"{path}.requests")
-    causes += validate_quantities(resources.get("limits"), f"{path}.limits")
-    if causes:
-        return causes
-    limits = resources.get("limits") or {}
-    for name, quantity in (resources.get("requests") or {}).items():
-        if name in limits and nano(quantity) > nano(limits[name]):
+def _validate_limits(resources: Any, path: str) -> list[Cause]:
+    """Nobody may ask for more than they limit themselves to. Unreadable quantities are named elsewhere."""
+    limits, requests = peek(resources, "limits"), peek(resources, "requests")
+    if not isinstance(limits, dict) or not isinstance(requests, dict):
+        return []
+    causes = []
+    for name, quantity in requests.items():
+        try:
+            excess = name in limits and nano(quantity) > nano(limits[name])
+        except (QuantityError, TypeError):
+            continue
+        if excess:
             message = f"must be less than or equal to {name} limit of {limits[name]}"
             causes.append(invalid_value(f"{path}.requests", str(quantity), message))
-    return causes
-
-
-def validate_quantities(quantities: Any, path: str) -> list[Cause]:
-    causes = []
-    for name, quantity in quantities.items() if isinstance(quantities, dict) else ():
-        try:
-            amount = nano(quantity)
-        except (QuantityError, TypeError) as error:
-            causes.append(invalid_value(f"{path}[{name}]", quantity, str(error)))
-            continue
-        if amount < 0:
-            causes.append(
-                invalid_value(f"{path}[{name}]", str(quantity), "must be greater than or equal to 0")
-            )
     return causes
 
 

@@ -1,6 +1,4 @@
-"""Jobs, replicated workloads, budgets."""
-
-from typing import Any
+"""Jobs and replicated workloads."""
 
 import msgspec
 
@@ -14,14 +12,9 @@ from reprieve.server.validation.pods import validate_pod_spec
 
 def validate_job(new: Document, old: Document | None) -> list[Cause]:
     spec = new.get("spec") or {}
-    causes = [
-        invalid_value(f"spec.{field}", spec[field], "must be greater than or equal to 0")
-        for field in ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds")
-        if field in spec and (not isinstance(spec[field], int) or spec[field] < 0)
-    ]
     if old is None:
         pod_spec = peek(spec, "template", "spec")
-        causes += validate_pod_spec(pod_spec if isinstance(pod_spec, dict) else {}, "spec.template.spec")
+        causes = validate_pod_spec(pod_spec if isinstance(pod_spec, dict) else {}, "spec.template.spec")
         policy = peek(pod_spec, "restartPolicy")
         if policy not in ("OnFailure", "Never"):
             message = 'Required value: valid values: "OnFailure", "Never"'
@@ -33,7 +26,7 @@ def validate_job(new: Document, old: Document | None) -> list[Cause]:
         fixed.append("completions")
     if not was.get("suspend"):
         fixed.append("template")
-    return causes + _immutable(spec, was, fixed)
+    return _immutable(spec, was, fixed)
 
 
 def validate_replicated(new: Document, old: Document | None) -> list[Cause]:
@@ -61,28 +54,6 @@ def validate_replicated(new: Document, old: Document | None) -> list[Cause]:
             )
         )
     return causes
-
-
-def validate_budget(new: Document, old: Document | None) -> list[Cause]:
-    del old
-    spec = new.get("spec") or {}
-    causes = []
-    if "minAvailable" in spec and "maxUnavailable" in spec:
-        causes.append(invalid_value("spec", "", "minAvailable and maxUnavailable cannot be both set"))
-    causes += [
-        invalid_value(f"spec.{field}", spec[field], "must be a count or a percentage such as 50%")
-        for field in ("minAvailable", "maxUnavailable")
-        if field in spec and not _is_count_or_percentage(spec[field])
-    ]
-    return causes
-
-
-def _is_count_or_percentage(value: Any) -> bool:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value >= 0
-    if not isinstance(value, str) or not value.endswith("%") or not value[:-1].isdecimal():
-        return False
-    return len(value) <= 4 and int(value[:-1]) <= 100
 
 
 def _immutable(new: Document, old: Document, fields: list[str]) -> list[Cause]:

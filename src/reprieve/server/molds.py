@@ -1,0 +1,51 @@
+"""Pods that were written by the same hand: a spec that was admitted once need not be looked at again.
+
+Bulk creation sends the same spec thousands of times. Defaulting and validation of a spec depend on nothing but the spec,
+two members of the metadata and the priority classes, so the outcome is remembered by these. Only what was admitted is
+kept, never a refusal.
+"""
+
+from typing import NamedTuple
+
+from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS
+from reprieve.server.registry import Document
+from reprieve.server.storage.records import decode_any, encode
+
+_CAPACITY = 4096
+
+
+class Mold(NamedTuple):
+    spec: bytes
+    status: bytes
+
+
+class PodMolds:
+    def __init__(self) -> None:
+        self._molds: dict[bytes, Mold] = {}
+        self._generation = -1
+
+    def key(self, document: Document, generation: int) -> bytes:
+        if generation != self._generation:
+            self._molds.clear()
+            self._generation = generation
+        metadata = document["metadata"]
+        annotation = metadata.get("annotations", {}).get(PREEMPTION_PRIORITY_CLASS)
+        group = metadata.get("labels", {}).get(POD_GROUP_LABEL)
+        return encode([annotation, group, document.get("spec")])
+
+    def cast(self, key: bytes, document: Document) -> bool:
+        """Give the document the spec and status that its spec led to before, if it did."""
+        mold = self._molds.get(key)
+        if mold is None:
+            return False
+        document["spec"] = decode_any(mold.spec)
+        document["status"] = decode_any(mold.status)
+        return True
+
+    def keep(self, key: bytes, document: Document) -> None:
+        """Remember an admitted pod, unless its status carries the time of its admission."""
+        if "conditions" in document["status"]:
+            return
+        if len(self._molds) >= _CAPACITY:
+            del self._molds[next(iter(self._molds))]
+        self._molds[key] = Mold(encode(document["spec"]), encode(document["status"]))

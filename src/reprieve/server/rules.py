@@ -1,0 +1,62 @@
+"""The rules of `reprieve.objects.admission` at this server's door, with the priority classes it stores."""
+
+from reprieve.config import Configuration
+from reprieve.objects.admission import Context, PriorityClasses, Problem, admit
+from reprieve.objects.kinds import TABLE
+from reprieve.objects.structure import INVALID, REFUSED, REQUIRED
+from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
+from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.storage import Change, Store
+
+_CLASSES = "priorityclasses.scheduling.k8s.io"
+
+
+class ObjectRules:
+    def __init__(self, store: Store, configuration: Configuration) -> None:
+        self._store = store
+        self._configuration = configuration
+        self._context: Context | None = None
+        self.generation = 0
+        """Grows when an equal document could be judged differently than before."""
+        store.listen(self._follow)
+
+    def applies(self, resource: ResourceInfo) -> bool:
+        return not resource.custom and (resource.group, resource.kind) in TABLE
+
+    def admit(self, resource: ResourceInfo, document: Document, old: Document | None) -> Document:
+        """The document with defaults and priorities; 403 or 422 with everything that speaks against it."""
+        finalizers = document["metadata"].get("finalizers")
+        admitted, problems = admit(document, self._current(), old)
+        if problems:
+            self._refuse(resource, document["metadata"].get("name", ""), problems)
+        # Protection finalizers belong to the controller that lifts them; without one, nothing could be deleted.
+        if finalizers is None:
+            admitted["metadata"].pop("finalizers", None)
+        else:
+            admitted["metadata"]["finalizers"] = finalizers
+        return admitted
+
+    def _refuse(self, resource: ResourceInfo, name: str, problems: list[Problem]) -> None:
+        refused = [p for p in problems if p.reason == REFUSED]
+        if refused:
+            raise forbidden(resource.group, resource.plural, name, "; ".join(map(str, refused)))
+        raise invalid(resource.group, resource.kind, name, [_cause(p) for p in problems])
+
+    def _current(self) -> Context:
+        if self._context is None:
+            classes = {r.name: r.object for r in self._store.shelf(_CLASSES).scan("")}
+            self._context = self._configuration.admission_context(PriorityClasses(classes))
+        return self._context
+
+    def _follow(self, changes: list[Change]) -> None:
+        if any(change.record.place == _CLASSES for change in changes):
+            self._context = None
+            self.generation += 1
+
+
+def _cause(problem: Problem) -> Cause:
+    if problem.reason == INVALID:
+        return invalid_value(problem.path, problem.value, problem.message)
+    if problem.reason == REQUIRED:
+        return Cause(problem.reason, f"Required value: {problem.message}", problem.path)
+    return Cause(problem.reason, problem.sentence, problem.path)
