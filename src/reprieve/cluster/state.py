@@ -30,7 +30,13 @@ Undo = tuple[Any, ...]
 
 
 class Cluster:
-    def __init__(self) -> None:
+    """`promises`: whether `status.nominatedNodeName` of a waiting pod makes others leave room for it.
+
+    A scheduler that has just started knows of no promise but those it makes itself (`nominate`).
+    """
+
+    def __init__(self, promises: bool = True) -> None:
+        self._promises = promises
         self.nodes = NodeTable()
         self.pods = PodTable()
         self.classes = ClassTable(self.nodes)
@@ -120,7 +126,7 @@ class Cluster:
         """The binding did not happen: the pod waits again, with the nomination its status states."""
         row = self.pods.row_of[key]
         self._unplace(row)
-        self._nominate(row, self.pods.about[row].nominated)
+        self._nominate(row, self.pods.about[row].nominated if self._promises else "")
 
     def nominate(self, key: str, node: str) -> None:
         """Promise a node to a waiting pod; an empty name withdraws the promise."""
@@ -228,7 +234,7 @@ class Cluster:
         if pod.spec.node_name:
             self._place(row, pod.spec.node_name)
         else:
-            self._nominate(row, pod.status.nominated_node_name)
+            self._nominate(row, pod.status.nominated_node_name if self._promises else "")
 
     def _describe(self, row: int, pod: Pod) -> None:
         pods = self.pods

@@ -21,11 +21,14 @@ def plan_unit(
 ) -> Plan:
     """Who makes way for a pod or pod group. Without `now` the present moment counts."""
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
-    return decide(load(decode_all(objects)), for_, Configuration.load(config), ticks(moment))
+    loaded = Configuration.load(config)
+    # kube-scheduler's recorded answers know each pod's own nomination and nobody else's.
+    cluster = load(decode_all(objects), promises=loaded.preemption.algorithm != "kubernetes")
+    return decide(cluster, for_, loaded, ticks(moment))
 
 
-def load(objects: Iterable[Object]) -> Cluster:
-    cluster = Cluster()
+def load(objects: Iterable[Object], *, promises: bool = True) -> Cluster:
+    cluster = Cluster(promises)
     for each in objects:
         cluster.set(each)
     return cluster
