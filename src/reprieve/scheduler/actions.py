@@ -1,0 +1,174 @@
+"""What the scheduler wants done, as data, and the one port through which it is done.
+
+The core returns actions and never performs one. `Actions` is all that the shell knows of the outside; it has a live
+implementation (`live.py`, an API server) and a recording one (below, for tests and dry runs).
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An object by name, and by UID so that a namesake is never meant."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Put a pod on a node."""
+
+    unit: str
+    pod: Ref
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nominate:
+    """Promise a node to a waiting pod; an empty node takes the promise back. A message says why it still waits."""
+
+    pod: Ref
+    node: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """One victim: who it is, where it runs, why it must go."""
+
+    pod: Ref
+    node: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preempt:
+    """Promise the places, then mark every victim, then delete every victim. In this order, so that after a crash the
+    objects alone tell what was meant: a promise without marks is not yet a preemption, and no victim is deleted before all of them
+    carry the mark.
+    """
+
+    unit: str
+    preemptor: Ref
+    nominations: tuple[Nominate, ...]
+    victims: tuple[Evicted, ...]
+    message: str
+    """For the victims' DisruptionTarget condition; names the preemptor (`marks.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reprieve:
+    """Take the mark off a pod that was to be evicted and is not."""
+
+    pod: Ref
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetPodCondition:
+    """`PodScheduled` false, and why."""
+
+    pod: Ref
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetGroupCondition:
+    group: Ref
+    type: str
+    status: str
+    reason: str
+    message: str
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """An event that people see."""
+
+    regarding: Ref
+    reason: str
+    note: str
+    action: str
+    warning: bool = False
+    related: Ref | None = None
+
+
+Action = Bind | Nominate | Preempt | Reprieve | SetPodCondition | SetGroupCondition | Emit
+
+
+class ActionError(Exception):
+    """An action that did not happen, after all retries. `gone`: its object does not exist (any more)."""
+
+    def __init__(self, message: str, *, gone: bool = False) -> None:
+        super().__init__(message)
+        self.gone = gone
+
+
+class Actions(Protocol):
+    """One method for each verb. They return when it has happened and raise `ActionError` when it has not."""
+
+    async def bind(self, pod: Ref, node: str) -> None: ...
+
+    async def nominate(self, nomination: Nominate) -> None: ...
+
+    async def mark(self, victim: Ref, message: str) -> None: ...
+
+    async def delete(self, victim: Ref) -> None: ...
+
+    async def reprieve(self, pod: Ref, message: str) -> None: ...
+
+    async def set_pod_condition(self, condition: SetPodCondition) -> None: ...
+
+    async def set_group_condition(self, condition: SetGroupCondition) -> None: ...
+
+    def emit(self, event: Emit) -> None: ...
+
+
+@dataclass
+class Recorded:
+    """Notes every call as (verb, key, detail) and can be told to refuse some."""
+
+    calls: list[tuple[str, str, str]] = field(default_factory=list)
+    refuse: set[tuple[str, str]] = field(default_factory=set)
+
+    def _note(self, verb: str, key: str, detail: str = "") -> None:
+        self.calls.append((verb, key, detail))
+        if (verb, key) in self.refuse:
+            raise ActionError(f"{verb} {key} refused")
+
+    async def bind(self, pod: Ref, node: str) -> None:
+        self._note("bind", pod.key, node)
+
+    async def nominate(self, nomination: Nominate) -> None:
+        self._note("nominate", nomination.pod.key, nomination.node)
+
+    async def mark(self, victim: Ref, message: str) -> None:
+        self._note("mark", victim.key, message)
+
+    async def delete(self, victim: Ref) -> None:
+        self._note("delete", victim.key)
+
+    async def reprieve(self, pod: Ref, message: str) -> None:
+        self._note("reprieve", pod.key, message)
+
+    async def set_pod_condition(self, condition: SetPodCondition) -> None:
+        self._note("pod-condition", condition.pod.key, condition.reason)
+
+    async def set_group_condition(self, condition: SetGroupCondition) -> None:
+        self._note("group-condition", condition.group.key, f"{condition.type}={condition.status}")
+
+    def emit(self, event: Emit) -> None:
+        self.calls.append(("emit", event.regarding.key, event.reason))

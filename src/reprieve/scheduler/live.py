@@ -1,0 +1,196 @@
+"""The port to a real API server.
+
+Every call names the object it means by UID, is repeated while the trouble is passing (overload, lost connections), and is safe to
+repeat: a binding whose answer was lost is looked up before it is sent again, a deletion of what is gone has succeeded.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from reprieve.kube import (
+    POD_GROUPS,
+    PODS,
+    STRATEGIC_PATCH,
+    ApiError,
+    Client,
+    EventRecorder,
+    Reference,
+    TransportError,
+)
+from reprieve.kube.pacing import Backoff, Sleep
+from reprieve.scheduler import marks
+from reprieve.scheduler.actions import ActionError, Emit, Nominate, Ref, SetGroupCondition, SetPodCondition
+
+ATTEMPTS = 6
+API_VERSIONS = {"Pod": PODS.api_version, "PodGroup": POD_GROUPS.api_version}
+
+
+class LiveActions:
+    def __init__(
+        self,
+        client: Client,
+        events: EventRecorder,
+        *,
+        sleep: Sleep = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._client = client
+        self._events = events
+        self._sleep = sleep
+        self._jitter = jitter
+        self._now = now
+
+    async def bind(self, pod: Ref, node: str) -> None:
+        sent = False
+
+        async def attempt() -> None:
+            nonlocal sent
+            if sent and await self._bound_to(pod) == node:
+                return  # it had worked, only the answer was lost
+            sent = True
+            try:
+                await self._client.bind(pod.namespace, pod.name, pod.uid, node)
+            except ApiError as error:
+                if not error.conflict:
+                    raise
+                where = await self._bound_to(pod)
+                if where != node:
+                    raise ActionError(f"already bound to {where}" if where else str(error)) from error
+
+        await self._persist(attempt)
+
+    async def nominate(self, nomination: Nominate) -> None:
+        status: dict[str, Any] = {"nominatedNodeName": nomination.node or None}
+        if nomination.message:
+            status["conditions"] = [_not_scheduled("Unschedulable", nomination.message, self._stamp())]
+        await self._patch_status(nomination.pod, status)
+
+    async def mark(self, victim: Ref, message: str) -> None:
+        condition = {"type": marks.CONDITION, "status": "True", "reason": marks.REASON, "message": message}
+        await self._patch_status(victim, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
+
+    async def reprieve(self, pod: Ref, message: str) -> None:
+        condition = {
+            "type": marks.CONDITION,
+            "status": "False",
+            "reason": marks.WITHDRAWN,
+            "message": message,
+        }
+        await self._patch_status(pod, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
+
+    async def delete(self, victim: Ref) -> None:
+        async def attempt() -> None:
+            try:
+                await self._client.delete(PODS, victim.name, victim.namespace, uid=victim.uid)
+            except ApiError as error:
+                if (
+                    not error.not_found and not error.conflict
+                ):  # a conflict: the name belongs to another pod by now
+                    raise
+
+        await self._persist(attempt)
+
+    async def set_pod_condition(self, condition: SetPodCondition) -> None:
+        body = _not_scheduled(condition.reason, condition.message, self._stamp())
+        await self._patch_status(condition.pod, {"conditions": [body]})
+
+    async def set_group_condition(self, condition: SetGroupCondition) -> None:
+        """Read, change, write: a CustomResourceDefinition's status knows no strategic merge."""
+        wanted = {
+            "type": condition.type, "status": condition.status, "reason": condition.reason,
+            "message": condition.message, "observedGeneration": condition.generation,
+        }  # fmt: skip
+
+        def change(document: dict[str, Any]) -> bool:
+            if condition.group.uid and document["metadata"].get("uid") != condition.group.uid:
+                return False
+            conditions = document.setdefault("status", {}).setdefault("conditions", [])
+            return merge_condition(conditions, wanted, self._stamp())
+
+        async def attempt() -> None:
+            group = condition.group
+            await self._client.update_with_retries(
+                POD_GROUPS, group.name, group.namespace, change, subresource="status"
+            )
+
+        await self._persist(attempt)
+
+    def emit(self, event: Emit) -> None:
+        self._events.record(
+            _reference(event.regarding), event.reason, event.note, action=event.action,
+            type="Warning" if event.warning else "Normal", related=_reference(event.related) if event.related else None,
+        )  # fmt: skip
+
+    async def _patch_status(self, pod: Ref, status: dict[str, Any]) -> None:
+        patch: dict[str, Any] = {"status": status}
+        if pod.uid:
+            patch["metadata"] = {"uid": pod.uid}
+
+        async def attempt() -> None:
+            await self._client.patch(
+                PODS, pod.name, patch, pod.namespace, subresource="status", content_type=STRATEGIC_PATCH
+            )
+
+        await self._persist(attempt)
+
+    async def _bound_to(self, pod: Ref) -> str:
+        """The node the pod has by now; empty when it has none."""
+        try:
+            found = await self._client.get(PODS, pod.name, pod.namespace)
+        except ApiError as error:
+            if error.not_found:
+                raise ActionError("the pod is gone", gone=True) from error
+            raise
+        if found.metadata.uid != pod.uid:
+            raise ActionError("the pod is gone", gone=True)
+        node: str = found.spec.node_name
+        return node
+
+    async def _persist(self, attempt: Callable[[], Awaitable[None]]) -> None:
+        """Until it works, is refused for good, or has been tried often enough."""
+        backoff = Backoff(base=0.05, cap=3.0, factor=3.0, random=self._jitter)
+        for number in range(1, ATTEMPTS + 1):
+            try:
+                await attempt()
+                return
+            except TransportError as error:
+                if number == ATTEMPTS:
+                    raise ActionError(str(error)) from error
+                pause = backoff.next()
+            except ApiError as error:
+                if not error.transient or number == ATTEMPTS:
+                    gone = error.not_found or error.conflict
+                    raise ActionError(str(error), gone=gone) from error
+                pause = max(backoff.next(), error.retry_after or 0.0)
+            await self._sleep(pause)
+
+    def _stamp(self) -> str:
+        return self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def merge_condition(conditions: list[dict[str, Any]], wanted: dict[str, Any], stamp: str) -> bool:
+    """Put a condition into the list; the transition time moves only with the status. False: it says so already."""
+    for index, found in enumerate(conditions):
+        if found.get("type") == wanted["type"]:
+            if all(found.get(key) == value for key, value in wanted.items() if key != "observedGeneration"):
+                return False
+            same = found.get("status") == wanted["status"]
+            moved = found.get("lastTransitionTime", stamp) if same else stamp
+            conditions[index] = {**wanted, "lastTransitionTime": moved}
+            return True
+    conditions.append({**wanted, "lastTransitionTime": stamp})
+    return True
+
+
+def _not_scheduled(reason: str, message: str, stamp: str) -> dict[str, Any]:
+    return {
+        "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastTransitionTime": stamp,
+    }  # fmt: skip
+
+
+def _reference(ref: Ref) -> Reference:
+    return Reference(API_VERSIONS[ref.kind], ref.kind, ref.name, ref.namespace, ref.uid)

@@ -1,0 +1,45 @@
+"""The mark on a victim: its DisruptionTarget condition, written for people and read back after a restart.
+
+The text begins as kube-scheduler's does; then it names the preemptor, so that whoever starts with nothing but the API objects
+knows for whom a pod was to make way.
+"""
+
+import re
+from typing import NamedTuple
+
+from reprieve.objects.core import Pod
+from reprieve.objects.meta import find_condition
+
+CONDITION = "DisruptionTarget"
+REASON = "PreemptionByScheduler"
+WITHDRAWN = "PreemptionWithdrawn"
+
+_TEXT = re.compile(
+    r"^(?P<scheduler>\S+): preempting to accommodate a higher priority (?P<kind>pod|podgroup) (?P<key>[^\s(]+)"
+)
+_KINDS = {"pod": "Pod", "podgroup": "PodGroup"}
+_WORDS = {kind: word for word, kind in _KINDS.items()}
+
+
+class Mark(NamedTuple):
+    scheduler: str
+    preemptor: str
+    """As `KIND/NAMESPACE/NAME`."""
+
+
+def message(scheduler: str, preemptor: str, priority: int, why: str) -> str:
+    """Who preempts, and why."""
+    kind, _, key = preemptor.partition("/")
+    text = (
+        f"{scheduler}: preempting to accommodate a higher priority {_WORDS[kind]} {key} (priority {priority})"
+    )
+    return f"{text}: {why}" if why else text
+
+
+def read(pod: Pod) -> Mark | None:
+    """The mark a scheduler of ours left on a pod; kube-scheduler's own marks name nobody and are not ours to finish."""
+    condition = find_condition(pod.status.conditions, CONDITION)
+    if condition is None or condition.status != "True" or condition.reason != REASON:
+        return None
+    found = _TEXT.match(condition.message)
+    return found and Mark(found["scheduler"], f"{_KINDS[found['kind']]}/{found['key']}")

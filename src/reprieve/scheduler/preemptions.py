@@ -1,0 +1,67 @@
+"""Preemptions under way: whose they are, which victims have not ended yet, and whether the API calls are through."""
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Preemption:
+    unit: str
+    victims: dict[str, str]
+    """Victims that still exist: key -> UID."""
+    calling: bool = True
+    """Marks and deletions are being sent; the unit is not tried meanwhile."""
+
+
+class Preemptions:
+    def __init__(self) -> None:
+        self._by_unit: dict[str, Preemption] = {}
+        self._by_victim: dict[str, dict[str, None]] = {}
+
+    def __contains__(self, unit: str) -> bool:
+        return unit in self._by_unit
+
+    def get(self, unit: str) -> Preemption | None:
+        return self._by_unit.get(unit)
+
+    def start(self, unit: str, victims: dict[str, str], calling: bool = True) -> Preemption:
+        self.end(unit)
+        preemption = self._by_unit[unit] = Preemption(unit, dict(victims), calling)
+        for key in victims:
+            self._by_victim.setdefault(key, {})[unit] = None
+        return preemption
+
+    def end(self, unit: str) -> None:
+        preemption = self._by_unit.pop(unit, None)
+        if preemption is not None:
+            for key in list(preemption.victims):
+                self._unlink(key, unit)
+
+    def ended(self, victim: str, uid: str) -> list[Preemption]:
+        """A pod is gone: the preemptions that lost their last victim by it and may go on."""
+        through = []
+        for unit in list(self._by_victim.get(victim, ())):
+            preemption = self._by_unit[unit]
+            if preemption.victims.get(victim) == uid:
+                del preemption.victims[victim]
+                self._unlink(victim, unit)
+                if not preemption.victims and not preemption.calling:
+                    through.append(preemption)
+        return through
+
+    def waits_for(self, unit: str, victim: str) -> bool:
+        preemption = self._by_unit.get(unit)
+        return preemption is not None and victim in preemption.victims
+
+    def includes(self, victim: str) -> bool:
+        """Some preemption is taking care of this pod."""
+        return victim in self._by_victim
+
+    def __len__(self) -> int:
+        return len(self._by_unit)
+
+    def _unlink(self, victim: str, unit: str) -> None:
+        units = self._by_victim.get(victim)
+        if units is not None:
+            units.pop(unit, None)
+            if not units:
+                del self._by_victim[victim]

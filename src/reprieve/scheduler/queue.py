@@ -1,0 +1,201 @@
+"""Who is tried next: units (pods and pod groups) that wait, and in which state.
+
+    active         ready; the best one is popped
+    backoff        failed not long ago; ready when its pause is over
+    unschedulable  failed, and nothing has happened since that could help it
+    gated          not even a candidate yet; says why
+    in flight      being bound, or its victims being evicted
+
+Order of the active units (`_order`):
+1. gangs that already run in part but below their minimum: what was begun is finished first;
+2. higher priority;
+3. longer waiting (the time the unit first came, which retries do not change: equal priorities take turns by age);
+4. name.
+A unit in backoff that an event may have helped is popped before its time when no active unit is at least as important:
+backoff never lets a less important unit overtake. Time comes in as seconds; nothing here reads a clock.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from math import sqrt
+from typing import Any, NamedTuple
+
+from reprieve.config import Configuration
+
+
+class State(Enum):
+    ACTIVE = "active"
+    BACKOFF = "backoff"
+    UNSCHEDULABLE = "unschedulable"
+    GATED = "gated"
+    IN_FLIGHT = "inflight"
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """One pod, or one group with the pods of it that wait."""
+
+    key: str
+    """`Pod/NAMESPACE/NAME` or `PodGroup/NAMESPACE/NAME`."""
+    priority: int
+    since: float
+    pods: dict[str, None] = field(default_factory=dict)
+    unfinished: bool = False
+    state: State = State.GATED
+    gate: str = ""
+    failures: int = 0
+    attempted: float = 0.0
+    ready_at: float = 0.0
+    patient: bool = False
+    """Waits for its own victims to end: only they, or its pause, bring it back."""
+    ticket: int = 0
+
+    @property
+    def is_group(self) -> bool:
+        return self.key.startswith("PodGroup/")
+
+
+class Pauses(NamedTuple):
+    """How long a unit waits after a failure."""
+
+    first: float = 1.0
+    longest: float = 10.0
+    leftover: float = 300.0
+    """A unit that nothing helped is tried again after this long anyway: a hint may have been missed."""
+
+    @classmethod
+    def of(cls, config: Configuration) -> "Pauses":
+        section = config.scheduler
+        return cls(section.initial_backoff, section.max_backoff, section.max_unschedulable)
+
+    def after(self, failures: int, pods: int) -> float:
+        """1, 2, 4, 8, 10, 10, … seconds; large groups wait up to the square root of their size longer."""
+        return min(self.longest * sqrt(max(1, pods)), self.first * 2.0 ** min(failures - 1, 30))
+
+
+class Queue:
+    def __init__(self, pauses: Pauses | None = None) -> None:
+        self._pauses = pauses or Pauses()
+        self.units: dict[str, Unit] = {}
+        self._active: list[tuple[Order, int, Unit]] = []
+        self._backoff: list[tuple[float, int, Unit]] = []
+        self._early: list[tuple[Order, int, Unit]] = []
+        """Units in backoff that an event may have helped, best first."""
+        self._resting: dict[str, Unit] = {}
+        self._overdue: list[tuple[float, int, Unit]] = []
+        self._tickets = 0
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def depths(self) -> Counter[tuple[State, bool]]:
+        """How many units are in each state, pods and groups apart."""
+        return Counter((unit.state, unit.is_group) for unit in self.units.values())
+
+    def add(self, unit: Unit) -> None:
+        self.units[unit.key] = unit
+
+    def remove(self, key: str) -> None:
+        unit = self.units.pop(key, None)
+        if unit is not None:
+            self._resting.pop(key, None)
+            self._stamp(unit)
+
+    def activate(self, unit: Unit) -> None:
+        """Ready now, whatever it waited for."""
+        self._enter(unit, State.ACTIVE)
+        heapq.heappush(self._active, (_order(unit), unit.ticket, unit))
+
+    def gate(self, unit: Unit, why: str) -> None:
+        self._enter(unit, State.GATED)
+        unit.gate = why
+
+    def hold(self, unit: Unit) -> None:
+        """In flight: decided on, not yet known how it ended."""
+        self._enter(unit, State.IN_FLIGHT)
+
+    def back_off(self, unit: Unit, now: float) -> None:
+        """It failed in a way that only time can cure: no event brings it back early."""
+        self._failed(unit, now)
+        self._wait(unit)
+
+    def rest(self, unit: Unit, now: float) -> None:
+        """It failed, and only a change of the cluster can help."""
+        self._failed(unit, now)
+        self._enter(unit, State.UNSCHEDULABLE)
+        self._resting[unit.key] = unit
+        heapq.heappush(self._overdue, (now + self._pauses.leftover, unit.ticket, unit))
+
+    def wake(self, helped: Callable[[Unit], bool], now: float) -> None:
+        """Something happened: units it may help leave the unschedulable set, into backoff while their pause lasts."""
+        for unit in [unit for unit in self._resting.values() if helped(unit)]:
+            self._resting.pop(unit.key, None)
+            if unit.ready_at <= now:
+                self.activate(unit)
+            else:
+                self._wait(unit)
+                if not unit.patient:
+                    heapq.heappush(self._early, (_order(unit), unit.ticket, unit))
+
+    def pop(self, now: float) -> Unit | None:
+        """The next unit to try, now in flight; None when nobody is ready."""
+        self._flush(now)
+        head = _first(self._active, State.ACTIVE)
+        early = _first(self._early, State.BACKOFF)
+        chosen = early if early is not None and (head is None or early.priority > head.priority) else head
+        if chosen is not None:
+            chosen.attempted = now
+            self.hold(chosen)
+        return chosen
+
+    def next_ready(self) -> float | None:
+        """When the next unit in backoff or at rest becomes ready by itself."""
+        _first(self._backoff, State.BACKOFF)
+        _first(self._overdue, State.UNSCHEDULABLE)
+        return min((heap[0][0] for heap in (self._backoff, self._overdue) if heap), default=None)
+
+    def _failed(self, unit: Unit, now: float) -> None:
+        unit.failures += 1
+        unit.ready_at = now + self._pauses.after(unit.failures, len(unit.pods))
+
+    def _wait(self, unit: Unit) -> None:
+        self._enter(unit, State.BACKOFF)
+        heapq.heappush(self._backoff, (unit.ready_at, unit.ticket, unit))
+
+    def _enter(self, unit: Unit, state: State) -> None:
+        self._resting.pop(unit.key, None)
+        self._stamp(unit)
+        unit.state = state
+        unit.gate = ""
+
+    def _stamp(self, unit: Unit) -> None:
+        """A new ticket makes the unit's old heap entries void."""
+        self._tickets += 1
+        unit.ticket = self._tickets
+
+    def _flush(self, now: float) -> None:
+        """Activate what has waited long enough."""
+        for heap, state in ((self._backoff, State.BACKOFF), (self._overdue, State.UNSCHEDULABLE)):
+            while (unit := _first(heap, state)) is not None and heap[0][0] <= now:
+                self.activate(unit)
+
+
+Order = tuple[bool, int, float, str]
+
+
+def _order(unit: Unit) -> Order:
+    return (not unit.unfinished, -unit.priority, unit.since, unit.key)
+
+
+def _first(heap: list[Any], state: State) -> Unit | None:
+    """The first unit of a heap whose entry is still true; void entries on the way are dropped."""
+    while heap:
+        _, ticket, unit = heap[0]
+        if unit.ticket == ticket and unit.state is state:
+            found: Unit = unit
+            return found
+        heapq.heappop(heap)
+    return None

@@ -1,0 +1,91 @@
+"""What must be finished or undone, from the API objects alone.
+
+A preemption promises, then marks all its victims, then deletes them. Whoever finds marked pods that are not being deleted
+(after a crash, or after calls that failed for good) asks, for each unit they belong to:
+
+1. A group in disruption mode *all* is finished (all its pods on nodes are evicted) if one of its pods is already going because of a
+   preemption, or if every pod of it that has a node carries the mark: deletions may have begun. It is never left half evicted.
+2. Anything marked is finished if its preemptor still waits and still holds a promise: the decision stands.
+3. Otherwise no deletion was sent: the mark is taken off, the pod stays.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reprieve.cluster import Cluster
+from reprieve.objects.core import Pod
+from reprieve.scheduler import marks
+from reprieve.scheduler.actions import Ref
+from reprieve.scheduler.room import FINISHED, group_of
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A pod on a node that a scheduler of ours marked for eviction."""
+
+    pod: Ref
+    node: str
+    group: str
+    preemptor: str
+    going: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    finish: dict[str, list[tuple[Ref, str]]]
+    """Preemptor -> pods (and their nodes) still to be evicted for it."""
+    spare: list[Ref]
+
+
+def marked(pod: Pod, scheduler_name: str) -> Marked | None:
+    mark = marks.read(pod)
+    if (
+        mark is None
+        or mark.scheduler != scheduler_name
+        or not pod.spec.node_name
+        or pod.status.phase in FINISHED
+    ):
+        return None
+    ref = Ref("Pod", pod.namespace, pod.name, pod.metadata.uid)
+    going = pod.metadata.deletion_timestamp is not None
+    return Marked(ref, pod.spec.node_name, group_of(pod), mark.preemptor, going)
+
+
+def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[str], bool]) -> Verdict:
+    """`stands(preemptor)`: it waits and holds a promise."""
+    verdict = Verdict({}, [])
+    judged: set[str] = set()
+    for key in sorted(found):
+        mark = found[key]
+        number = cluster.groups.number_of.get(mark.group, -1) if mark.group else -1
+        if number >= 0 and cluster.groups.whole[number]:
+            if mark.group not in judged:
+                judged.add(mark.group)
+                _judge_group(cluster, number, found, stands, verdict)
+        elif not mark.going:
+            if stands(mark.preemptor):
+                verdict.finish.setdefault(mark.preemptor, []).append((mark.pod, mark.node))
+            else:
+                verdict.spare.append(mark.pod)
+    return verdict
+
+
+def _judge_group(
+    cluster: Cluster, number: int, found: dict[str, Marked], stands: Callable[[str], bool], verdict: Verdict
+) -> None:
+    pods = cluster.pods
+    running = sorted(pods.keys[row] for row in cluster.groups.members[number] if pods.node[row] >= 0)
+    with_mark = [found[key] for key in running if key in found]
+    staying = [key for key in running if not pods.terminating[pods.row_of[key]]]
+    if not staying or not with_mark:
+        return
+    begun = any(mark.going for mark in with_mark) or len(with_mark) == len(running)
+    if begun or stands(with_mark[0].preemptor):
+        for key in staying:
+            namespace, _, name = key.partition("/")
+            row = pods.row_of[key]
+            ref = Ref("Pod", namespace, name, pods.about[row].uid)
+            node = cluster.nodes.names[pods.node[row]]
+            verdict.finish.setdefault(with_mark[0].preemptor, []).append((ref, node))
+    else:
+        verdict.spare.extend(mark.pod for mark in with_mark if not mark.going)

@@ -1,0 +1,152 @@
+"""The waiting room: pods of ours that have no node yet, the unit each belongs to, and why a unit may not be tried yet.
+
+Reads the cluster, never changes it.
+"""
+
+from datetime import UTC, datetime
+
+import msgspec
+
+from reprieve.cluster import Cluster
+from reprieve.config import Configuration
+from reprieve.objects.core import Pod, SchedulingGroup
+from reprieve.objects.scheduling import PodGroup
+
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+"""Joins a pod to its group on clusters whose pods have no `spec.schedulingGroup`."""
+
+FINISHED = ("Succeeded", "Failed")
+
+
+def group_of(pod: Pod) -> str:
+    """`namespace/name` of its group, empty for a pod on its own."""
+    link = pod.spec.scheduling_group
+    return f"{pod.namespace}/{link.pod_group_name}" if link is not None and link.pod_group_name else ""
+
+
+def unit_of(pod: Pod) -> str:
+    group = group_of(pod)
+    return f"PodGroup/{group}" if group else f"Pod/{pod.key}"
+
+
+class Room:
+    def __init__(self, cluster: Cluster, scheduler_name: str, config: Configuration) -> None:
+        self._cluster = cluster
+        self._name = scheduler_name
+        self._groups = config.gate("GenericWorkload")
+        self._gangs = config.gate("GangScheduling")
+        self.pods: dict[str, Pod] = {}
+        self._by_unit: dict[str, dict[str, None]] = {}
+
+    def joined(self, pod: Pod) -> Pod:
+        """The pod with its group membership in the one place where everyone looks; without any if groups are off."""
+        name = pod.metadata.labels.get(GROUP_LABEL, "")
+        link = pod.spec.scheduling_group
+        if not self._groups:
+            wanted = None
+        elif link is None and name:
+            wanted = SchedulingGroup(pod_group_name=name)
+        else:
+            wanted = link
+        if wanted is link:
+            return pod
+        return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=wanted))
+
+    def ours(self, pod: Pod) -> bool:
+        """It waits, and for this scheduler."""
+        return (
+            not pod.spec.node_name
+            and pod.spec.scheduler_name == self._name
+            and pod.metadata.deletion_timestamp is None
+            and pod.status.phase not in FINISHED
+        )
+
+    def put(self, pod: Pod) -> None:
+        self.pods[pod.key] = pod
+        self._by_unit.setdefault(unit_of(pod), {})[pod.key] = None
+
+    def drop(self, key: str) -> Pod | None:
+        pod = self.pods.pop(key, None)
+        if pod is not None:
+            unit = unit_of(pod)
+            members = self._by_unit[unit]
+            del members[key]
+            if not members:
+                del self._by_unit[unit]
+        return pod
+
+    def members(self, unit: str) -> list[str]:
+        """Waiting pods of a unit: earlier ones first, then by name."""
+        keys = self._by_unit.get(unit, {})
+        return sorted(keys, key=lambda key: (_age(self.pods[key]), key))
+
+    def since(self, unit: str, now: float) -> float:
+        """When the unit's first pod was created; survives a restart of ours."""
+        return min((_age(self.pods[key]) or now for key in self._by_unit.get(unit, {})), default=now)
+
+    def group(self, unit: str) -> PodGroup | None:
+        kind, _, key = unit.partition("/")
+        return self._cluster.groups.get(key) if kind == "PodGroup" else None
+
+    def priority(self, unit: str) -> int:
+        kind, _, key = unit.partition("/")
+        if kind == "Pod":
+            return int(self._cluster.pods.priority[self._cluster.pods.row_of[key]])
+        number = self._cluster.groups.number_of.get(key)
+        return 0 if number is None else int(self._cluster.groups.priority[number])
+
+    def known(self, unit: str) -> int:
+        """Pods of a group that exist: waiting, assumed and bound."""
+        number = self._cluster.groups.number_of.get(unit.partition("/")[2])
+        return 0 if number is None else len(self._cluster.groups.members[number])
+
+    def placed(self, unit: str) -> int:
+        """Pods of a group that have a node, or are about to."""
+        number = self._cluster.groups.number_of.get(unit.partition("/")[2])
+        if number is None:
+            return 0
+        return sum(1 for row in self._cluster.groups.members[number] if self._cluster.pods.node[row] >= 0)
+
+    def gate(self, unit: str) -> str:
+        """Why the unit is no candidate yet; empty when it is.
+
+        1. A pod of it has scheduling gates.
+        2. Its group has not been seen.
+        3. Fewer pods exist than the group needs at once.
+        """
+        members = self._by_unit.get(unit, {})
+        gated = sorted(key for key in members if self.pods[key].spec.scheduling_gates)
+        if gated:
+            gates = ", ".join(gate.name for gate in self.pods[gated[0]].spec.scheduling_gates)
+            return f"{gated[0]} has scheduling gates: {gates}"
+        if not unit.startswith("PodGroup/"):
+            return ""
+        group = self.group(unit)
+        if group is None:
+            return f"waiting for the pod group {unit.partition('/')[2]} to appear"
+        known = self.known(unit)
+        if self._gangs and group.is_gang and known < group.min_count:
+            return f"waiting for minCount pods from a gang to appear: {known} of {group.min_count} exist"
+        return ""
+
+    def misfits(self, unit: str) -> tuple[list[str], list[str]]:
+        """Pods of a group (waiting or placed) with another scheduler, and with another priority than the group's."""
+        key = unit.partition("/")[2]
+        number = self._cluster.groups.number_of.get(key)
+        if number is None or not unit.startswith("PodGroup/"):
+            return [], []
+        pods = self._cluster.pods
+        wanted = int(self._cluster.groups.priority[number])
+        rows = list(self._cluster.groups.members[number])
+        strangers = sorted(pods.keys[row] for row in rows if pods.about[row].scheduler != self._name)
+        unequal = sorted(pods.keys[row] for row in rows if int(pods.priority[row]) != wanted)
+        return strangers, unequal
+
+
+def _age(pod: Pod) -> float:
+    created = pod.metadata.creation_timestamp
+    return 0.0 if created is None else created.timestamp()
+
+
+def instant(now: float) -> datetime:
+    return datetime.fromtimestamp(now, UTC)

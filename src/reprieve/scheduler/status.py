@@ -1,0 +1,91 @@
+"""What people read: conditions and events, from decisions. Every sentence of the scheduler is made here."""
+
+from collections.abc import Iterable, Sequence
+
+from reprieve.objects.core import Pod
+from reprieve.objects.meta import find_condition
+from reprieve.objects.scheduling import PodGroup
+from reprieve.scheduler.actions import Emit, Evicted, Ref, SetGroupCondition, SetPodCondition
+
+INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+NOT_MATCHING = "PodsNotMatchingPriority"
+NAMED = 5
+
+
+def pod_ref(pod: Pod) -> Ref:
+    return Ref("Pod", pod.namespace, pod.name, pod.metadata.uid)
+
+
+def group_ref(group: PodGroup) -> Ref:
+    return Ref("PodGroup", group.namespace, group.name, group.metadata.uid)
+
+
+def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
+    """The condition, unless the pod already says so."""
+    now = find_condition(pod.status.conditions, "PodScheduled")
+    if now is not None and (now.status, now.reason, now.message) == ("False", reason, message):
+        return None
+    return SetPodCondition(pod_ref(pod), reason, message)
+
+
+def group_condition(
+    group: PodGroup, type: str, status: str, reason: str, message: str
+) -> SetGroupCondition | None:
+    """The condition, unless the group already says so. A group that once was scheduled stays `True` for ever."""
+    now = find_condition(group.status.conditions, type)
+    if now is not None:
+        if (now.status, now.reason, now.message) == (status, reason, message):
+            return None
+        if type == INITIALLY_SCHEDULED and now.status == "True":
+            return None
+    elif type == NOT_MATCHING and status == "False":
+        return None
+    return SetGroupCondition(group_ref(group), type, status, reason, message, group.metadata.generation)
+
+
+def failed(unit: Ref, message: str) -> Emit:
+    return Emit(unit, "FailedScheduling", message, "Scheduling", warning=True)
+
+
+def scheduled(pod: Ref, node: str) -> Emit:
+    return Emit(pod, "Scheduled", f"Successfully assigned {pod.key} to {node}", "Binding")
+
+
+def preempting(preemptor: Ref, victims: Sequence[Evicted]) -> Emit:
+    names = some([victim.pod.key for victim in victims])
+    what = "pod" if len(victims) == 1 else "pods"
+    return Emit(
+        preemptor, "Preempting", f"Preempting {len(victims)} {what} to make room: {names}", "Preempting"
+    )
+
+
+def preempted(victim: Evicted, preemptor: Ref) -> Emit:
+    word = "podgroup" if preemptor.kind == "PodGroup" else "pod"
+    note = f"Preempted by {word} {preemptor.key} ({preemptor.uid}) on node {victim.node}"
+    if victim.reason:
+        note = f"{note}: {victim.reason}"
+    return Emit(victim.pod, "Preempted", note, "Preempting", related=preemptor)
+
+
+def withdrawn(preemptor: Ref, message: str) -> Emit:
+    return Emit(preemptor, "PreemptionFailed", message, "Preempting", warning=True)
+
+
+def mismatch(strangers: Iterable[str], unequal: Iterable[str], scheduler: str, priority: int) -> str:
+    """Which pods do not fit their group, and in what."""
+    parts = []
+    if names := list(strangers):
+        parts.append(
+            f"all pods in a single pod group should have the same .spec.schedulerName {scheduler!r}: {some(names)} differ"
+        )
+    if names := list(unequal):
+        parts.append(
+            f"all pods in a single pod group should have its priority {priority}: {some(names)} differ"
+        )
+    return "; ".join(parts)
+
+
+def some(names: Sequence[str]) -> str:
+    if len(names) <= NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"

@@ -1,0 +1,61 @@
+"""Which change can help which waiting unit: a hint too many costs a cycle, one too few costs five minutes.
+
+1. A pod left a node: helps units that could go to that node, if they ask for something the pod held or mind other pods.
+2. A node came, or changed its labels, taints, cordon or what it offers: helps units that could go there now.
+3. A pod came to a node or changed its labels: helps units that want to be near pods, or spread.
+Everything else that helps (gates, groups, own spec) changes the unit itself and does not come through here.
+"""
+
+from reprieve.cluster import Cluster
+from reprieve.cluster.classes import PodClass
+from reprieve.objects.core import Node
+from reprieve.placement.static import static_fit
+from reprieve.scheduler.queue import Unit
+
+
+def pod_left(cluster: Cluster, unit: Unit, node: str, left: PodClass) -> bool:
+    slot = cluster.nodes.slot_of.get(node)
+    held = {index for index, amount in left.asks if amount}
+    return any(
+        (slot is not None and bool(static_fit(cluster, cls).fine[slot]) and _asks(cls) & held)
+        or cls.spread
+        or cls.anti_affinity
+        or left.anti_affinity
+        for cls in classes_of(cluster, unit)
+    )
+
+
+def pod_came(cluster: Cluster, unit: Unit) -> bool:
+    return any(cls.affinity or cls.spread or cls.anti_affinity for cls in classes_of(cluster, unit))
+
+
+def node_changed(cluster: Cluster, unit: Unit, node: str) -> bool:
+    slot = cluster.nodes.slot_of.get(node)
+    if slot is None:
+        return any(cls.spread for cls in classes_of(cluster, unit))
+    offers = cluster.nodes.allocatable[:, slot]
+    return any(
+        bool(static_fit(cluster, cls).fine[slot])
+        and all(offers[index] >= amount for index, amount in cls.asks)
+        for cls in classes_of(cluster, unit)
+    )
+
+
+def node_matters(old: Node | None, new: Node) -> bool:
+    """Heartbeats and conditions help nobody."""
+    return (
+        old is None
+        or old.metadata.labels != new.metadata.labels
+        or old.spec != new.spec
+        or old.status.allocatable != new.status.allocatable
+    )
+
+
+def classes_of(cluster: Cluster, unit: Unit) -> list[PodClass]:
+    rows = (cluster.pods.row_of.get(key) for key in unit.pods)
+    ids = {int(cluster.pods.cls[row]) for row in rows if row is not None}
+    return [cluster.classes[id] for id in sorted(ids)]
+
+
+def _asks(cls: PodClass) -> set[int]:
+    return {index for index, amount in cls.asks if amount}

@@ -1,0 +1,220 @@
+"""A cluster in a few lines: objects, a clock, and a core whose actions happen at once, or when the test says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.objects.decode import decode
+from reprieve.scheduler.actions import (
+    Action,
+    Bind,
+    Emit,
+    Nominate,
+    Preempt,
+    Reprieve,
+    SetGroupCondition,
+    SetPodCondition,
+)
+from reprieve.scheduler.core import Core, Cycle
+from reprieve.scheduler.marks import CONDITION, REASON
+
+Document = dict[str, Any]
+
+
+def node(name: str, cpu: int = 4, **labels: str) -> Document:
+    return {
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+        "status": {"allocatable": {"cpu": str(cpu), "memory": "64Gi", "pods": "110"}},
+    }  # fmt: skip
+
+
+def pod(
+    name: str, cpu: int = 1, priority: int = 0, *, group: str = "", on: str = "", **spec: Any
+) -> Document:
+    body: Document = {
+        "schedulerName": "reprieve", "priority": priority,
+        "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}], **spec,
+    }  # fmt: skip
+    if group:
+        body["schedulingGroup"] = {"podGroupName": group}
+    if on:
+        body["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "spec": body}
+
+
+def group(name: str, minimum: int | None = None, priority: int = 0, *, whole: bool = False) -> Document:
+    policy: Document = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
+    mode: Document = {"all": {}} if whole else {"single": {}}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": name, "namespace": "ns"},
+        "spec": {"schedulingPolicy": policy, "disruptionMode": mode, "priority": priority},
+    }  # fmt: skip
+
+
+class World:
+    """The API as the core sees it. Evictions begin at once; victims end when `end` is called (or at once: `graceful=False`)."""
+
+    def __init__(self, *documents: Document, graceful: bool = False, config: Document | None = None) -> None:
+        self.now = 1_000_000.0
+        self.documents: dict[tuple[str, str], Document] = {}
+        self.core = Core(Configuration.load(config), "reprieve")
+        self.graceful = graceful
+        self.events: list[Emit] = []
+        self.cycles: list[Cycle] = []
+        self.evictions: list[str] = []
+        self.held: list[Action] = []
+        self.hold: Callable[[Action], bool] = lambda action: False
+        self._uid = 0
+        self.add(*documents)
+
+    # The API
+
+    def add(self, *documents: Document) -> None:
+        for document in documents:
+            metadata = document["metadata"]
+            key = (document["kind"], metadata["name"])
+            old = self.documents.get(key)
+            if old is None:
+                self._uid += 1
+                metadata.setdefault("uid", f"uid-{self._uid}")
+                metadata.setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
+            self.documents[key] = document
+            before = decode(old) if old is not None else None
+            self.core.observe("MODIFIED" if old else "ADDED", before, decode(document), self.now)
+
+    def change(self, kind: str, name: str, **parts: Document) -> None:
+        old = self.documents[kind, name]
+        new = {**old, **{part: {**old.get(part, {}), **fields} for part, fields in parts.items()}}
+        self.documents[kind, name] = new
+        self.core.observe("MODIFIED", decode(old), decode(new), self.now)
+
+    def remove(self, kind: str, name: str) -> None:
+        document = self.documents.pop((kind, name), None)
+        if document is not None:
+            self.core.observe("DELETED", decode(document), decode(document), self.now)
+
+    def end(self, *names: str) -> None:
+        """Victims that were deleted are gone now; all of them when none is named."""
+        for (kind, name), document in list(self.documents.items()):
+            if (
+                kind == "Pod"
+                and document["metadata"].get("deletionTimestamp")
+                and (not names or name in names)
+            ):
+                self.remove("Pod", name)
+
+    # The loop
+
+    def run(self, limit: int = 200) -> list[Cycle]:
+        """Cycles until nobody is ready; their actions happen."""
+        done: list[Cycle] = []
+        while (cycle := self.core.cycle(self.now)) is not None:
+            done.append(cycle)
+            self.perform(cycle.actions)
+            assert len(done) < limit, "the queue does not come to rest"
+        self.cycles += done
+        return done
+
+    def wait(self, seconds: float) -> list[Cycle]:
+        self.now += seconds
+        return self.run()
+
+    def perform(self, actions: list[Action]) -> None:
+        for action in actions:
+            if self.hold(action):
+                self.held.append(action)
+            else:
+                self._perform(action)
+
+    def release(self) -> None:
+        """What was held happens now."""
+        held, self.held = self.held, []
+        for action in held:
+            self._perform(action)
+
+    def fail(self, error: str = "no") -> None:
+        """What was held fails."""
+        held, self.held = self.held, []
+        for action in held:
+            if isinstance(action, Bind):
+                self.perform(self.core.bound(action, error, self.now))
+            elif isinstance(action, Preempt):
+                errors = {victim.pod.key: error for victim in action.victims}
+                self.perform(self.core.evicted(action, errors, self.now))
+
+    def _perform(self, action: Action) -> None:
+        match action:
+            case Bind(pod=ref, node=where):
+                self.change("Pod", ref.name, spec={"nodeName": where})
+                self.perform(self.core.bound(action, None, self.now))
+            case Preempt():
+                for nomination in action.nominations:
+                    self._perform(nomination)
+                for victim in action.victims:
+                    self.mark(victim.pod.name, action.message)
+                for victim in action.victims:
+                    self.delete(victim.pod.name)
+                self.perform(self.core.evicted(action, {}, self.now))
+            case Nominate(pod=ref, node=where):
+                self.change("Pod", ref.name, status={"nominatedNodeName": where})
+            case Reprieve(pod=ref):
+                self.mark(ref.name, "", truth="False")
+            case SetPodCondition(pod=ref, reason=reason, message=message):
+                self._condition("Pod", ref.name, "PodScheduled", "False", reason, message)
+            case SetGroupCondition(group=ref):
+                self._condition(
+                    "PodGroup", ref.name, action.type, action.status, action.reason, action.message
+                )
+            case Emit():
+                self.events.append(action)
+
+    def mark(self, name: str, message: str, truth: str = "True") -> None:
+        self._condition("Pod", name, CONDITION, truth, REASON, message)
+
+    def delete(self, name: str) -> None:
+        self.evictions.append(name)
+        self.change("Pod", name, metadata={"deletionTimestamp": "2026-01-01T00:00:30Z"})
+        if not self.graceful:
+            self.remove("Pod", name)
+
+    def _condition(self, kind: str, name: str, type: str, truth: str, reason: str, message: str) -> None:
+        if (kind, name) not in self.documents:
+            return
+        kept = [each for each in self.conditions(kind, name) if each["type"] != type]
+        new = {"type": type, "status": truth, "reason": reason, "message": message}
+        self.change(kind, name, status={"conditions": [*kept, new]})
+
+    # What the tests ask
+
+    def conditions(self, kind: str, name: str) -> list[Document]:
+        found: list[Document] = self.documents[kind, name].get("status", {}).get("conditions", [])
+        return found
+
+    def condition(self, kind: str, name: str, type: str) -> Document | None:
+        return next((each for each in self.conditions(kind, name) if each["type"] == type), None)
+
+    def where(self, *names: str) -> list[str]:
+        return [self.documents["Pod", name]["spec"].get("nodeName", "") for name in names]
+
+    def nominated(self, *names: str) -> list[str]:
+        return [self.documents["Pod", name].get("status", {}).get("nominatedNodeName", "") for name in names]
+
+    def running(self) -> list[str]:
+        return sorted(
+            name
+            for (kind, name), doc in self.documents.items()
+            if kind == "Pod" and doc["spec"].get("nodeName")
+        )
+
+    def state(self, unit: str) -> str:
+        found = self.core.queue.units.get(unit)
+        return found.state.value if found else ""
+
+    def restart(self) -> "World":
+        """A new scheduler that knows nothing but the objects."""
+        fresh = World(graceful=self.graceful)
+        fresh.now = self.now
+        fresh.add(*[doc for (kind, _), doc in self.documents.items() if kind != "Pod"])
+        fresh.add(*[doc for (kind, _), doc in self.documents.items() if kind == "Pod"])
+        fresh.perform(fresh.core.recover())
+        return fresh
