@@ -58,10 +58,14 @@ class Backend:
             self.store, ObjectRules(self.store, configuration or Configuration.load(None))
         )
         self.clock = clock
+        self._second = (datetime.min.replace(tzinfo=UTC), "")
 
     def timestamp(self) -> str:
         """Now, as the wire writes it: whole seconds."""
-        return format_time(self.clock().replace(microsecond=0))
+        now = self.clock().replace(microsecond=0)
+        if now != self._second[0]:
+            self._second = (now, format_time(now))
+        return self._second[1]
 
     def existing(self, resource: ResourceInfo, namespace: str, name: str) -> Record:
         """The state that a write builds on, or 404."""

@@ -3,8 +3,8 @@
 Works on raw documents in place. Knows no storage.
 """
 
+import os
 import secrets
-import uuid
 from typing import Any
 
 import msgspec
@@ -97,8 +97,16 @@ def fill_new(metadata: Document, timestamp: str) -> None:
     """What only the server may say about a new object."""
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "generation"):
         metadata.pop(key, None)
-    metadata["uid"] = str(uuid.uuid4())
+    metadata["uid"] = new_uid()
     metadata["creationTimestamp"] = timestamp
+
+
+def new_uid() -> str:
+    """A random UUID (version 4); `uuid.uuid4` takes three times as long to say the same."""
+    number = int.from_bytes(os.urandom(16), "big")
+    number = number & ~(0xF000 << 64) & ~(0xC000 << 48) | (0x4000 << 64) | (0x8000 << 48)
+    text = f"{number:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def generated_name(base: str) -> str:

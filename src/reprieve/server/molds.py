@@ -7,16 +7,20 @@ kept, never a refusal.
 
 from typing import NamedTuple
 
+import msgspec
+
 from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS
 from reprieve.server.registry import Document
-from reprieve.server.storage.records import decode_any, encode
+from reprieve.server.storage.records import encode
 
 _CAPACITY = 4096
 
 
 class Mold(NamedTuple):
-    spec: bytes
-    status: bytes
+    """Encoded already: encoding a document with these inside copies the bytes."""
+
+    spec: msgspec.Raw
+    status: msgspec.Raw
 
 
 class PodMolds:
@@ -34,12 +38,12 @@ class PodMolds:
         return encode([annotation, group, document.get("spec")])
 
     def cast(self, key: bytes, document: Document) -> bool:
-        """Give the document the spec and status that its spec led to before, if it did."""
+        """Give the document the spec and status that its spec led to before, if it did. It can only be encoded then."""
         mold = self._molds.get(key)
         if mold is None:
             return False
-        document["spec"] = decode_any(mold.spec)
-        document["status"] = decode_any(mold.status)
+        document["spec"] = mold.spec
+        document["status"] = mold.status
         return True
 
     def keep(self, key: bytes, document: Document) -> None:
@@ -48,4 +52,6 @@ class PodMolds:
             return
         if len(self._molds) >= _CAPACITY:
             del self._molds[next(iter(self._molds))]
-        self._molds[key] = Mold(encode(document["spec"]), encode(document["status"]))
+        self._molds[key] = Mold(
+            msgspec.Raw(encode(document["spec"])), msgspec.Raw(encode(document["status"]))
+        )
