@@ -11,7 +11,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-GATED_MESSAGE = "Workload requires preemption, but it's gated"
+from reprieve.quota.sentences import GATED
+
+GATED_MESSAGE = GATED
 _PATTERN = re.compile(
     r"; cost: highestPriority=(-?\d{1,19}) lostPodSeconds=(\d{1,19}) victims=(\d{1,19})(?=$|[\s;,.])"
 )

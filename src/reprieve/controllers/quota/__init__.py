@@ -1,0 +1,78 @@
+"""Quota, live: admission against an API server (`reprieve run --controllers quota`).
+
+`run` admits until cancelled. The decisions are `reprieve.quota.cycle` and `lifecycle.next_state`, both pure; here are the
+informers, the writes and the follow-up on jobs and pod groups.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from reprieve.config import Configuration
+from reprieve.controllers.quota.controller import QuotaController
+from reprieve.controllers.quota.job_shape import QUEUE_LABEL
+from reprieve.kube import (
+    ADMISSION_CHECKS,
+    CLUSTER_QUEUES,
+    COHORTS,
+    JOBS,
+    KUEUE_WORKLOADS,
+    LIMIT_RANGES,
+    LOCAL_QUEUES,
+    NAMESPACES,
+    POD_GROUPS,
+    PODS,
+    PRIORITY_CLASSES,
+    RESOURCE_FLAVORS,
+    WORKLOAD_PRIORITY_CLASSES,
+    Change,
+    Client,
+    EventRecorder,
+    Informer,
+    Resource,
+)
+
+__all__ = ["QuotaController", "run", "watching"]
+
+log = logging.getLogger(__name__)
+
+PARAMETERS = (
+    NAMESPACES,
+    LIMIT_RANGES,
+    PRIORITY_CLASSES,
+    WORKLOAD_PRIORITY_CLASSES,
+    RESOURCE_FLAVORS,
+    ADMISSION_CHECKS,
+    COHORTS,
+)
+
+
+async def run(client: Client, config: Configuration | None = None) -> None:
+    """Admit the workloads of the cluster behind `client` until cancelled."""
+    events = EventRecorder(client, "reprieve-quota")
+    controller = QuotaController(client, Configuration.load(config), events=events)
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
+        group.create_task(events.run(), name="quota-events")
+        await watching(controller, stack)
+        await controller.run()
+
+
+async def watching(controller: QuotaController, stack: AsyncExitStack) -> None:
+    """Start the informers in an order in which each object finds what it refers to; return when all is read."""
+    client, seen = controller.client, controller.seen
+    followed: list[tuple[Resource, Callable[[Change], None], dict[str, str]]] = [
+        *((kind, seen.parameter_changed, {}) for kind in PARAMETERS),
+        (CLUSTER_QUEUES.raw(), seen.queue_changed, {}),
+        (LOCAL_QUEUES.raw(), seen.local_queue_changed, {}),
+        (JOBS.raw(), seen.job_changed, {"labels": QUEUE_LABEL}),
+        (POD_GROUPS, seen.group_changed, {}),
+        (PODS, seen.pod_changed, {}),
+        (KUEUE_WORKLOADS.raw(), seen.workload_changed, {}),
+    ]
+    for resource, handler, options in followed:
+        served = await client.served(resource)
+        if served is None:
+            log.warning("%s is not served here (see `reprieve manifests crds`)", resource.kind)
+            continue
+        await stack.enter_async_context(Informer(client, served, handler, **options))

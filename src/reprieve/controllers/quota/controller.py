@@ -1,0 +1,310 @@
+"""The quota controller: hears of changes, runs admission cycles, writes what they decide, follows up on each workload.
+
+Concurrency: one loop. Informers only take note (`Observed`). One task runs cycles and writes their outcomes before the
+next cycle; a work queue follows up on workloads, jobs, groups and queues, one handler for each at a time. Every write
+names the version it is based on, so a decision made on the past is refused by the API server and made again.
+All state that matters is in the API objects: a controller that starts continues where the last one stopped.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from datetime import UTC, datetime
+
+from msgspec import structs
+
+from reprieve.config import Configuration
+from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
+from reprieve.controllers.quota.job_shape import workload_name
+from reprieve.controllers.quota.jobs import may_run, reconcile_job
+from reprieve.controllers.quota.lifecycle import Situation, next_state
+from reprieve.controllers.quota.observed import Observed
+from reprieve.controllers.quota.patches import status_patch
+from reprieve.controllers.quota.pricing import gated_message
+from reprieve.controllers.quota.queue_status import cluster_queue_status, local_queue_status
+from reprieve.controllers.workqueue import WorkQueue
+from reprieve.fleet.lease import Verdict
+from reprieve.fleet.names import GATE, GATE_SEEN_ANNOTATION
+from reprieve.kube import (
+    CLUSTER_QUEUES,
+    KUEUE_WORKLOADS,
+    LOCAL_QUEUES,
+    ApiError,
+    Client,
+    EventRecorder,
+    Reference,
+    TransportError,
+)
+from reprieve.objects.kueue import Workload
+from reprieve.objects.meta import Document
+from reprieve.quota import Outcome, Quota, Rules, cycle, wait
+from reprieve.quota.outcome import Waiting
+from reprieve.quota.sentences import Event
+
+log = logging.getLogger(__name__)
+
+PREEMPTION_GATED = "PreemptionGated"
+STATUS_DELAY = 0.5
+"""How long changes of a queue are gathered before its status is written."""
+
+Heard = Callable[[Outcome], None]
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _unheard(_outcome: Outcome) -> None:
+    """Nobody listens."""
+
+
+class QuotaController:
+    def __init__(
+        self,
+        client: Client,
+        config: Configuration,
+        *,
+        events: EventRecorder | None = None,
+        now: Callable[[], datetime] = _utc_now,
+        heard: Heard = _unheard,
+    ) -> None:
+        self.client = client
+        self.quota = Quota(Rules.of(config))
+        self.queue = WorkQueue(self._follow_up)
+        self.seen = Observed(self.quota, self._touched, self._seconds)
+        self._gates = config.gate("MultiKueueOrchestratedPreemption")
+        self._events = events
+        self._now = now
+        self._heard = heard
+        self._wake = asyncio.Event()
+
+    def _seconds(self) -> datetime:
+        """The API keeps whole seconds; so do decisions, or a write would never equal what comes back."""
+        return self._now().replace(microsecond=0)
+
+    def _touched(self, key: str) -> None:
+        if key.startswith(("clusterqueue/", "localqueue/")):
+            self.queue.add_after(key, STATUS_DELAY)
+        else:
+            self.queue.add(key)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Admit until cancelled. The informers must have filled `seen` before."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._cycles(), name="quota-cycles")
+            group.create_task(self.queue.run(), name="quota-queue")
+
+    # Cycles
+
+    async def _cycles(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self.quota.has_heads():
+                outcome = cycle(self.quota, self._seconds())
+                self._heard(outcome)
+                await self._carry_out(outcome)
+                if not outcome.made_progress:
+                    break  # nothing to gain before something changes
+
+    async def _carry_out(self, outcome: Outcome) -> None:
+        writes = [self._write(each.workload.key, each.workload, gates=True) for each in outcome.evicted]
+        writes += [self._write(each.workload.key, each.workload) for each in outcome.reserved]
+        writes += [
+            self._write(each.claim.key, told) for each in outcome.waiting if (told := self._told(each))
+        ]
+        await asyncio.gather(*writes)
+        self._record(outcome.events)
+
+    def _told(self, waiting: Waiting) -> Workload | None:
+        """What a waiting workload should say; None when it says so already."""
+        known = self.seen.workloads.get(waiting.claim.key)
+        if known is None or not waiting.gated:
+            return waiting.workload
+        now = self._seconds()
+        message = gated_message(self.quota, waiting.claim, known, now)
+        told = wait(known, PREEMPTION_GATED, message, now, gated=True)
+        return told if told != known else None
+
+    def _record(self, events: Iterable[Event]) -> None:
+        for event in events if self._events is not None else ():
+            known = self.seen.workloads.get(event.workload)
+            if known is not None and self._events is not None:
+                reference = Reference.to(known, KUEUE_WORKLOADS.api_version, "Workload")
+                self._events.record(
+                    reference, event.reason, event.message, action="Admission", type=event.type
+                )
+
+    # Writes
+
+    async def _write(self, key: str, wanted: Workload, gates: bool = False) -> None:
+        """Write a decision. What was decided counts at once; if the write is refused, what is true counts again."""
+        raw, known = self.seen.raw.get(key), self.seen.workloads.get(key)
+        if raw is None or known is None or key in self.seen.writing:
+            return
+        patch = status_patch(raw, known, wanted)
+        if not gates:
+            patch.pop("preemptionGates", None)
+        if not patch:
+            return
+        namespace, name = key.split("/")
+        body = {"metadata": {"resourceVersion": raw["metadata"]["resourceVersion"]}, "status": patch}
+        answer: Document | None
+        self.seen.writing.add(key)
+        try:
+            answer = await self.client.patch(KUEUE_WORKLOADS, name, body, namespace, subresource="status")
+        except (ApiError, TransportError) as error:
+            log.info("%s: decided on the past, looking again: %s", key, error)
+            answer = await self._read(key)
+        finally:
+            self.seen.writing.discard(key)
+        if answer is None:
+            self.seen.forget_workload(key)
+        else:
+            self.seen.see_workload(answer)
+
+    async def _read(self, key: str) -> Document | None:
+        namespace, name = key.split("/")
+        try:
+            found: Document = await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+        return found
+
+    # Following up
+
+    async def _follow_up(self, key: str) -> float:
+        kind, _, name = key.partition("/")
+        match kind:
+            case "workload":
+                return await self._workload(name)
+            case "job":
+                await self._job(name)
+            case "group":
+                await self._group(name)
+            case "clusterqueue":
+                await self._queue_status(name)
+            case "localqueue":
+                await self._local_queue_status(name)
+        return 0.0
+
+    async def _workload(self, key: str) -> float:
+        known = self.seen.workloads.get(key)
+        if known is None:
+            return 0.0
+        if key in self.seen.writing:
+            return 0.05
+        lease = self.seen.lease(key)
+        if lease.verdict is Verdict.NOTE:
+            await self._annotate(key, lease.note)
+            return lease.left.total_seconds()
+        now = self._seconds()
+        if lease.verdict is Verdict.CLOSE:
+            known = _with_closed_gate(known, now)
+        step = next_state(self._situation(key, known), now)
+        if step.deactivate:
+            await self._deactivate(key)
+        await self._write(key, step.workload, gates=True)
+        return lease.left.total_seconds() if lease.verdict is Verdict.HOLD else 0.0
+
+    def _situation(self, key: str, workload: Workload) -> Situation:
+        admission = workload.status.admission
+        queue = self.quota.ledger.queues.get(
+            admission.cluster_queue if admission else self.seen.queue_of(workload)
+        )
+        checks: tuple[str, ...] = ()
+        stopped = held = ""
+        if queue is not None:
+            flavors = _flavors_of(workload)
+            rules = queue.spec.admission_checks_strategy.admission_checks
+            checks = tuple(r.name for r in rules if not r.on_flavors or flavors & set(r.on_flavors))
+            stopped = "ClusterQueueStopped" if queue.spec.stop_policy == "HoldAndDrain" else ""
+            held = "ClusterQueueStopped" if queue.spec.stop_policy == "Hold" else ""
+        local = self.seen.local_queue_documents.get(f"{workload.namespace}/{workload.spec.queue_name}") or {}
+        policy = (local.get("spec") or {}).get("stopPolicy", "None")
+        stopped = stopped or ("LocalQueueStopped" if policy == "HoldAndDrain" else "")
+        held = held or ("LocalQueueStopped" if policy == "Hold" else "")
+        return Situation(workload, self.seen.owner_of(key), checks, stopped, held, self._gates)
+
+    async def _annotate(self, key: str, note: str) -> None:
+        """Note that the gate was seen opening; only then may it be obeyed."""
+        namespace, name = key.split("/")
+        metadata = {
+            "resourceVersion": self.seen.raw[key]["metadata"]["resourceVersion"],
+            "annotations": {GATE_SEEN_ANNOTATION: note},
+        }
+        self.seen.see_workload(
+            await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
+        )
+
+    async def _deactivate(self, key: str) -> None:
+        namespace, name = key.split("/")
+        self.seen.see_workload(
+            await self.client.patch(KUEUE_WORKLOADS, name, {"spec": {"active": False}}, namespace)
+        )
+
+    async def _job(self, name: str) -> None:
+        job = self.seen.jobs.get(name)
+        if job is not None:
+            key = f"{job['metadata']['namespace']}/{workload_name('Job', job)}"
+            await reconcile_job(
+                self.client,
+                job,
+                self.seen.raw.get(key),
+                self.seen.workloads.get(key),
+                self.quota.ledger.flavors,
+                self.seen.priorities,
+            )
+
+    async def _group(self, name: str) -> None:
+        group = self.seen.groups.get(name)
+        if group is not None:
+            workload = self.seen.workloads.get(group_workload_key(group))
+            await reconcile_group(
+                self.client,
+                group,
+                list(self.seen.pods.get(name, {}).values()),
+                workload,
+                workload is not None and may_run(workload),
+                self.quota.ledger.flavors,
+                self.seen.priorities,
+            )
+
+    async def _queue_status(self, name: str) -> None:
+        known = self.seen.queue_documents.get(name)
+        if known is None:
+            return
+        document = deepcopy(known)
+        if cluster_queue_status(self.quota, name, document, self._seconds()):
+            await self.client.patch(
+                CLUSTER_QUEUES, name, {"status": document["status"]}, subresource="status"
+            )
+
+    async def _local_queue_status(self, key: str) -> None:
+        known = self.seen.local_queue_documents.get(key)
+        if known is None:
+            return
+        document = deepcopy(known)
+        if local_queue_status(self.quota, document, self._seconds()):
+            namespace, name = key.split("/")
+            await self.client.patch(
+                LOCAL_QUEUES, name, {"status": document["status"]}, namespace, subresource="status"
+            )
+
+
+def _flavors_of(workload: Workload) -> set[str]:
+    admission = workload.status.admission
+    sets = admission.pod_set_assignments if admission is not None else ()
+    return {flavor for each in sets for flavor in each.flavors.values()}
+
+
+def _with_closed_gate(workload: Workload, now: datetime) -> Workload:
+    gates = tuple(
+        structs.replace(gate, position="Closed", last_transition_time=now) if gate.name == GATE else gate
+        for gate in workload.status.preemption_gates
+    )
+    return structs.replace(workload, status=structs.replace(workload.status, preemption_gates=gates))

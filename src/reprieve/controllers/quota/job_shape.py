@@ -1,0 +1,156 @@
+"""A batch/v1 Job and its workload: one turned into the other, node labels in and out. Pure."""
+
+import hashlib
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
+from reprieve.objects.decode import encode
+from reprieve.objects.kueue import ResourceFlavor, Workload
+from reprieve.objects.meta import Document
+
+QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
+PREBUILT_LABEL: Final = "kueue.x-k8s.io/prebuilt-workload-name"
+JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
+MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
+_GENERATED: Final = (
+    "controller-uid",
+    "job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+)
+_LONGEST_NAME = 63
+
+
+def workload_name(kind: str, document: Document) -> str:
+    """The workload of an owner: named by the user, or after the owner and its UID."""
+    metadata = document["metadata"]
+    named = (metadata.get("labels") or {}).get(PREBUILT_LABEL)
+    if named:
+        return str(named)
+    digest = hashlib.sha256(f"{kind}/{metadata['name']}/{metadata.get('uid', '')}".encode()).hexdigest()[:5]
+    return f"{kind.lower()}-{metadata['name']}"[: _LONGEST_NAME - 6] + f"-{digest}"
+
+
+def owned_workload(
+    kind: str, api_version: str, owner: Document, pod_sets: list[Document], priority: Document
+) -> Document:
+    """A new workload that goes when its owner does."""
+    metadata = owner["metadata"]
+    reference = {
+        "apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata.get("uid", ""),
+        "controller": True, "blockOwnerDeletion": True,
+    }  # fmt: skip
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": workload_name(kind, owner),
+            "namespace": metadata["namespace"],
+            "labels": {JOB_UID_LABEL: metadata.get("uid", "")},
+            "ownerReferences": [reference],
+        },
+        "spec": {"queueName": metadata["labels"][QUEUE_LABEL], "podSets": pod_sets, **priority},
+    }
+
+
+def job_pod_sets(job: Document) -> list[Document]:
+    spec = job.get("spec") or {}
+    parallelism = spec.get("parallelism", 1)
+    completions = spec.get("completions")
+    count = min(parallelism, completions) if completions is not None else parallelism
+    pod_set: Document = {
+        "name": "main",
+        "count": count,
+        "template": plain_template(spec.get("template") or {}),
+    }
+    least = (job["metadata"].get("annotations") or {}).get(MIN_PARALLELISM, "")
+    if least.isdigit() and 0 < int(least) < count:
+        pod_set["minCount"] = int(least)
+    return [pod_set]
+
+
+def plain_template(template: Document) -> Document:
+    """The template without what the job controller added to it."""
+    copied = deepcopy(template)
+    labels = (copied.get("metadata") or {}).get("labels") or {}
+    for name in _GENERATED:
+        labels.pop(name, None)
+    return copied
+
+
+def job_owner(job: Document) -> Owner:
+    """What runs of the job. Pods that are still terminating hold their node, so the quota is not free yet."""
+    status = job.get("status") or {}
+    for entry in status.get("conditions") or ():
+        if entry.get("type") in ("Complete", "Failed") and entry.get("status") == "True":
+            reason = "Succeeded" if entry["type"] == "Complete" else "Failed"
+            return Owner(FINISHED, reason, entry.get("message") or f"Job {reason.lower()}")
+    active = (status.get("active") or 0) + (status.get("terminating") or 0)
+    suspended = bool((job.get("spec") or {}).get("suspend"))
+    return Owner(STOPPED if suspended and not active else RUNNING)
+
+
+def started_spec(workload: Workload, job: Document, flavors: Mapping[str, ResourceFlavor]) -> Document:
+    """The merge patch that lets a suspended job go where its quota is."""
+    template = (job.get("spec") or {}).get("template", {}).get("spec") or {}
+    labels, tolerations = injected(workload, "main", flavors)
+    patch: Document = {"suspend": False}
+    changes: Document = {}
+    if labels:
+        changes["nodeSelector"] = labels
+    if tolerations:
+        changes["tolerations"] = [*(template.get("tolerations") or ()), *tolerations]
+    if changes:
+        patch["template"] = {"spec": changes}
+    count = _assigned_count(workload)
+    if count is not None and count != (job.get("spec") or {}).get("parallelism", 1):
+        patch["parallelism"] = count
+    return patch
+
+
+def restored_spec(workload: Document, job: Document) -> Document:
+    """The merge patch that takes out again what starting put in; empty when the job is as its user wrote it."""
+    pod_set = workload["spec"]["podSets"][0]
+    original = (pod_set.get("template") or {}).get("spec") or {}
+    current = (job.get("spec") or {}).get("template", {}).get("spec") or {}
+    changes: Document = {}
+    before, after = current.get("nodeSelector") or {}, original.get("nodeSelector") or {}
+    if before != after:
+        changes["nodeSelector"] = {**dict.fromkeys(before), **after} or None
+    if (current.get("tolerations") or []) != (original.get("tolerations") or []):
+        changes["tolerations"] = original.get("tolerations")
+    patch: Document = {"template": {"spec": changes}} if changes else {}
+    if (
+        MIN_PARALLELISM in (job["metadata"].get("annotations") or {})
+        and job["spec"].get("parallelism", 1) != pod_set["count"]
+    ):
+        patch["parallelism"] = pod_set["count"]
+    return patch
+
+
+def injected(
+    workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]
+) -> tuple[dict[str, str], list[Any]]:
+    """Node labels and tolerations of the flavors that a podset was assigned."""
+    labels: dict[str, str] = {}
+    tolerations: list[Any] = []
+    admission = workload.status.admission
+    for assignment in admission.pod_set_assignments if admission is not None else ():
+        if assignment.name != pod_set:
+            continue
+        for name in sorted(set(assignment.flavors.values())):
+            flavor = flavors.get(name)
+            if flavor is not None:
+                labels |= flavor.spec.node_labels
+                tolerations += encode(flavor).get("spec", {}).get("tolerations", [])
+    return labels, tolerations
+
+
+def _assigned_count(workload: Workload) -> int | None:
+    admission = workload.status.admission
+    if admission is None or not admission.pod_set_assignments:
+        return None
+    return admission.pod_set_assignments[0].count

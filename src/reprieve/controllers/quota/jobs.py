@@ -1,0 +1,116 @@
+"""Jobs that wait for quota: suspended until their workload is admitted, suspended again when it is evicted.
+
+The order of the writes is the one a real API server allows: a job's node selector may change only while it is
+suspended and has no start time.
+"""
+
+from collections.abc import Mapping
+
+from reprieve.controllers.quota.job_shape import (
+    JOB_UID_LABEL,
+    PREBUILT_LABEL,
+    job_owner,
+    job_pod_sets,
+    owned_workload,
+    restored_spec,
+    started_spec,
+    workload_name,
+)
+from reprieve.controllers.quota.lifecycle import FINISHED
+from reprieve.controllers.quota.priorities import Priorities
+from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
+from reprieve.objects.kueue import ResourceFlavor, Workload
+from reprieve.objects.meta import Document
+from reprieve.quota.claims import holds
+
+
+async def reconcile_job(
+    client: Client,
+    job: Document,
+    raw: Document | None,
+    workload: Workload | None,
+    flavors: Mapping[str, ResourceFlavor],
+    priorities: Priorities,
+) -> None:
+    """Bring one job in line with its workload (`raw` and typed); make the workload if there is none."""
+    suspended = bool((job.get("spec") or {}).get("suspend"))
+    if job_owner(job).state == FINISHED:
+        return
+    if raw is None or workload is None:
+        if not suspended:
+            await _suspend(client, job)
+        elif PREBUILT_LABEL not in (job["metadata"].get("labels") or {}):
+            await _create_workload(client, job, priorities)
+        return
+    if not raw["metadata"].get("ownerReferences"):
+        await _own(client, job, raw)
+    if may_run(workload):
+        if suspended:
+            await _start(client, job, started_spec(workload, job, flavors))
+        return
+    if not suspended:
+        await _suspend(client, job)
+    else:
+        await _restore(client, job, raw)
+
+
+def may_run(workload: Workload) -> bool:
+    """Admitted here. A workload that was given to another cluster runs there."""
+    return (
+        holds(workload, "Admitted")
+        and not holds(workload, "Evicted")
+        and not holds(workload, "Finished")
+        and workload.spec.active
+        and not workload.status.cluster_name
+    )
+
+
+async def _create_workload(client: Client, job: Document, priorities: Priorities) -> None:
+    template = (job.get("spec") or {}).get("template", {}).get("spec") or {}
+    priority = priorities.resolve(job["metadata"].get("labels") or {}, template.get("priorityClassName", ""))
+    document = owned_workload("Job", "batch/v1", job, job_pod_sets(job), priority)
+    try:
+        await client.create(KUEUE_WORKLOADS, document)
+    except ApiError as error:
+        if not error.already_exists:
+            raise
+
+
+async def _own(client: Client, job: Document, workload: Document) -> None:
+    """A workload that was there before its job (a copy from a manager) goes with the job from now on."""
+    metadata = job["metadata"]
+    reference = {
+        "apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"], "controller": True,
+    }  # fmt: skip
+    patch = {"metadata": {"ownerReferences": [reference], "labels": {JOB_UID_LABEL: metadata["uid"]}}}
+    await client.patch(KUEUE_WORKLOADS, workload["metadata"]["name"], patch, metadata["namespace"])
+
+
+async def _suspend(client: Client, job: Document) -> None:
+    await _patch(client, job, {"spec": {"suspend": True}})
+
+
+async def _start(client: Client, job: Document, spec: Document) -> None:
+    await _clear_start_time(client, job)
+    await _patch(client, job, {"spec": spec})
+
+
+async def _restore(client: Client, job: Document, workload: Document) -> None:
+    spec = restored_spec(workload, job)
+    if spec:
+        await _clear_start_time(client, job)
+        await _patch(client, job, {"spec": spec})
+
+
+async def _clear_start_time(client: Client, job: Document) -> None:
+    if (job.get("status") or {}).get("startTime"):
+        await _patch(client, job, {"status": {"startTime": None}}, "status")
+
+
+async def _patch(client: Client, job: Document, patch: Document, subresource: str = "") -> None:
+    metadata = job["metadata"]
+    await client.patch(JOBS, metadata["name"], patch, metadata["namespace"], subresource=subresource)
+
+
+def job_workload_key(job: Document) -> str:
+    return f"{job['metadata']['namespace']}/{workload_name('Job', job)}"

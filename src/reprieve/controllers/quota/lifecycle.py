@@ -1,0 +1,174 @@
+"""What becomes of one workload between admission cycles: a pure function from what is so to what should be written.
+
+The cycle gives quota and asks victims to leave; everything that follows from it is here: checks, admission, eviction
+for other reasons, giving the quota back, queueing again, the end.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from reprieve.objects.kueue import AdmissionCheckState, PreemptionGateState, Workload
+from reprieve.objects.meta import find_condition
+from reprieve.quota import evict, release
+from reprieve.quota.claims import holds
+from reprieve.quota.conditions import with_condition, with_status
+
+RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
+
+WAITS_FOR_ITS_CAUSE = {
+    "ClusterQueueStopped": "ClusterQueueRestarted",
+    "LocalQueueStopped": "LocalQueueRestarted",
+    "Deactivated": "Reactivated",
+    "AdmissionCheck": "BackoffFinished",
+}
+"""Reasons of an eviction after which a workload may queue again only when the cause is gone, and what that is called."""
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """What runs for the workload: nothing of it left, something of it running, or over with an outcome."""
+
+    state: str = STOPPED
+    reason: str = ""
+    message: str = ""
+
+
+class Situation(msgspec.Struct, frozen=True):
+    workload: Workload
+    owner: Owner = Owner()
+    checks: tuple[str, ...] = ()
+    """Admission checks that apply to the flavors it got."""
+    stopped: str = ""
+    """`ClusterQueueStopped` or `LocalQueueStopped` when its queue sends everybody away."""
+    held: str = ""
+    """The same when its queue only admits nobody new."""
+    publish_gates: bool = False
+
+
+class Next(msgspec.Struct, frozen=True):
+    workload: Workload
+    deactivate: bool = False
+    """Also switch the workload off (`spec.active`): a rejected one must not come back."""
+
+
+def next_state(situation: Situation, now: datetime) -> Next:
+    """The first of these that applies, after the gates' positions:
+
+    1. it has finished: nothing more;
+    2. what it stands for is over: so is the workload;
+    3. it holds quota and was evicted: when nothing runs any more the quota is free and it queues again;
+    4. it holds quota and must go: switched off, rejected or retried by a check, its queue drained;
+    5. it holds quota: admitted as soon as every check is ready;
+    6. it waits and the cause of its eviction is gone: it may queue again.
+    """
+    workload = situation.workload
+    if holds(workload, "Finished"):
+        return Next(workload)
+    if situation.owner.state == FINISHED:
+        return Next(_finished(workload, situation.owner, now))
+    if situation.publish_gates:
+        workload = with_gate_positions(workload, now)
+    if not holds(workload, "QuotaReserved"):
+        return Next(_requeued(workload, situation, now))
+    if holds(workload, "Evicted"):
+        return Next(workload if situation.owner.state == RUNNING else _released(workload, now))
+    workload = _with_checks(workload, situation.checks, now)
+    states = {check.name: check.state for check in workload.status.admission_checks}
+    if not workload.spec.active:
+        return Next(evict(workload, "Deactivated", "The workload is deactivated", now))
+    target = find_condition(workload.status.conditions, "DeactivationTarget")
+    if target is not None and target.status == "True":
+        return Next(evict(workload, f"DeactivatedDueTo{target.reason}", target.message, now), deactivate=True)
+    if "Rejected" in states.values():
+        return Next(_rejected(workload, states, now), deactivate=True)
+    if "Retry" in states.values():
+        return Next(evict(workload, "AdmissionCheck", _named("Retry", states), now))
+    if situation.stopped:
+        message = "The queue is stopped and drained"
+        return Next(evict(workload, situation.stopped, message, now))
+    return Next(_with_admitted(workload, states, now))
+
+
+def with_gate_positions(workload: Workload, now: datetime) -> Workload:
+    """Every gate of the spec has a position, first closed; positions of gates that left the spec are dropped."""
+    wanted = [gate.name for gate in workload.spec.preemption_gates]
+    known = {gate.name: gate for gate in workload.status.preemption_gates}
+    if set(wanted) == known.keys():
+        return workload
+    kept = [gate for gate in workload.status.preemption_gates if gate.name in wanted]
+    new = [
+        PreemptionGateState(name=name, position="Closed", last_transition_time=now)
+        for name in wanted
+        if name not in known
+    ]
+    return with_status(workload, preemption_gates=(*kept, *new))
+
+
+def _finished(workload: Workload, owner: Owner, now: datetime) -> Workload:
+    generation = workload.metadata.generation
+    conditions = with_condition(
+        workload.status.conditions, "Finished", True, owner.reason, owner.message, now, generation
+    )
+    return with_status(workload, conditions=conditions)
+
+
+def _released(workload: Workload, now: datetime) -> Workload:
+    freed = release(workload, now)
+    cause = find_condition(freed.status.conditions, "Evicted")
+    if cause is None or cause.reason != "AdmissionCheck":
+        return freed
+    return _with_requeued(freed, "BackoffFinished", now)
+
+
+def _requeued(workload: Workload, situation: Situation, now: datetime) -> Workload:
+    requeued = find_condition(workload.status.conditions, "Requeued")
+    if requeued is None or requeued.status != "False" or not workload.spec.active:
+        return workload
+    if situation.stopped or situation.held:
+        return workload
+    known = next((name for name in WAITS_FOR_ITS_CAUSE if requeued.reason.startswith(name)), "")
+    return _with_requeued(workload, WAITS_FOR_ITS_CAUSE[known], now) if known else workload
+
+
+def _with_requeued(workload: Workload, reason: str, now: datetime) -> Workload:
+    generation = workload.metadata.generation
+    conditions = with_condition(workload.status.conditions, "Requeued", True, reason, "", now, generation)
+    return with_status(workload, conditions=conditions)
+
+
+def _with_checks(workload: Workload, checks: tuple[str, ...], now: datetime) -> Workload:
+    """The status lists exactly the checks that apply; new ones are pending."""
+    known = {check.name: check for check in workload.status.admission_checks}
+    if set(checks) == known.keys():
+        return workload
+    listed = tuple(
+        known.get(name) or AdmissionCheckState(name=name, state="Pending", last_transition_time=now)
+        for name in checks
+    )
+    return with_status(workload, admission_checks=listed)
+
+
+def _rejected(workload: Workload, states: dict[str, str], now: datetime) -> Workload:
+    return evict(workload, "DeactivatedDueToAdmissionCheck", _named("Rejected", states), now)
+
+
+def _named(state: str, states: dict[str, str]) -> str:
+    names = ", ".join(sorted(name for name, held in states.items() if held == state))
+    return f"At least one admission check is {state}: {names}"
+
+
+def _with_admitted(workload: Workload, states: dict[str, str], now: datetime) -> Workload:
+    ready = all(state == "Ready" for state in states.values())
+    reason, message = (
+        ("Admitted", "The workload is admitted")
+        if ready
+        else (
+            "UnsatisfiedAdmissionChecks",
+            "The workload has not all checks ready",
+        )
+    )
+    generation = workload.metadata.generation
+    conditions = with_condition(
+        workload.status.conditions, "Admitted", ready, reason, message, now, generation
+    )
+    return with_status(workload, conditions=conditions)

@@ -1,0 +1,273 @@
+"""Everything the quota controller has seen, in the form its parts need, kept in step with the informers.
+
+Handlers run in the informers' tasks, in order, and only take note. Two things are guarded here:
+- A write that is on its way has already been counted. Until its answer is there, what the watch says of that workload
+  is the past and is not listened to; afterwards older versions are not, either.
+- An open gate whose opening has not been noted yet (see `reprieve.fleet.lease`) counts as closed.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from msgspec import structs
+
+from reprieve.controllers.quota.groups import group_of, group_owner, group_workload_key, waits_for_quota
+from reprieve.controllers.quota.job_shape import job_owner
+from reprieve.controllers.quota.jobs import job_workload_key
+from reprieve.controllers.quota.lifecycle import Owner
+from reprieve.controllers.quota.priorities import Priorities
+from reprieve.fleet.lease import Lease, Verdict, lease_of
+from reprieve.fleet.names import GATE
+from reprieve.fleet.reading import gate_is_open
+from reprieve.kube import Change
+from reprieve.objects.core import LimitRange, Namespace, Pod
+from reprieve.objects.decode import decode_as
+from reprieve.objects.kueue import (
+    AdmissionCheck,
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    ResourceFlavor,
+    Workload,
+    WorkloadPriorityClass,
+)
+from reprieve.objects.meta import Document, Object
+from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.quota import Quota
+from reprieve.quota.loading import NAME_LABEL
+
+Touch = Callable[[str], None]
+"""Hears `kind/namespace/name` of what needs a look."""
+
+
+class Observed:
+    def __init__(self, quota: Quota, touch: Touch, now: Callable[[], datetime]) -> None:
+        self.quota = quota
+        self.raw: dict[str, Document] = {}
+        self.workloads: dict[str, Workload] = {}
+        self.jobs: dict[str, Document] = {}
+        self.groups: dict[str, PodGroup] = {}
+        self.pods: dict[str, dict[str, Pod]] = {}
+        self.priorities = Priorities()
+        self.queue_documents: dict[str, Document] = {}
+        self.local_queue_documents: dict[str, Document] = {}
+        self.writing: set[str] = set()
+        self._owners: dict[str, str] = {}
+        self._witnessed: set[str] = set()
+        self._touch = touch
+        self._now = now
+
+    # Workloads
+
+    def workload_changed(self, change: Change) -> None:
+        metadata = change.new["metadata"]
+        key = f"{metadata['namespace']}/{metadata['name']}"
+        if change.type != "DELETED":
+            self.see_workload(change.new)
+        elif key in self.raw and self.raw[key]["metadata"].get("uid") == metadata.get("uid"):
+            self.forget_workload(key)
+
+    def see_workload(self, document: Document) -> None:
+        """Take note of a workload, unless something newer is known or on its way."""
+        metadata = document["metadata"]
+        key = f"{metadata['namespace']}/{metadata['name']}"
+        known = self.raw.get(key)
+        if key in self.writing or (known is not None and _revision(document) < _revision(known)):
+            return
+        workload = decode_as(
+            {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", **document}, Workload
+        )
+        self.raw[key], self.workloads[key] = document, workload
+        if not gate_is_open(document):
+            self._witnessed.add(key)
+        self.quota.put_workload(self._masked(key, workload), self._now())
+        self._touch_workload(key, workload)
+
+    def forget_workload(self, key: str) -> None:
+        workload = self.workloads.pop(key, None)
+        self.raw.pop(key, None)
+        self._witnessed.discard(key)
+        self.quota.drop_workload(key, self._now())
+        if workload is not None:
+            self._touch_workload(key, workload)
+
+    def lease(self, key: str) -> Lease:
+        """What to do about the workload's open gate; one that this process never saw closed is not trusted."""
+        return lease_of(self.raw[key], key in self._witnessed, self._now())
+
+    def _masked(self, key: str, workload: Workload) -> Workload:
+        if self.lease(key).verdict not in (Verdict.NOTE, Verdict.CLOSE):
+            return workload
+        gates = tuple(
+            structs.replace(gate, position="Closed") if gate.name == GATE else gate
+            for gate in workload.status.preemption_gates
+        )
+        status = structs.replace(workload.status, preemption_gates=gates)
+        return structs.replace(workload, status=status)
+
+    def _touch_workload(self, key: str, workload: Workload) -> None:
+        self._touch(f"workload/{key}")
+        owner = self._owners.get(key)
+        if owner is not None:
+            self._touch(owner)
+        self._touch(f"localqueue/{workload.namespace}/{workload.spec.queue_name}")
+        for queue in {self.queue_of(workload), self._held_in(workload)}:
+            self._touch(f"clusterqueue/{queue}")
+
+    def queue_of(self, workload: Workload) -> str:
+        """The ClusterQueue behind the workload's LocalQueue."""
+        local = self.local_queue_documents.get(f"{workload.namespace}/{workload.spec.queue_name}") or {}
+        return str((local.get("spec") or {}).get("clusterQueue", ""))
+
+    @staticmethod
+    def _held_in(workload: Workload) -> str:
+        return workload.status.admission.cluster_queue if workload.status.admission is not None else ""
+
+    # What workloads stand for
+
+    def owner_of(self, key: str) -> Owner:
+        """What runs for a workload. One without an owner has nothing that could run."""
+        kind, _, name = self._owners.get(key, "").partition("/")
+        if kind == "job" and name in self.jobs:
+            return job_owner(self.jobs[name])
+        if kind == "group" and name in self.groups:
+            return group_owner(self.pods.get(name, {}).values())
+        return Owner()
+
+    def job_changed(self, change: Change) -> None:
+        metadata = change.new["metadata"]
+        key, workload = f"{metadata['namespace']}/{metadata['name']}", job_workload_key(change.new)
+        if change.type == "DELETED":
+            self.jobs.pop(key, None)
+        else:
+            self.jobs[key] = change.new
+        self._own(f"job/{key}", workload, change.type == "DELETED")
+
+    def group_changed(self, change: Change) -> None:
+        group: PodGroup = change.new
+        if not waits_for_quota(group):
+            return
+        if change.type == "DELETED":
+            self.groups.pop(group.key, None)
+        else:
+            self.groups[group.key] = group
+        self._own(f"group/{group.key}", group_workload_key(group), change.type == "DELETED")
+
+    def pod_changed(self, change: Change) -> None:
+        pod: Pod = change.new
+        group = group_of(pod)
+        if not group:
+            return
+        members = self.pods.setdefault(group, {})
+        if change.type == "DELETED":
+            members.pop(pod.key, None)
+        else:
+            members[pod.key] = pod
+        if group in self.groups:
+            self._own(f"group/{group}", group_workload_key(self.groups[group]), False)
+
+    def _own(self, owner: str, workload: str, gone: bool) -> None:
+        if gone:
+            self._owners.pop(workload, None)
+        else:
+            self._owners[workload] = owner
+        self._touch(owner)
+        self._touch(f"workload/{workload}")
+
+    # Queues and what they refer to
+
+    def queue_changed(self, change: Change) -> None:
+        name, now = change.new["metadata"]["name"], self._now()
+        if change.type == "DELETED":
+            self.queue_documents.pop(name, None)
+            self.quota.drop_cluster_queue(name, now)
+        else:
+            known = self.queue_documents.get(name)
+            self.queue_documents[name] = change.new
+            if known is None or known.get("spec") != change.new.get("spec"):
+                self.quota.put_cluster_queue(_typed(change.new, ClusterQueue), now)
+                self._touch_all_workloads()
+        self._touch_queues()
+
+    def local_queue_changed(self, change: Change) -> None:
+        metadata, now = change.new["metadata"], self._now()
+        key = f"{metadata['namespace']}/{metadata['name']}"
+        if change.type == "DELETED":
+            self.local_queue_documents.pop(key, None)
+            self.quota.drop_local_queue(key, now)
+        else:
+            known = self.local_queue_documents.get(key)
+            self.local_queue_documents[key] = change.new
+            if known is None or known.get("spec") != change.new.get("spec"):
+                self.quota.put_local_queue(_typed(change.new, LocalQueue), now)
+                self._touch_all_workloads()
+        self._touch(f"localqueue/{key}")
+
+    def parameter_changed(self, change: Change) -> None:
+        """Flavors, cohorts, checks, classes, namespaces, limits: whoever waits may be tried again."""
+        thing: Object = change.new
+        if change.type == "DELETED":
+            self._drop(thing)
+        else:
+            self._put(thing)
+        self.quota.flush_all(self._now())
+        self._touch_queues()
+        if isinstance(thing, AdmissionCheck):
+            self._touch_all_workloads()
+
+    def _put(self, thing: Any) -> None:
+        quota, now = self.quota, self._now()
+        match thing:
+            case ResourceFlavor():
+                quota.ledger.put_flavor(thing)
+            case Cohort():
+                quota.ledger.put_cohort(thing)
+            case AdmissionCheck():
+                quota.ledger.put_check(thing)
+            case Namespace():
+                quota.put_namespace(thing.name, {NAME_LABEL: thing.name, **thing.metadata.labels})
+            case LimitRange():
+                quota.put_limit_range(thing)
+            case WorkloadPriorityClass():
+                self.priorities.workload_classes[thing.name] = thing.value
+                quota.put_priority_class("WorkloadPriorityClass", thing.name, thing.value, now)
+            case PriorityClass():
+                self.priorities.put_pod_class(thing)
+                quota.put_priority_class("PriorityClass", thing.name, thing.value, now)
+
+    def _drop(self, thing: Any) -> None:
+        quota, now = self.quota, self._now()
+        match thing:
+            case ResourceFlavor():
+                quota.ledger.drop_flavor(thing.name)
+            case Cohort():
+                quota.ledger.drop_cohort(thing.name)
+            case AdmissionCheck():
+                quota.ledger.drop_check(thing.name)
+            case Namespace():
+                quota.namespaces.pop(thing.name, None)
+            case LimitRange():
+                quota.drop_limit_range(thing.namespace, thing.name)
+            case WorkloadPriorityClass():
+                self.priorities.workload_classes.pop(thing.name, None)
+                quota.drop_priority_class("WorkloadPriorityClass", thing.name, now)
+            case PriorityClass():
+                self.priorities.drop_pod_class(thing.name)
+                quota.drop_priority_class("PriorityClass", thing.name, now)
+
+    def _touch_all_workloads(self) -> None:
+        for key in self.workloads:
+            self._touch(f"workload/{key}")
+
+    def _touch_queues(self) -> None:
+        for name in self.queue_documents:
+            self._touch(f"clusterqueue/{name}")
+
+
+def _typed(document: Document, view: type[Any]) -> Any:
+    return decode_as({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": view.__name__, **document}, view)
+
+
+def _revision(document: Document) -> int:
+    return int(document["metadata"].get("resourceVersion") or 0)

@@ -1,0 +1,102 @@
+"""What a queue shows: how many wait, hold quota and run, and how much of each flavor is used. Pure."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from reprieve.controllers.conditions import set_condition
+from reprieve.objects.meta import Document
+from reprieve.objects.quantity import format_amount
+from reprieve.quota import Quota
+from reprieve.quota.claims import Claim, holds
+from reprieve.quota.tree import FlavorResource
+
+_COUNTS = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
+
+
+def cluster_queue_status(quota: Quota, name: str, document: Document, now: datetime) -> bool:
+    """Write the status of a ClusterQueue into its document; false when it already says so."""
+    node = quota.ledger.queues.get(name)
+    if node is None:
+        return False
+    holders = list(node.roster)
+    pending = quota.pending[name]
+    waiting = len(pending.active) + len(pending.inadmissible) + (pending.in_flight is not None)
+    nominal = {key: limits.nominal for key, limits in node.limits.items()}
+    changed = _write_counts(document, waiting, holders)
+    changed |= _write_usage(document, "flavorsReservation", holders, nominal)
+    changed |= _write_usage(document, "flavorsUsage", [c for c in holders if _runs(c)], nominal)
+    reasons = quota.ledger.inactive.get(name, [])
+    if reasons:
+        reason = reasons[0][0]
+        message = "Can't admit new workloads: " + ", ".join(text for _, text in reasons) + "."
+        return set_condition(document, "Active", False, reason, message, now) or changed
+    return set_condition(document, "Active", True, "Ready", "Can admit new workloads", now) or changed
+
+
+def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
+    """The same for a LocalQueue, counting only its own workloads."""
+    metadata = document["metadata"]
+    queue = (document.get("spec") or {}).get("clusterQueue", "")
+    node, pending = quota.ledger.queues.get(queue), quota.pending.get(queue)
+    if node is None or pending is None:
+        message = "Can't submit new workloads to clusterQueue"
+        return set_condition(document, "Active", False, "ClusterQueueDoesNotExist", message, now)
+
+    def ours(claim: Claim) -> bool:
+        workload = claim.workload
+        return (workload.namespace, workload.spec.queue_name) == (metadata["namespace"], metadata["name"])
+
+    holders = [claim for claim in node.roster if ours(claim)]
+    waiting = sum(
+        ours(claim) for claims in (pending.active, pending.inadmissible) for claim in claims.values()
+    )
+    waiting += pending.in_flight is not None and ours(pending.in_flight)
+    nominal: dict[FlavorResource, int] = dict.fromkeys(node.limits, 0)
+    changed = _write_counts(document, waiting, holders)
+    changed |= _write_usage(document, "flavorsReservation", holders, nominal, borrowed=False)
+    changed |= _write_usage(
+        document, "flavorsUsage", [c for c in holders if _runs(c)], nominal, borrowed=False
+    )
+    if node.active:
+        return (
+            set_condition(document, "Active", True, "Ready", "Can submit new workloads to localQueue", now)
+            or changed
+        )
+    message = "Can't submit new workloads to clusterQueue"
+    return set_condition(document, "Active", False, "ClusterQueueIsInactive", message, now) or changed
+
+
+def _runs(claim: Claim) -> bool:
+    return holds(claim.workload, "Admitted")
+
+
+def _write_counts(document: Document, waiting: int, holders: list[Claim]) -> bool:
+    counts = dict(zip(_COUNTS, (waiting, len(holders), sum(map(_runs, holders))), strict=True))
+    status = document.setdefault("status", {})
+    changed = any(status.get(field) != count for field, count in counts.items())
+    status.update(counts)
+    return changed
+
+
+def _write_usage(
+    document: Document,
+    field: str,
+    holders: Iterable[Claim],
+    nominal: dict[FlavorResource, int],
+    borrowed: bool = True,
+) -> bool:
+    totals = dict.fromkeys(nominal, 0)
+    for claim in holders:
+        for key, amount in claim.held.items():
+            totals[key] = totals.get(key, 0) + amount
+    flavors: dict[str, list[Document]] = {}
+    for key, total in sorted(totals.items()):
+        entry = {"name": key.resource, "total": format_amount(key.resource, total)}
+        if borrowed:
+            entry["borrowed"] = format_amount(key.resource, max(0, total - nominal.get(key, 0)))
+        flavors.setdefault(key.flavor, []).append(entry)
+    shown = [{"name": flavor, "resources": resources} for flavor, resources in flavors.items()]
+    status = document.setdefault("status", {})
+    changed = bool(status.get(field) != shown)
+    status[field] = shown
+    return changed
