@@ -34,6 +34,7 @@ def select_for_gang(view: View, gang: Gang, within: Mask | None = None) -> Selec
     candidates = Candidates(view, gang.priority)
     rows = candidates.rows
     home = dict(zip(rows.tolist(), cluster.pods.node[rows].tolist(), strict=True))
+    split = split_by_budgets(view, by_importance(view, candidates.units()))
     mark = cluster.checkpoint()
     try:
         cluster.detach_all(rows)
@@ -42,8 +43,6 @@ def select_for_gang(view: View, gang: Gang, within: Mask | None = None) -> Selec
         if not placement.feasible:
             return placement
         cluster.rollback(emptied)
-        ordered = by_importance(view, candidates.units())
-        split = split_by_budgets(view, ordered)
         verdict = reprieve(bench_for(view, placement.assigned, home), [*split.violating, *split.others])
         return selected(view, placement.assigned, verdict, split)
     finally:

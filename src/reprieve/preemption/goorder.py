@@ -89,7 +89,7 @@ class _Sorter:
             return
         random = length
         modulus = 1 << length.bit_length()
-        start = a + (length // 4) * 2 - 2
+        start = a + (length // 4) * 2 - 1
         for i in range(3):
             random ^= (random << 13) & (2**64 - 1)
             random ^= random >> 7
