@@ -70,7 +70,10 @@ def test_an_expression_that_does_not_parse_matches_nothing(one: dict[str, object
         (expression("cores", "Gt", "16"), False),
         (expression("cores", "Lt", "17"), True),
         (expression("cores", "Lt", "16"), False),
-        (expression("cores", "Gt", "-1"), False),  # no label value begins with a minus sign, so it does not parse
+        (
+            expression("cores", "Gt", "-1"),
+            False,
+        ),  # no label value begins with a minus sign, so it does not parse
         (expression("zone", "Gt", "1"), False),
         (expression("none", "Gt", "1"), False),
         (expression("none", "Lt", "1"), False),

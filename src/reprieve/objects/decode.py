@@ -34,7 +34,7 @@ def decode_as(document: Document, view: type[T]) -> T:
     current = normalise(document)
     try:
         return msgspec.convert(current, view)
-    except (msgspec.ValidationError, OverflowError) as error:
+    except (msgspec.ValidationError, OverflowError, UnicodeError) as error:
         problems = misfits(current, view)
         if not problems:
             raise InvalidObject("", None, str(error)) from error

@@ -27,8 +27,8 @@ def normalise(document: Document) -> Document:
     key = kind_key(result)
     kind = TABLE.get(key)
     metadata = result.get("metadata")
-    if kind is not None and kind.namespaced and isinstance(metadata, dict):
-        metadata.setdefault("namespace", "default")
+    if kind is not None and kind.namespaced and isinstance(metadata, dict) and not metadata.get("namespace"):
+        metadata["namespace"] = "default"
     if key == ("", "Pod"):
         _join_group_by_label(result)
     elif key == ("scheduling.k8s.io", "PodGroup"):

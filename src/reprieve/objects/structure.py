@@ -101,6 +101,7 @@ class _Checker:
             yield _misfit(path, value, "an object")
             return
         fields = _fields(struct)
+        yield from _unusable_keys(value, path)
         for name, expected, required in fields:
             if value.get(name) is not None:
                 yield from self.check(value[name], expected, _join(path, name))
@@ -126,12 +127,10 @@ class _Checker:
         if not isinstance(value, dict):
             yield _misfit(path, value, "an object")
             return
+        yield from _unusable_keys(value, path)
         for key, each in value.items():
-            place = f"{path}[{key}]"
-            if not isinstance(key, str):
-                yield Problem(place, key, f"the key {shown(key)} must be a string")
-            elif each is not None:
-                yield from self.check(each, item, place)
+            if each is not None:
+                yield from self.check(each, item, f"{path}[{key}]")
 
     def _union(self, value: Any, options: tuple[Any, ...], path: str) -> Iterator[Problem]:
         wanted = [option for option in options if option is not type(None)]
@@ -151,13 +150,26 @@ class _Checker:
                     yield Problem(path, value, f"must be at most {note.le}, got {shown(value)}")
 
 
+def _unusable_keys(value: dict[Any, Any], path: str) -> Iterator[Problem]:
+    for key in value:
+        if not isinstance(key, str) or not _is_unicode(key):
+            yield Problem(path, key, f"the key {shown(key)} must be a string of valid Unicode")
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether it can be written at all: half of a surrogate pair, which JSON can smuggle in, cannot."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def _join(path: str, name: Any) -> str:
     return f"{path}.{name}" if path else str(name)
 
 
 def _fits_scalar(value: Any, expected: Any) -> bool:
-    if expected is bool or expected is str:
-        return isinstance(value, expected)
+    if expected is str:
+        return isinstance(value, str) and _is_unicode(value)
+    if expected is bool:
+        return isinstance(value, bool)
     if isinstance(value, bool):
         return False
     if expected is int:
