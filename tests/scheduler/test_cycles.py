@@ -177,3 +177,15 @@ def test_a_gang_that_runs_only_in_part_is_finished_before_anything_else():
     fresh = world.restart()
     fresh.run()
     assert fresh.running() == ["a", "b", "c"]
+
+
+def test_a_pod_that_is_bound_is_not_tried_again_before_the_watch_shows_it():
+    world = World(node("n1"), pod("a"))
+    world.hold = lambda action: type(action).__name__ == "Bind"
+    world.run()
+    [bind] = world.held
+    world.core.bound(bind, None, world.now)
+    world.change("Pod", "a", metadata={"annotations": {"x": "y"}})
+    assert world.run() == []
+    world.change("Pod", "a", spec={"nodeName": "n1"})
+    assert len(world.core.queue) == 0

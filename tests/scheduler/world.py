@@ -172,6 +172,8 @@ class World:
         self._condition("Pod", name, CONDITION, truth, REASON, message)
 
     def delete(self, name: str) -> None:
+        if ("Pod", name) not in self.documents:
+            return
         self.evictions.append(name)
         self.change("Pod", name, metadata={"deletionTimestamp": "2026-01-01T00:00:30Z"})
         if not self.graceful:

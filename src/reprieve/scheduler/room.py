@@ -36,7 +36,9 @@ class Room:
         self._groups = config.gate("GenericWorkload")
         self._gangs = config.gate("GangScheduling")
         self.pods: dict[str, Pod] = {}
-        self._by_unit: dict[str, dict[str, None]] = {}
+        self._free: dict[str, dict[str, None]] = {}
+        """The pods of each unit that nothing is being done about."""
+        self._gated: dict[str, dict[str, None]] = {}
 
     def joined(self, pod: Pod) -> Pod:
         """The pod with its group membership in the one place where everyone looks; without any if groups are off."""
@@ -62,27 +64,46 @@ class Room:
         )
 
     def put(self, pod: Pod) -> None:
+        """A pod waits, or waits with a new spec. One that is taken stays taken."""
+        known = self.pods.get(pod.key)
+        if known is not None and (unit_of(known) != unit_of(pod) or known.metadata.uid != pod.metadata.uid):
+            self.drop(pod.key)
+            known = None
         self.pods[pod.key] = pod
-        self._by_unit.setdefault(unit_of(pod), {})[pod.key] = None
+        unit = unit_of(pod)
+        if known is None:
+            self._free.setdefault(unit, {})[pod.key] = None
+        if pod.spec.scheduling_gates:
+            self._gated.setdefault(unit, {})[pod.key] = None
+        else:
+            self._gated.get(unit, {}).pop(pod.key, None)
 
     def drop(self, key: str) -> Pod | None:
+        """It waits no more."""
         pod = self.pods.pop(key, None)
         if pod is not None:
-            unit = unit_of(pod)
-            members = self._by_unit[unit]
-            del members[key]
-            if not members:
-                del self._by_unit[unit]
+            for index in (self._free, self._gated):
+                members = index.get(unit_of(pod))
+                if members is not None:
+                    members.pop(key, None)
+                    if not members:
+                        del index[unit_of(pod)]
         return pod
 
-    def members(self, unit: str) -> list[str]:
-        """Waiting pods of a unit: earlier ones first, then by name."""
-        keys = self._by_unit.get(unit, {})
-        return sorted(keys, key=lambda key: (_age(self.pods[key]), key))
+    def take(self, key: str) -> None:
+        """It is being bound: no cycle looks at it until it is given back."""
+        self._free[unit_of(self.pods[key])].pop(key, None)
+
+    def give_back(self, key: str) -> None:
+        self._free.setdefault(unit_of(self.pods[key]), {})[key] = None
+
+    def free(self, unit: str) -> dict[str, None]:
+        """Pods of a unit that wait and are not being bound; do not change it."""
+        return self._free.get(unit, {})
 
     def since(self, unit: str, now: float) -> float:
         """When the unit's first pod was created; survives a restart of ours."""
-        return min((_age(self.pods[key]) or now for key in self._by_unit.get(unit, {})), default=now)
+        return min((_age(self.pods[key]) or now for key in self.free(unit)), default=now)
 
     def group(self, unit: str) -> PodGroup | None:
         kind, _, key = unit.partition("/")
@@ -100,6 +121,11 @@ class Room:
         number = self._cluster.groups.number_of.get(unit.partition("/")[2])
         return 0 if number is None else len(self._cluster.groups.members[number])
 
+    def is_unfinished(self, unit: str) -> bool:
+        """A gang of which some pods have a node, but too few."""
+        group = self.group(unit)
+        return self._gangs and group is not None and group.is_gang and 0 < self.placed(unit) < group.min_count
+
     def placed(self, unit: str) -> int:
         """Pods of a group that have a node, or are about to."""
         number = self._cluster.groups.number_of.get(unit.partition("/")[2])
@@ -114,11 +140,10 @@ class Room:
         2. Its group has not been seen.
         3. Fewer pods exist than the group needs at once.
         """
-        members = self._by_unit.get(unit, {})
-        gated = sorted(key for key in members if self.pods[key].spec.scheduling_gates)
-        if gated:
-            gates = ", ".join(gate.name for gate in self.pods[gated[0]].spec.scheduling_gates)
-            return f"{gated[0]} has scheduling gates: {gates}"
+        if gated := self._gated.get(unit):
+            first = min(gated)
+            gates = ", ".join(gate.name for gate in self.pods[first].spec.scheduling_gates)
+            return f"{first} has scheduling gates: {gates}"
         if not unit.startswith("PodGroup/"):
             return ""
         group = self.group(unit)

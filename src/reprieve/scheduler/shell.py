@@ -29,7 +29,6 @@ from reprieve.scheduler.actions import (
 from reprieve.scheduler.core import Core, Cycle
 from reprieve.scheduler.lanes import Lanes
 from reprieve.scheduler.metrics import Metrics
-from reprieve.scheduler.queue import State
 from reprieve.scheduler.room import instant
 
 log = logging.getLogger(__name__)
@@ -111,12 +110,11 @@ class Shell:
             return self.core.cycle(self._clock())
         except Exception as error:
             # A bug must not stop everyone else's scheduling: the unit says what happened and waits.
-            stuck = [unit for unit in self.core.queue.units.values() if unit.state is State.IN_FLIGHT]
-            unit = max(stuck, key=lambda each: each.attempted, default=None)
-            log.exception("the decision for %s failed", unit.key if unit else "nobody")
-            if unit is None:
+            log.exception("a decision failed")
+            cycle = self.core.crashed(f"internal error: {error!r}", self._clock())
+            if cycle is None:
                 raise
-            return self.core.fail(unit, f"internal error: {error!r}", self._clock())
+            return cycle
 
     def perform(self, actions: Iterable[Action]) -> None:
         for action in actions:

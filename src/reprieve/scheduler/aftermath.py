@@ -1,0 +1,115 @@
+"""How actions ended, and what a predecessor left unfinished."""
+
+from reprieve.scheduler import marks, recovery, status, wakeups
+from reprieve.scheduler.actions import Action, Bind, Evicted, Preempt, Reprieve
+from reprieve.scheduler.memory import Memory
+from reprieve.scheduler.queue import State
+
+
+class Aftermath:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._failed: set[str] = set()
+        """Units with a binding that failed while others are still under way."""
+
+    def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
+        """A binding ended. With an error the pod waits again; without one it stays taken until the watch shows it bound."""
+        memory = self._memory
+        memory.binding[bind.unit] -= 1
+        if error is None:
+            actions: list[Action] = [status.scheduled(bind.pod, bind.node)]
+        else:
+            actions = self._not_bound(bind, error, now)
+        if not memory.binding[bind.unit]:
+            del memory.binding[bind.unit]
+            actions += self._unit_bound(bind.unit, now)
+        return actions
+
+    def _not_bound(self, bind: Bind, error: str, now: float) -> list[Action]:
+        memory, key = self._memory, bind.pod.key
+        waiting = memory.room.pods.get(key)
+        if waiting is None or waiting.metadata.uid != bind.pod.uid:
+            return []
+        memory.epoch += 1
+        memory.cluster.forget(key)
+        memory.room.give_back(key)
+        self._failed.add(bind.unit)
+        left = memory.cluster.class_of(memory.cluster.pods.row_of[key])
+        memory.queue.wake(lambda unit: wakeups.pod_left(memory.cluster, unit, bind.node, left), now)
+        return [status.failed(bind.pod, f"binding to {bind.node} failed: {error}")]
+
+    def _unit_bound(self, key: str, now: float) -> list[Action]:
+        memory = self._memory
+        failed = key in self._failed
+        self._failed.discard(key)
+        unit = memory.queue.units.get(key)
+        if unit is not None and unit.state is State.IN_FLIGHT:
+            memory.settle(unit, now, failed=failed)
+        elif unit is None:
+            memory.refresh(key, now)
+        group = memory.room.group(key)
+        if group is None or memory.room.placed(key) < group.min_count:
+            return []
+        condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "True", "Scheduled", "")
+        return [condition] if condition else []
+
+    def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
+        """The calls of a preemption ended. With errors the promise is taken back and the unit queued again; what was begun of a
+        group in mode *all* is finished apart from that (`recover`)."""
+        memory = self._memory
+        unit, preemption = memory.queue.units.get(preempt.unit), memory.preemptions.get(preempt.unit)
+        if errors or unit is None or preemption is None:
+            memory.preemptions.end(preempt.unit)
+        if not errors:
+            if unit is not None and preemption is not None:
+                preemption.calling = False
+                if preemption.victims:
+                    memory.queue.rest(unit, now)
+                else:
+                    unit.patient = False
+                    memory.settle(unit, now)
+            return []
+        actions: list[Action] = []
+        if unit is not None:
+            key, why = next(iter(errors.items()))
+            note = f"{len(errors)} of {len(preempt.victims)} victims could not be evicted, the first {key}: {why}"
+            actions = [*memory.withdraw(unit.key, unit.pods), status.withdrawn(preempt.preemptor, note)]
+            unit.patient = False
+            memory.settle(unit, now, failed=True)
+        return actions + self.recover()
+
+    def recover(self) -> list[Action]:
+        """Finish or undo evictions that nobody is working on; resume waiting for victims that are already going."""
+        memory = self._memory
+        idle = {key: mark for key, mark in memory.marked.items() if not memory.preemptions.includes(key)}
+        verdict = recovery.judge(memory.cluster, idle, memory.stands)
+        self._resume(idle)
+        actions: list[Action] = [Reprieve(pod, "the preemption did not take place") for pod in verdict.spare]
+        for preemptor, pods in verdict.finish.items():
+            actions.append(
+                self._finish(preemptor, idle, [Evicted(*each, "its preemption had begun") for each in pods])
+            )
+        return actions
+
+    def _finish(self, preemptor: str, found: dict[str, recovery.Marked], victims: list[Evicted]) -> Preempt:
+        memory = self._memory
+        unit = memory.queue.units.get(preemptor)
+        going = {key: mark.pod.uid for key, mark in found.items() if mark.preemptor == preemptor}
+        memory.preemptions.start(preemptor, going | {victim.pod.key: victim.pod.uid for victim in victims})
+        if unit is not None:
+            unit.patient = True
+            memory.queue.hold(unit)
+        why = marks.message(memory.name, preemptor, unit.priority if unit else 0, "finishing what was begun")
+        return Preempt(preemptor, memory.ref(preemptor), (), tuple(victims), why)
+
+    def _resume(self, found: dict[str, recovery.Marked]) -> None:
+        """Units whose victims are going wait for them, as if the preemption had been ours all along."""
+        memory = self._memory
+        going: dict[str, dict[str, str]] = {}
+        for key, mark in found.items():
+            if mark.going:
+                going.setdefault(mark.preemptor, {})[key] = mark.pod.uid
+        for preemptor, victims in going.items():
+            if preemptor not in memory.preemptions and memory.stands(preemptor):
+                memory.preemptions.start(preemptor, victims, calling=False)
+                memory.queue.units[preemptor].patient = True

@@ -1,0 +1,219 @@
+"""One decision: the best waiting unit is placed, waits for its victims, gets new ones, or is told why not.
+
+Delayed preemption is a property of the plan: it places the whole unit or there is none, so victims are only ever named together with
+a place for everyone. While a unit's victims end and its promise holds it may move to free room, but preempts nobody else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from reprieve.cluster import Cluster
+from reprieve.config import Configuration
+from reprieve.preemption import Plan
+from reprieve.scheduler import marks, status
+from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt
+from reprieve.scheduler.feasibility import holds
+from reprieve.scheduler.memory import Memory
+from reprieve.scheduler.preemptions import Preemption
+from reprieve.scheduler.queue import State, Unit
+from reprieve.scheduler.room import unit_of
+
+Decide = Callable[[Cluster, str, Configuration, int | None], Plan]
+
+REMEMBERED = 4096
+
+
+@dataclass(slots=True)
+class Cycle:
+    """One decision and what follows from it."""
+
+    unit: str
+    outcome: str
+    """scheduled, preempts, waits, unschedulable or error."""
+    reasons: list[str]
+    pods: int
+    actions: list[Action] = field(default_factory=list)
+    plan: Plan | None = None
+    victims: int = 0
+
+
+class Cycles:
+    def __init__(self, memory: Memory, decide: Decide) -> None:
+        self._memory = memory
+        self._decide = decide
+        self._hopeless: dict[tuple[int, int, bool], tuple[int, Plan]] = {}
+
+    def run(self, now: float) -> Cycle | None:
+        """Decide on the best waiting unit; None when nobody is ready."""
+        unit = self._memory.queue.pop(now)
+        if unit is None:
+            return None
+        strangers, unequal = self._memory.room.misfits(unit.key)
+        if strangers or unequal:
+            message = status.mismatch(strangers, unequal, self._memory.name, unit.priority)
+            cycle = self.fail(unit, message, now)
+            self._say_matching(unit, "True", message, cycle.actions)
+            return cycle
+        cycle = self._try(unit, now)
+        self._say_matching(unit, "False", "", cycle.actions)
+        return cycle
+
+    def fail(self, unit: Unit, message: str, now: float) -> Cycle:
+        """The unit cannot be decided on as it is: say so, and try again later."""
+        actions = self._memory.withdraw(unit.key, unit.pods)
+        actions += self._say_waiting(unit, "SchedulerError", message)
+        self._memory.queue.back_off(unit, now)
+        return Cycle(unit.key, "error", [message], len(unit.pods), actions)
+
+    def _try(self, unit: Unit, now: float) -> Cycle:
+        waiting = self._memory.preemptions.get(unit.key)
+        given_up: list[Action] = []
+        if waiting is not None and not self._promise_holds(unit, waiting):
+            # A more important unit took the place, or the node went: from scratch.
+            given_up = self._memory.withdraw(unit.key, unit.pods)
+            waiting = None
+        plan = self._plan(unit, now)
+        if plan.outcome == "scheduled":
+            return self._schedule(unit, plan, given_up)
+        if plan.ongoing or (waiting is not None and waiting.victims):
+            return self._keep_waiting(unit, waiting, plan, now)
+        if plan.outcome == "preempts":
+            return self._preempt(unit, plan, given_up)
+        return self._reject(unit, plan, given_up, now)
+
+    def _promise_holds(self, unit: Unit, waiting: Preemption) -> bool:
+        promised = self._memory.promises.holders(unit.pods)
+        return bool(promised) and holds(self._memory.cluster, promised, waiting.victims)
+
+    def _plan(self, unit: Unit, now: float) -> Plan:
+        """The decision; pods alike that failed on the same state of the cluster are not looked at twice."""
+        memory, key = self._memory, self._likeness(unit)
+        if key is not None:
+            epoch, known = self._hopeless.get(key, (-1, None))
+            if epoch == memory.epoch and known is not None:
+                return known
+        plan = self._decide(memory.cluster, unit.key, memory.config, int(now * 1_000_000))
+        if key is not None and plan.outcome == "unschedulable":
+            if len(self._hopeless) > REMEMBERED:
+                self._hopeless.clear()
+            self._hopeless[key] = (memory.epoch, plan)
+        return plan
+
+    def _likeness(self, unit: Unit) -> tuple[int, int, bool] | None:
+        """Everything about a single pod that a refusal depends on; None for units that are like no other."""
+        if unit.is_group:
+            return None
+        pods = self._memory.cluster.pods
+        row = pods.row_of[unit.key.partition("/")[2]]
+        if pods.about[row].nominated:
+            return None
+        return int(pods.cls[row]), unit.priority, pods.about[row].never_preempts
+
+    # --- the four ways it can end -----------------------------------------------------------------------------------------
+
+    def _schedule(self, unit: Unit, plan: Plan, given_up: list[Action]) -> Cycle:
+        memory = self._memory
+        memory.epoch += 1
+        memory.preemptions.end(unit.key)
+        unit.patient = False
+        unit.failures = 0
+        actions = [*given_up]
+        for key, node in plan.placements.items():
+            memory.cluster.assume(key, node)
+            memory.room.take(key)
+            memory.binding[unit.key] += 1
+            actions.append(Bind(unit.key, status.pod_ref(memory.room.pods[key]), node))
+        actions += self._displace(unit, plan)
+        return Cycle(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
+
+    def _preempt(self, unit: Unit, plan: Plan, given_up: list[Action]) -> Cycle:
+        memory = self._memory
+        memory.epoch += 1
+        preemptor, message = memory.ref(unit.key), _message(plan)
+        nominations = []
+        for key, node in plan.placements.items():
+            memory.promises.make(key, node)
+            nominations.append(Nominate(status.pod_ref(memory.room.pods[key]), node, message))
+        victims = tuple(
+            Evicted(memory.pod_ref(victim.pod), victim.node, victim.reason)
+            for victim in plan.victims
+            if not victim.terminating
+        )
+        leaving = {victim.pod: memory.pod_ref(victim.pod).uid for victim in plan.victims}
+        memory.preemptions.start(unit.key, leaving)
+        unit.patient = True
+        why = marks.message(memory.name, unit.key, unit.priority, "there was no room without preemption")
+        actions = [
+            each for each in given_up if not (isinstance(each, Nominate) and each.pod.key in plan.placements)
+        ]
+        actions += self._displace(unit, plan)
+        actions.append(Preempt(unit.key, preemptor, tuple(nominations), victims, why))
+        actions.append(status.preempting(preemptor, victims))
+        actions += self._say_group(unit, "Unschedulable", message)
+        return Cycle(
+            unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, len(victims)
+        )
+
+    def _keep_waiting(self, unit: Unit, waiting: Preemption | None, plan: Plan, now: float) -> Cycle:
+        self._memory.queue.rest(unit, now)
+        count = len(waiting.victims) if waiting else 0
+        reason = f"waiting for {count or 'the'} preempted {'pod' if count == 1 else 'pods'} to end"
+        return Cycle(unit.key, "waits", [reason], len(unit.pods), plan=plan)
+
+    def _reject(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
+        unit.patient = False
+        self._memory.preemptions.end(unit.key)
+        actions = [*given_up, *self._say_waiting(unit, "Unschedulable", _message(plan))]
+        self._memory.queue.rest(unit, now)
+        return Cycle(unit.key, "unschedulable", list(plan.reasons), len(unit.pods), actions, plan)
+
+    def _displace(self, unit: Unit, plan: Plan) -> list[Action]:
+        """Less important units that were promised these nodes and would no longer fit give their promises up."""
+        memory = self._memory
+        losers: dict[str, None] = {}
+        for node in sorted(set(plan.placements.values()) & memory.cluster.nominated.keys()):
+            for row in memory.cluster.nominated[node]:
+                pod = memory.room.pods.get(memory.cluster.pods.keys[row])
+                if pod is not None and unit_of(pod) != unit.key:
+                    losers[unit_of(pod)] = None
+        actions: list[Action] = []
+        for key in losers:
+            loser = memory.queue.units.get(key)
+            if loser is None or loser.priority >= unit.priority or loser.state is State.IN_FLIGHT:
+                continue
+            waiting = memory.preemptions.get(key)
+            promised = memory.promises.holders(loser.pods)
+            if not holds(memory.cluster, promised, waiting.victims if waiting else ()):
+                actions += memory.withdraw(key, loser.pods)
+                loser.patient = False
+                memory.queue.activate(loser)
+        return actions
+
+    # --- words ---------------------------------------------------------------------------------------------------------------
+
+    def _say_waiting(self, unit: Unit, reason: str, message: str) -> list[Action]:
+        """The condition of every waiting pod, the group's, and one event."""
+        pods = self._memory.room.pods
+        conditions = (status.not_scheduled(pods[key], reason, message) for key in unit.pods)
+        actions: list[Action] = [condition for condition in conditions if condition is not None]
+        actions.append(status.failed(self._memory.ref(unit.key), message))
+        return actions + self._say_group(unit, reason, message)
+
+    def _say_group(self, unit: Unit, reason: str, message: str) -> list[Action]:
+        group = self._memory.room.group(unit.key)
+        if group is None:
+            return []
+        condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "False", reason, message)
+        return [condition] if condition else []
+
+    def _say_matching(self, unit: Unit, truth: str, message: str, actions: list[Action]) -> None:
+        group = self._memory.room.group(unit.key)
+        if group is not None:
+            reason = "PriorityMismatch" if truth == "True" else "PrioritiesMatch"
+            condition = status.group_condition(group, status.NOT_MATCHING, truth, reason, message)
+            if condition:
+                actions.append(condition)
+
+
+def _message(plan: Plan) -> str:
+    return plan.message or ", ".join(plan.reasons)

@@ -1,0 +1,155 @@
+"""What happens in the world: each change of an object, into the cluster, the waiting room and the queue.
+
+A change wakes only the units it can help (`wakeups`); most changes help nobody.
+"""
+
+from typing import Any
+
+from reprieve.cluster.classes import PodClass
+from reprieve.objects.core import Node, Pod
+from reprieve.objects.scheduling import PodGroup
+from reprieve.scheduler import recovery, wakeups
+from reprieve.scheduler.memory import Memory
+from reprieve.scheduler.queue import State
+from reprieve.scheduler.room import FINISHED, unit_of
+
+
+class Intake:
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._cluster = memory.cluster
+        self._room = memory.room
+        self._queue = memory.queue
+
+    def observe(self, type: str, old: Any, new: Any, now: float) -> None:
+        if isinstance(new, Pod):
+            joined = self._room.joined
+            self._pod(type, None if old is None else joined(old), joined(new), now)
+            return
+        self._memory.epoch += 1
+        if type == "DELETED":
+            self._cluster.remove(new.__class__, new.key)
+        else:
+            self._cluster.set(new)
+        if isinstance(new, Node):
+            if type == "DELETED" or wakeups.node_matters(old, new):
+                self._queue.wake(lambda unit: wakeups.node_changed(self._cluster, unit, new.name), now)
+        elif isinstance(new, PodGroup):
+            self._group(type, old, new, now)
+        else:
+            self._anything(now)
+
+    # --- pods ---------------------------------------------------------------------------------------------------------
+
+    def _pod(self, type: str, old: Pod | None, pod: Pod, now: float) -> None:
+        gone = type == "DELETED" or pod.status.phase in FINISHED
+        if old is not None and not gone and _same(old, pod):
+            if pod.key in self._room.pods:
+                self._room.pods[pod.key] = pod
+            return
+        self._memory.epoch += 1
+        left = self._class_on_node(pod.key)
+        if type == "DELETED":
+            self._cluster.remove(Pod, pod.key)
+        else:
+            self._cluster.set(pod)
+        self._note_mark(pod, gone)
+        if gone:
+            self._gone(pod, left, now)
+        elif self._room.ours(pod):
+            self._waits(old, pod, now)
+        else:
+            self._placed(old, pod, left, now)
+
+    def _waits(self, old: Pod | None, pod: Pod, now: float) -> None:
+        self._room.put(pod)
+        self._memory.promises.reconcile(pod)
+        self._memory.refresh(unit_of(pod), now)
+        if old is not None and (old.spec != pod.spec or old.metadata.labels != pod.metadata.labels):
+            unit = unit_of(pod)
+            self._queue.wake(lambda each: each.key == unit, now)
+
+    def _placed(self, old: Pod | None, pod: Pod, left: PodClass | None, now: float) -> None:
+        """On a node, being deleted, or another scheduler's."""
+        self._leave_room(pod.key, now)
+        if pod.spec.scheduling_group is not None:
+            self._memory.refresh(unit_of(pod), now)
+        if not pod.spec.node_name:
+            return
+        if (
+            left is None
+            or old is None
+            or not old.spec.node_name
+            or old.metadata.labels != pod.metadata.labels
+        ):
+            self._queue.wake(lambda unit: wakeups.pod_came(self._cluster, unit), now)
+        elif old.spec != pod.spec:
+            self._queue.wake(
+                lambda unit: wakeups.pod_left(self._cluster, unit, pod.spec.node_name, left), now
+            )
+
+    def _gone(self, pod: Pod, left: PodClass | None, now: float) -> None:
+        waited = self._leave_room(pod.key, now)
+        preemptions = self._memory.preemptions
+        for through in preemptions.ended(pod.key, pod.metadata.uid):
+            unit = self._queue.units.get(through.unit)
+            if unit is not None:
+                unit.patient = False
+                self._memory.settle(unit, now)
+        if left is not None:
+            self._queue.wake(
+                lambda unit: (
+                    not preemptions.waits_for(unit.key, pod.key)
+                    and wakeups.pod_left(self._cluster, unit, pod.spec.node_name, left)
+                ),
+                now,
+            )
+        elif waited is not None and waited.status.nominated_node_name:
+            self._queue.wake(lambda unit: unit.priority <= (waited.spec.priority or 0), now)
+        if pod.spec.scheduling_group is not None:
+            self._memory.refresh(unit_of(pod), now)
+
+    def _leave_room(self, key: str, now: float) -> Pod | None:
+        pod = self._room.drop(key)
+        if pod is not None:
+            self._memory.promises.forget(key)
+            self._memory.refresh(unit_of(pod), now)
+        return pod
+
+    def _class_on_node(self, key: str) -> PodClass | None:
+        row = self._cluster.pods.row_of.get(key)
+        return None if row is None or self._cluster.pods.node[row] < 0 else self._cluster.class_of(row)
+
+    def _note_mark(self, pod: Pod, gone: bool) -> None:
+        mark = None if gone else recovery.marked(pod, self._memory.name)
+        if mark is None:
+            self._memory.marked.pop(pod.key, None)
+        else:
+            self._memory.marked[pod.key] = mark
+
+    # --- everything else ------------------------------------------------------------------------------------------------
+
+    def _group(self, type: str, old: PodGroup | None, group: PodGroup, now: float) -> None:
+        unit = f"PodGroup/{group.key}"
+        self._memory.refresh(unit, now)
+        if old is None or old.spec != group.spec or type == "DELETED":
+            self._queue.wake(lambda each: each.key == unit, now)
+
+    def _anything(self, now: float) -> None:
+        """Priority classes, budgets, namespaces: rare, and may matter to anyone."""
+        for unit in list(self._queue.units.values()):
+            if unit.state is not State.IN_FLIGHT:
+                self._memory.refresh(unit.key, now)
+        self._queue.wake(lambda _: True, now)
+
+
+def _same(old: Pod, new: Pod) -> bool:
+    """Nothing changed that a decision reads."""
+    return (
+        old.spec == new.spec
+        and old.metadata.labels == new.metadata.labels
+        and old.metadata.annotations == new.metadata.annotations
+        and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
+        and old.metadata.uid == new.metadata.uid
+        and old.status == new.status
+    )

@@ -1,0 +1,96 @@
+"""What the scheduler knows: the cluster, who waits, what is promised, what is under way. All of it can be lost at any time.
+
+Shared by the three parts of the core: `intake` (what happens in the world), `cycles` (decisions) and `aftermath` (how actions ended).
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from reprieve.cluster import Cluster
+from reprieve.config import Configuration
+from reprieve.scheduler import status
+from reprieve.scheduler.actions import Action, Nominate, Ref
+from reprieve.scheduler.preemptions import Preemptions
+from reprieve.scheduler.promises import Promises
+from reprieve.scheduler.queue import Pauses, Queue, State, Unit
+from reprieve.scheduler.recovery import Marked
+from reprieve.scheduler.room import Room
+
+
+class Memory:
+    def __init__(self, cluster: Cluster, config: Configuration, scheduler_name: str) -> None:
+        self.cluster = cluster
+        self.config = config
+        self.name = scheduler_name
+        self.queue = Queue(Pauses.of(config))
+        self.room = Room(cluster, scheduler_name, config)
+        self.promises = Promises(cluster)
+        self.preemptions = Preemptions()
+        self.marked: dict[str, Marked] = {}
+        """Pods on nodes that carry our mark."""
+        self.binding: Counter[str] = Counter()
+        """Bindings under way, by unit."""
+        self.epoch = 0
+        """Counts changes of the cluster: a decision made at the same count needs no second thought."""
+
+    def refresh(self, key: str, now: float) -> None:
+        """Bring the queue in line with the pods that wait for this unit."""
+        pods = self.room.free(key)
+        unit = self.queue.units.get(key)
+        if not pods:
+            if unit is not None:
+                unit.pods = pods
+                if not self.binding[key]:
+                    self.queue.remove(key)
+                    self.preemptions.end(key)
+            return
+        if unit is None:
+            unit = Unit(key, 0, self.room.since(key, now))
+            self.queue.add(unit)
+        unit.pods = pods
+        if unit.state is State.IN_FLIGHT:
+            return
+        unit.priority = self.room.priority(key)
+        gate = self.room.gate(key)
+        if gate:
+            self.queue.gate(unit, gate)
+        elif unit.state is State.GATED:
+            unit.unfinished = self.room.is_unfinished(key)
+            self.queue.activate(unit)
+
+    def settle(self, unit: Unit, now: float, *, failed: bool = False) -> None:
+        """Nothing of the unit is in flight any more: it waits on, or leaves."""
+        unit.state = State.GATED
+        self.refresh(unit.key, now)
+        if failed and self.queue.units.get(unit.key) is unit and unit.state is State.ACTIVE:
+            self.queue.back_off(unit, now)
+
+    def withdraw(self, unit: str, pods: Iterable[str]) -> list[Action]:
+        """Take back what was promised to the pods of a unit, and forget whom it was waiting for."""
+        self.preemptions.end(unit)
+        actions: list[Action] = []
+        for key in self.promises.holders(pods):
+            self.promises.make(key, "")
+            actions.append(Nominate(status.pod_ref(self.room.pods[key]), ""))
+        if actions:
+            self.epoch += 1
+        return actions
+
+    def stands(self, preemptor: str) -> bool:
+        """A preemption's decision stands while its unit waits and holds a promise."""
+        unit = self.queue.units.get(preemptor)
+        return unit is not None and bool(self.promises.holders(unit.pods))
+
+    def ref(self, unit: str) -> Ref:
+        kind, _, key = unit.partition("/")
+        namespace, _, name = key.partition("/")
+        if kind == "PodGroup":
+            group = self.room.group(unit)
+            return status.group_ref(group) if group else Ref(kind, namespace, name)
+        pod = self.room.pods.get(key)
+        return status.pod_ref(pod) if pod else Ref(kind, namespace, name)
+
+    def pod_ref(self, key: str) -> Ref:
+        """Of any pod in the cluster."""
+        namespace, _, name = key.partition("/")
+        return Ref("Pod", namespace, name, self.cluster.pods.about[self.cluster.pods.row_of[key]].uid)

@@ -1,0 +1,310 @@
+"""Delayed and asynchronous preemption: who is evicted, when, and what happens while they go."""
+
+import pytest
+
+from reprieve.scheduler.actions import Preempt
+from tests.scheduler.world import World, group, node, pod
+
+
+def holding_evictions(world):
+    world.hold = lambda action: isinstance(action, Preempt)
+    return world
+
+
+class TestKep5710Integration:
+    """The integration tests that KEP-5710 asks for, by name."""
+
+    def victims(self, whole):
+        """Two pods of one group, each filling a node."""
+        return [
+            node("n1", 2),
+            node("n2", 2),
+            group("low", 2, whole=whole),
+            pod("low-1", 2, group="low", on="n1"),
+            pod("low-2", 2, group="low", on="n2"),
+        ]
+
+    def test_pods_of_a_group_in_mode_pod_are_preempted_individually_by_a_higher_priority_pod_group(self):
+        world = World(*self.victims(False), group("high", 1, 100), pod("high-1", 2, 100, group="high"))
+        world.run()
+        assert len(world.evictions) == 1
+        assert all(world.where("high-1"))
+
+    def test_pods_of_a_group_in_mode_pod_group_are_preempted_all_together_by_a_higher_priority_pod_group(
+        self,
+    ):
+        world = World(*self.victims(True), group("high", 1, 100), pod("high-1", 2, 100, group="high"))
+        world.run()
+        assert sorted(world.evictions) == ["low-1", "low-2"]
+        assert all(world.where("high-1"))
+
+    def test_pods_of_a_group_in_mode_pod_are_preempted_individually_by_a_higher_priority_pod(self):
+        world = World(*self.victims(False), pod("high", 2, 100))
+        world.run()
+        assert len(world.evictions) == 1
+        assert all(world.where("high"))
+
+    def test_pods_of_a_group_in_mode_pod_group_are_preempted_all_together_by_a_higher_priority_pod(self):
+        world = World(*self.victims(True), pod("high", 2, 100))
+        world.run()
+        assert sorted(world.evictions) == ["low-1", "low-2"]
+        assert all(world.where("high"))
+
+    def test_preemption_of_a_whole_pod_group_in_pod_group_mode(self):
+        """The base integration test of the alpha criteria: a gang evicts a gang."""
+        world = World(
+            *self.victims(True), group("high", 2, 100), *(pod(f"h{i}", 2, 100, group="high") for i in (1, 2))
+        )
+        world.run()
+        assert sorted(world.evictions) == ["low-1", "low-2"]
+        assert sorted(world.where("h1", "h2")) == ["n1", "n2"]
+
+
+class TestKep4832Races:
+    """pod1 is being made room for on node1; the next cycle is pod2's. One test for each scenario of KEP-4832."""
+
+    def world(self, cpu=2):
+        world = holding_evictions(
+            World(node("node1", cpu), pod("victim", cpu, 1, on="node1"), pod("pod1", 2, 50), graceful=True)
+        )
+        world.run()
+        assert world.held, "pod1's preemption is under way"
+        return world
+
+    def victim_ends(self, world):
+        """The eviction happens, the victim ends, and nobody gets a cycle in between."""
+        world.release()
+        world.end()
+
+    @pytest.mark.parametrize("priority", [50, 10])
+    def test_pod2_scheduling_is_successful_equal_or_lower_priority(self, priority):
+        world = self.world()
+        world.add(node("node2"), pod("pod2", 2, priority))
+        world.run()
+        assert world.where("pod2") == ["node2"], "pod2 may go anywhere but where pod1 was promised a place"
+        world.add(pod("pod3", 2, priority))
+        self.victim_ends(world)
+        world.run()
+        assert world.where("pod1") == ["node1"]
+
+    def test_pod2_scheduling_is_successful_higher_priority(self):
+        world = self.world()
+        world.add(pod("pod2", 2, 100))
+        self.victim_ends(world)
+        world.run()
+        assert world.where("pod2", "pod1") == ["node1", ""], "pod2 takes the place, pod1 tries again"
+        assert world.nominated("pod1") == [""], "and its promise is taken back"
+
+    @pytest.mark.parametrize("priority", [50, 10])
+    def test_pod2_scheduling_fails_and_starts_preemption_equal_or_lower_priority(self, priority):
+        world = holding_evictions(
+            World(
+                node("node1", 4),
+                pod("victim1", 2, 1, on="node1"),
+                pod("victim2", 2, 2, on="node1"),
+                pod("pod1", 2, 50),
+                graceful=True,
+            )
+        )
+        world.run()
+        world.add(pod("pod2", 2, priority))
+        [cycle] = world.run()
+        assert cycle.unit == "Pod/ns/pod2"
+        assert {victim.pod for victim in cycle.plan.victims} == {"ns/victim1", "ns/victim2"}, "room for both"
+        self.victim_ends(world)
+        world.run()
+        assert world.where("pod1", "pod2") == ["node1", "node1"]
+
+    def test_pod2_scheduling_fails_and_starts_preemption_higher_priority(self):
+        world = self.world()
+        world.add(pod("pod2", 2, 100))
+        [cycle] = world.run()
+        assert [victim.pod for victim in cycle.plan.victims] == ["ns/victim"], "pod1's promise is ignored"
+        self.victim_ends(world)
+        world.run()
+        assert world.where("pod2", "pod1") == ["node1", ""]
+
+
+class TestDelayed:
+    def test_no_victim_is_touched_when_the_whole_gang_has_no_place(self):
+        world = World(
+            node("n1", 2), node("n2", 2), pod("low", 2, 1, on="n1"), pod("mid", 2, 500, on="n2"),
+            group("high", 2, 100), pod("h1", 2, 100, group="high"), pod("h2", 2, 100, group="high"),
+        )  # fmt: skip
+        [cycle] = world.run()
+        assert cycle.outcome == "unschedulable"
+        assert world.evictions == []
+        assert world.nominated("h1", "h2") == ["", ""]
+
+    def test_while_victims_terminate_and_the_promise_holds_nobody_else_is_preempted(self):
+        world = World(
+            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("high", 2, 100), graceful=True
+        )  # fmt: skip
+        world.run()
+        assert world.evictions == ["v1"]
+        for _ in range(5):
+            world.core.queue.wake(lambda unit: True, world.now)
+            cycles = world.wait(60)
+            assert [cycle.outcome for cycle in cycles] == ["waits"]
+        assert world.evictions == ["v1"]
+        assert world.nominated("high") == ["n1"]
+        world.end()
+        world.run()
+        assert world.where("high") == ["n1"]
+
+    def test_while_victims_terminate_a_free_node_is_taken(self):
+        world = World(node("n1", 2), pod("v1", 2, 1, on="n1"), pod("high", 2, 100), graceful=True)
+        world.run()
+        world.add(node("n2", 2))
+        world.wait(30)
+        assert world.where("high") == ["n2"]
+        assert world.evictions == ["v1"]
+
+    def test_a_promise_that_no_longer_holds_is_given_up_and_planned_from_scratch(self):
+        world = World(
+            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("mid", 2, 50), graceful=True
+        )  # fmt: skip
+        world.run()
+        assert world.nominated("mid") == ["n1"]
+        world.change("Node", "n1", spec={"unschedulable": True})
+        world.core.queue.wake(lambda unit: True, world.now)
+        world.wait(30)
+        assert world.evictions == ["v1", "v2"]
+        assert world.nominated("mid") == ["n2"]
+        world.end()
+        world.run()
+        assert world.where("mid") == ["n2"]
+
+    def test_the_unit_is_woken_once_when_its_last_victim_is_gone(self):
+        world = World(
+            node("n1", 4), *(pod(f"v{i}", 1, 1, on="n1") for i in range(4)), pod("high", 4, 100), graceful=True
+        )  # fmt: skip
+        world.run()
+        for name in ("v0", "v1", "v2"):
+            world.end(name)
+            assert world.run() == []
+        world.end("v3")
+        assert [cycle.outcome for cycle in world.run()] == ["scheduled"]
+
+
+class TestAsynchronous:
+    def test_the_preemptor_is_not_tried_while_its_calls_are_under_way(self):
+        world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
+        world.run()
+        world.remove("Pod", "v")
+        world.core.queue.wake(lambda unit: True, world.now)
+        assert world.wait(100) == []
+        world.release()
+        assert [cycle.outcome for cycle in world.run()] == ["scheduled"]
+
+    def test_both_sides_are_told(self):
+        world = World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100), graceful=True)
+        [cycle] = world.run()
+        mark = world.condition("Pod", "v", "DisruptionTarget")
+        assert (mark["status"], mark["reason"]) == ("True", "PreemptionByScheduler")
+        assert mark["message"].startswith(
+            "reprieve: preempting to accommodate a higher priority pod ns/high (priority 100)"
+        )
+        [event] = [event for event in world.events if event.reason == "Preempting"]
+        assert event.note == "Preempting 1 pod to make room: ns/v"
+        assert cycle.outcome == "preempts"
+
+    def test_calls_that_fail_take_the_promise_back_and_queue_the_unit_again(self):
+        world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
+        world.run()
+        assert world.core.promises.node("ns/high") == "n1"
+        world.fail("503")
+        assert world.core.promises.node("ns/high") == ""
+        assert world.state("Pod/ns/high") == "backoff"
+        assert world.events[-1].reason == "PreemptionFailed"
+        world.hold = lambda action: False
+        world.wait(2)
+        assert world.where("high") == ["n1"]
+
+    def test_a_promise_made_here_is_not_lost_to_an_older_state_from_the_api(self):
+        world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
+        world.run()
+        world.change("Pod", "high", metadata={"annotations": {"a": "b"}})
+        assert world.core.promises.node("ns/high") == "n1"
+
+    def test_a_preemptor_that_vanishes_leaves_nothing_behind(self):
+        world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
+        world.run()
+        world.remove("Pod", "high")
+        world.fail("404")
+        assert len(world.core.queue) == 0
+        assert len(world.core.preemptions) == 0
+
+
+class TestRestart:
+    """The API objects alone tell what must be finished."""
+
+    def gang_under_eviction(self, marks, deleted=()):
+        world = World(
+            node("n1", 2), node("n2", 2), group("low", 2, whole=True),
+            pod("low-1", 2, group="low", on="n1"), pod("low-2", 2, group="low", on="n2"), pod("high", 2, 100), graceful=True,
+        )  # fmt: skip
+        message = "reprieve: preempting to accommodate a higher priority pod ns/high (priority 100): x"
+        for name in marks:
+            world.mark(name, message)
+        for name in deleted:
+            world.change("Pod", name, metadata={"deletionTimestamp": "2026-01-01T00:00:30Z"})
+        return world
+
+    def test_a_gang_with_one_pod_going_is_finished(self):
+        world = self.gang_under_eviction(["low-1", "low-2"], ["low-1"]).restart()
+        assert world.evictions == ["low-2"]
+
+    def test_a_gang_that_is_marked_whole_is_finished_even_if_the_first_pods_are_gone_and_nobody_waits(self):
+        world = self.gang_under_eviction(["low-1", "low-2"])
+        world.remove("Pod", "low-1")
+        world.remove("Pod", "high")
+        assert world.restart().evictions == ["low-2"]
+
+    def test_a_gang_marked_in_part_is_spared_when_the_decision_does_not_stand(self):
+        world = self.gang_under_eviction(["low-1"]).restart()
+        assert world.evictions == []
+        assert world.condition("Pod", "low-1", "DisruptionTarget")["status"] == "False"
+
+    def test_a_gang_marked_in_part_is_finished_when_its_preemptor_holds_a_promise(self):
+        world = self.gang_under_eviction(["low-1"])
+        world.change("Pod", "high", status={"nominatedNodeName": "n1"})
+        fresh = world.restart()
+        assert sorted(fresh.evictions) == ["low-1", "low-2"]
+        fresh.end()
+        fresh.run()
+        assert all(fresh.where("high"))
+
+    def test_the_new_scheduler_waits_for_victims_that_are_already_going(self):
+        world = World(
+            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("high", 2, 100), graceful=True
+        )  # fmt: skip
+        world.run()
+        fresh = world.restart()
+        assert [cycle.outcome for cycle in fresh.run()] == ["waits"]
+        assert fresh.evictions == []
+        fresh.end()
+        fresh.run()
+        assert fresh.where("high") == ["n1"]
+
+    def test_marks_of_other_schedulers_are_not_ours_to_finish(self):
+        world = World(node("n1"), pod("a", on="n1"))
+        world.mark("a", "default-scheduler: preempting to accommodate a higher priority pod")
+        assert world.restart().evictions == []
+
+
+def test_with_asynchronous_preemption_a_second_unit_is_decided_while_the_first_waits():
+    world = holding_evictions(
+        World(
+            node("n1", 2),
+            node("n2", 2),
+            pod("v1", 2, 1, on="n1"),
+            pod("v2", 2, 2, on="n2"),
+            pod("a", 2, 100),
+            pod("b", 2, 90),
+        )
+    )
+    assert [cycle.outcome for cycle in world.run()] == ["preempts", "preempts"]
+    world.release()
+    world.run()
+    assert world.running() == ["a", "b"]
