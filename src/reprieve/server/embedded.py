@@ -133,12 +133,10 @@ class EmbeddedServer:
             max_field_size=limits.header,
             access_log=None,
         )
-        self._runner = web.ServerRunner(server)
+        self._runner = web.ServerRunner(server, shutdown_timeout=1.0)
         await self._runner.setup()
         context = self.authority.server_context(self._host) if self._tls else None
-        site = web.TCPSite(
-            self._runner, self._host, self._port, ssl_context=context, backlog=1024, shutdown_timeout=1.0
-        )
+        site = web.TCPSite(self._runner, self._host, self._port, ssl_context=context, backlog=1024)
         await site.start()
         self.port: int = self._runner.addresses[0][1]
 

@@ -183,25 +183,33 @@ class Rest:
         resource = self.backend.registry.find(target.group, target.version, target.resource)
         if resource is None:
             raise unknown_resource()
-        if target.subresource:
-            allowed = _SUBRESOURCE_VERBS.get(target.subresource, ())
-            if not _has_subresource(resource, target.subresource):
-                raise unknown_resource()
-        else:
-            allowed = resource.verbs
-        if target.verb not in allowed or (target.verb == "create" and target.name and not target.subresource):
-            raise method_not_allowed()
-        if target.namespace and not resource.namespaced:
-            raise unknown_resource()
-        if resource.namespaced and not target.namespace and (target.name or target.verb == "create"):
-            raise (
-                bad_request("an empty namespace may not be set during creation")
-                if not target.name
-                else unknown_resource()
-            )
+        _check_target(resource, target)
         call = Call(self, request, target, resource, query, identity)
         special = _SPECIAL.get((target.subresource, target.verb))
         return await (special or self._verbs[target.verb])(call)
+
+
+def _check_target(resource: ResourceInfo, target: Target) -> None:
+    """404 for what does not exist, 405 for what cannot be done to it."""
+    if target.subresource and not _has_subresource(resource, target.subresource):
+        raise unknown_resource()
+    if target.namespace and not resource.namespaced:
+        raise unknown_resource()
+    allowed = _SUBRESOURCE_VERBS[target.subresource] if target.subresource else resource.verbs
+    names_one = bool(target.name)
+    wrong_place = {
+        "create": names_one and not target.subresource,
+        "update": not names_one,
+        "patch": not names_one,
+    }
+    if target.verb not in allowed or wrong_place.get(target.verb, False):
+        raise method_not_allowed()
+    if resource.namespaced and not target.namespace and (names_one or target.verb == "create"):
+        raise (
+            unknown_resource()
+            if names_one
+            else bad_request("an empty namespace may not be set during creation")
+        )
 
 
 def _has_subresource(resource: ResourceInfo, name: str) -> bool:
