@@ -1,0 +1,101 @@
+"""May this workload be tried at all? What is asked before any flavor is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from reprieve.objects.core import Container, LimitRange, LimitRangeItem, ResourceList
+from reprieve.objects.kueue import PodSet, Workload
+from reprieve.objects.quantity import nano
+from reprieve.objects.requests import all_requests
+from reprieve.objects.selectors import matches
+from reprieve.quota.demand import with_defaults
+from reprieve.quota.pending import GENERIC, NAMESPACE_MISMATCH
+from reprieve.quota.queue import QueueNode
+
+MISCONFIGURED = "Misconfigured"
+PENDING_EVALUATION = "PendingEvaluation"
+
+
+class Refusal(NamedTuple):
+    reason: str
+    """Of the QuotaReserved condition."""
+    message: str
+    requeue: str = GENERIC
+
+
+def refusal(
+    workload: Workload,
+    queue: QueueNode,
+    namespace: Mapping[str, str] | None,
+    limit_ranges: Collection[LimitRange],
+) -> Refusal | None:
+    """Why the workload cannot be tried now, or None. `namespace` is the labels of its namespace, None if it is gone."""
+    if any(check.state in ("Retry", "Rejected") for check in workload.status.admission_checks):
+        return Refusal(PENDING_EVALUATION, "The workload has failed admission checks")
+    if namespace is None or not matches(queue.spec.namespace_selector, namespace):
+        message = "workload namespace doesn't match ClusterQueue selector"
+        return Refusal(MISCONFIGURED, message, NAMESPACE_MISMATCH)
+    problems = list(_above_limits(workload, limit_ranges))
+    if problems:
+        return Refusal(MISCONFIGURED, f"resources validation failed: {', '.join(problems)}")
+    problems = list(_outside_ranges(workload, limit_ranges)) if limit_ranges else []
+    if problems:
+        return Refusal(
+            MISCONFIGURED, f"resources didn't satisfy LimitRange constraints: {', '.join(problems)}"
+        )
+    return None
+
+
+def _containers(workload: Workload, limit_ranges: Collection[LimitRange]) -> Iterator[tuple[str, Container]]:
+    for index, pod_set in enumerate(workload.spec.pod_sets):
+        spec = with_defaults(pod_set.template.spec, limit_ranges)
+        path = f"spec.podSets[{index}].template.spec"
+        for number, container in enumerate(spec.init_containers):
+            yield f"{path}.initContainers[{number}]", container
+        for number, container in enumerate(spec.containers):
+            yield f"{path}.containers[{number}]", container
+
+
+def _above_limits(workload: Workload, limit_ranges: Collection[LimitRange]) -> Iterator[str]:
+    if not limit_ranges and not any(map(_has_limits, workload.spec.pod_sets)):
+        return
+    for path, container in _containers(workload, limit_ranges):
+        names = _above(container.resources.requests, container.resources.limits)
+        if names:
+            yield _invalid(path, names, "requests must not exceed its limits")
+
+
+def _has_limits(pod_set: PodSet) -> bool:
+    spec = pod_set.template.spec
+    return any(c.resources.limits for c in spec.containers + spec.init_containers)
+
+
+def _outside_ranges(workload: Workload, limit_ranges: Collection[LimitRange]) -> Iterator[str]:
+    items = [item for each in limit_ranges for item in each.spec.limits]
+    for item in (item for item in items if item.type == "Container"):
+        for path, container in _containers(workload, limit_ranges):
+            yield from _outside(path, container.resources.requests, item)
+    for item in (item for item in items if item.type == "Pod"):
+        for index, pod_set in enumerate(workload.spec.pod_sets):
+            total = all_requests(with_defaults(pod_set.template.spec, limit_ranges))
+            requests: ResourceList = {r: f"{n}m" if r == "cpu" else n for r, n in total.items()}
+            yield from _outside(f"spec.podSets[{index}].template.spec", requests, item)
+
+
+def _outside(path: str, requests: ResourceList, item: LimitRangeItem) -> Iterator[str]:
+    above, below = _above(requests, item.max), _above(item.min, requests)
+    if above:
+        yield _invalid(path, above, "requests must not be above the limitRange max")
+    if below:
+        yield _invalid(path, below, "requests must not be below the limitRange min")
+
+
+def _above(amounts: ResourceList, bounds: ResourceList) -> list[str]:
+    return sorted(name for name, n in amounts.items() if name in bounds and nano(n) > nano(bounds[name]))
+
+
+def _invalid(path: str, names: list[str], message: str) -> str:
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"{path}: Invalid value: [{quoted}]: {message}"

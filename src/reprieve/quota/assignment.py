@@ -1,0 +1,174 @@
+"""The result of looking for flavors: which flavor each resource of each pod set would use, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from reprieve.objects.quantity import format_amount
+from reprieve.quota.modes import Mode, Outlook, Prospect
+from reprieve.quota.tree import FlavorResource, Usage
+
+NO_MATCHING_FLAVOR = "NoMatchingFlavor"
+EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+WAITING_FOR_QUOTA = "WaitingForQuota"
+_SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2}
+
+
+class Mismatch(NamedTuple):
+    """The flavor is not for these pods, or not there at all."""
+
+    cause = NO_MATCHING_FLAVOR
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class TooLarge(NamedTuple):
+    """More than the queue could ever get, even if everything was free."""
+
+    cause = EXCEEDS_MAX_QUOTA
+    key: FlavorResource
+    before: int
+    request: int
+    most: int
+
+    def __str__(self) -> str:
+        flavor, resource = self.key
+        before, request, most = (format_amount(resource, n) for n in (self.before, self.request, self.most))
+        return (
+            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests ({before})"
+            f" + current podset request ({request}) > maximum capacity ({most})"
+        )
+
+
+class Shortage(NamedTuple):
+    """Not enough is free now."""
+
+    cause = WAITING_FOR_QUOTA
+    key: FlavorResource
+    missing: int
+
+    def __str__(self) -> str:
+        flavor, resource = self.key
+        missing = format_amount(resource, self.missing)
+        return f"insufficient unused quota for {resource} in flavor {flavor}, {missing} more needed"
+
+
+Obstacle = Mismatch | TooLarge | Shortage
+
+
+class Attempt(NamedTuple):
+    """One flavor that was looked at."""
+
+    flavor: str
+    outlook: Outlook
+    obstacles: tuple[Obstacle, ...]
+
+    def __str__(self) -> str:
+        prospect, borrowing = self.outlook
+        shown = f"preemptionMode={prospect}" if prospect.mode == Mode.PREEMPT else str(prospect)
+        parts = [shown, *([f"borrow={borrowing}"] if borrowing else []), *map(str, self.obstacles)]
+        return f"{self.flavor}({';'.join(parts)})"
+
+    @property
+    def plain(self) -> bool:
+        """Taken without a second thought."""
+        return self.outlook.prospect == Prospect.FIT and not self.outlook.borrowing
+
+
+class Choice(NamedTuple):
+    """A flavor for one resource."""
+
+    flavor: str
+    mode: Mode
+    borrowing: int
+    tried: int
+    """Index of the last flavor looked at; -1 when the list was looked through."""
+
+
+class PodSetResult:
+    """Flavors of one pod set, or why there are none."""
+
+    __slots__ = ("attempts", "choices", "count", "name", "obstacles", "requests")
+
+    def __init__(self, name: str, count: int, requests: Mapping[str, int]) -> None:
+        self.name = name
+        self.count = count
+        self.requests = requests
+        self.choices: dict[str, Choice] = {}
+        self.obstacles: list[Obstacle] = []
+        self.attempts: list[Sequence[Attempt]] = []
+        """For each resource group that was scanned, its flavors in the order of the scan."""
+
+    @property
+    def mode(self) -> Mode:
+        if not self.obstacles:
+            return Mode.FIT
+        if not self.choices:
+            return Mode.NO_FIT
+        return min(choice.mode for choice in self.choices.values())
+
+
+class Assignment:
+    """Flavors for a whole workload. Changes nothing by itself."""
+
+    __slots__ = ("borrowing", "mode", "pod_sets", "usage")
+
+    def __init__(self, pod_sets: list[PodSetResult], borrowing: int, usage: Usage) -> None:
+        self.pod_sets = pod_sets
+        self.borrowing = borrowing
+        """Height of the highest subtree that would lend."""
+        self.usage = usage
+        self.mode = min((each.mode for each in pod_sets), default=Mode.NO_FIT)
+
+    def needing_preemption(self) -> frozenset[FlavorResource]:
+        return frozenset(
+            FlavorResource(choice.flavor, resource)
+            for each in self.pod_sets
+            for resource, choice in each.choices.items()
+            if choice.mode == Mode.PREEMPT
+        )
+
+    def tried(self) -> tuple[dict[str, int], ...]:
+        """Where the next scan resumes."""
+        return tuple({name: choice.tried for name, choice in each.choices.items()} for each in self.pod_sets)
+
+    def flavors(self) -> dict[str, dict[str, str]]:
+        return {each.name: {r: choice.flavor for r, choice in each.choices.items()} for each in self.pod_sets}
+
+    def message(self) -> str:
+        return "; ".join(
+            f"couldn't assign flavors to pod set {each.name}: {', '.join(sorted(map(str, each.obstacles)))}"
+            for each in self.pod_sets
+            if each.mode != Mode.FIT and each.obstacles
+        )
+
+    def considered(self) -> str:
+        """The flavors that were not simply taken, for people; empty when there were none."""
+        parts = []
+        for each in self.pod_sets:
+            shown = [str(attempt) for group in each.attempts for attempt in group if not attempt.plain]
+            if shown:
+                parts.append(f"{each.name}: {', '.join(shown)}")
+        return "; ".join(parts)
+
+    def no_fit_cause(self) -> str:
+        """Worst over pod sets and resource groups; within a group the flavor that came closest counts."""
+        worst = ""
+        for each in self.pod_sets:
+            if each.mode != Mode.NO_FIT:
+                continue
+            causes = [_closest(group) for group in each.attempts] or [NO_MATCHING_FLAVOR]
+            worst = max((worst, *causes), key=lambda cause: _SEVERITY.get(cause, 0))
+        return worst or NO_MATCHING_FLAVOR
+
+
+def _closest(attempts: Sequence[Attempt]) -> str:
+    causes = [
+        max((obstacle.cause for obstacle in attempt.obstacles), key=_SEVERITY.__getitem__)
+        for attempt in attempts
+        if attempt.outlook.prospect == Prospect.NO_FIT and attempt.obstacles
+    ]
+    return min(causes, key=_SEVERITY.__getitem__, default="")

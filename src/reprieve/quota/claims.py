@@ -1,0 +1,170 @@
+"""A workload as quota sees it: what it asks for, how important it is, what it holds.
+
+A `Claim` is rebuilt from its Workload whenever that changes; nothing in here is decided, only read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from reprieve.objects.core import LimitRange
+from reprieve.objects.kueue import Admission, Workload
+from reprieve.objects.meta import Condition, find_condition
+from reprieve.objects.quantity import amount
+from reprieve.quota.demand import Demand, demands, fingerprint
+from reprieve.quota.rules import Rules
+from reprieve.quota.tree import FlavorResource, Usage
+
+PRIORITY_BOOST = "kueue.x-k8s.io/priority-boost"
+ADMISSION_GATED_BY = "kueue.x-k8s.io/admission-gated-by"
+_FIRST = -math.inf
+
+
+class Claim:
+    """One workload. `held` is the usage of its reservation, empty without one."""
+
+    __slots__ = (
+        "_fingerprint",
+        "away",
+        "base_priority",
+        "demands",
+        "evicted",
+        "gate_closed",
+        "held",
+        "key",
+        "priority",
+        "queue",
+        "queued_at",
+        "rank",
+        "reserved",
+        "uid",
+        "workload",
+    )
+
+    def __init__(
+        self, workload: Workload, queue: str, rules: Rules, limit_ranges: Collection[LimitRange] = ()
+    ) -> None:
+        status = workload.status
+        self.workload = workload
+        self.key = workload.key
+        self.uid = workload.metadata.uid
+        self.queue = queue
+        """Name of the ClusterQueue it is queued in or holds quota of."""
+        self.base_priority = workload.spec.priority or 0
+        self.priority = self.base_priority + (_boost(workload) if rules.priority_boost else 0)
+        self.queued_at = queue_time(workload, rules)
+        self.demands = demands(
+            workload.spec.pod_sets,
+            status.reclaimable_pods if rules.reclaimable_pods else (),
+            limit_ranges,
+            rules.excluded_prefixes,
+        )
+        self.gate_closed = has_closed_gate(workload)
+        self.evicted = holds(workload, "Evicted")
+        self.reserved = is_reserved(workload)
+        self.held = usage_of(status.admission, self.demands) if self.reserved and status.admission else {}
+        self.rank = (self.priority, -self._reserved_at(), self.uid, self.key)
+        """Order among candidates of equal kind: lower priority, then more recent reservation, then UID."""
+        self.away = False
+        """Taken out of the tree for the time of one computation."""
+        self._fingerprint = ""
+
+    @property
+    def fingerprint(self) -> str:
+        if not self._fingerprint:
+            self._fingerprint = fingerprint(self.demands, self.priority)
+        return self._fingerprint
+
+    def _reserved_at(self) -> float:
+        condition = find_condition(self.workload.status.conditions, "QuotaReserved")
+        if condition is None or condition.status != "True" or condition.last_transition_time is None:
+            return math.inf
+        return condition.last_transition_time.timestamp()
+
+
+def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
+    """What a reservation uses, less the pods that are done."""
+    counts = {demand.name: demand.count for demand in wanted}
+    usage: Usage = {}
+    for each in admission.pod_set_assignments:
+        count = each.count if each.count is not None else counts.get(each.name, 1)
+        left = min(count, counts.get(each.name, count))
+        for resource, quantity in each.resource_usage.items():
+            flavor = each.flavors.get(resource)
+            if flavor is None:
+                continue
+            number = max(0, amount(resource, quantity))
+            if left != count:
+                number = number // count * left
+            key = FlavorResource(flavor, resource)
+            usage[key] = usage.get(key, 0) + number
+    return usage
+
+
+def holds(workload: Workload, type: str) -> bool:
+    """Whether the condition is True."""
+    condition = find_condition(workload.status.conditions, type)
+    return condition is not None and condition.status == "True"
+
+
+def is_reserved(workload: Workload) -> bool:
+    """Counts in the tree: has quota, is not finished and not switched off."""
+    return holds(workload, "QuotaReserved") and not holds(workload, "Finished") and workload.spec.active
+
+
+def is_queueable(workload: Workload, rules: Rules) -> bool:
+    """May wait in a queue."""
+    if holds(workload, "QuotaReserved") or holds(workload, "Finished") or not workload.spec.active:
+        return False
+    if holds(workload, "WaitingForReplacementPods"):
+        return False
+    if rules.admission_gated_by and workload.metadata.annotations.get(ADMISSION_GATED_BY):
+        return False
+    reserved = find_condition(workload.status.conditions, "QuotaReserved")
+    return reserved is None or reserved.reason != "OnHold"
+
+
+def backoff_over(workload: Workload, now: datetime) -> bool:
+    requeued = find_condition(workload.status.conditions, "Requeued")
+    if requeued is not None and requeued.status == "False":
+        return False
+    state = workload.status.requeue_state
+    return state is None or state.requeue_at is None or now >= state.requeue_at
+
+
+def has_closed_gate(workload: Workload) -> bool:
+    """A gate without a published position is closed; positions of gates that are not in the spec do not count."""
+    positions = {gate.name: gate.position for gate in workload.status.preemption_gates}
+    return any(positions.get(gate.name, "Closed") == "Closed" for gate in workload.spec.preemption_gates)
+
+
+def queue_time(workload: Workload, rules: Rules) -> float:
+    """Since when the workload counts as waiting: its creation, or the eviction that sent it back with a delay."""
+    conditions = workload.status.conditions
+    evicted = find_condition(conditions, "Evicted")
+    if _is_true(evicted) and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
+        return _seconds(evicted.last_transition_time)
+    if not rules.priority_in_entry_order:
+        preempted = find_condition(conditions, "Preempted")
+        if _is_true(preempted) and preempted.reason == "InCohortReclaimWhileBorrowing":
+            return _seconds(preempted.last_transition_time) + 0.001
+    return _seconds(workload.metadata.creation_timestamp)
+
+
+def _is_true(condition: Condition | None) -> bool:
+    return condition is not None and condition.status == "True"
+
+
+def _seconds(time: datetime | None) -> float:
+    return time.timestamp() if time is not None else _FIRST
+
+
+def _boost(workload: Workload) -> int:
+    text = workload.metadata.annotations.get(PRIORITY_BOOST, "0")
+    try:
+        number = int(text)
+    except ValueError:
+        return 0
+    return number if -(2**31) <= number < 2**31 else 0

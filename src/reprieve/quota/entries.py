@@ -1,0 +1,141 @@
+"""The heads of one cycle and the order in which they get their turn.
+
+Classical order:
+1. (gate PrioritizePreemptorWorkloads) the workload whose victims are leaving
+2. lower borrowing height
+3. higher priority
+4. earlier queue time
+5. UID, key
+
+Fair sharing: a tournament from the leaves to the root, played again after each turn. At each cohort:
+1. (gate PrioritizePreemptorWorkloads) the workload whose victims are leaving
+2. its side of the tree does not borrow what it asks for
+3. smaller dominant share, the request included
+4. higher priority
+5. earlier queue time
+6. UID, key
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cmp_to_key
+from typing import NamedTuple
+
+from reprieve.quota.assignment import Assignment
+from reprieve.quota.claims import Claim
+from reprieve.quota.queue import QueueNode
+from reprieve.quota.rules import Rules
+from reprieve.quota.shares import Share, compare, share
+from reprieve.quota.tree import CohortNode, Node
+from reprieve.quota.victims.search import Victim
+
+
+class Entry:
+    """A head that may be tried, with the flavors and victims found for it."""
+
+    __slots__ = ("assignment", "claim", "is_preemptor", "queue", "victims")
+
+    def __init__(
+        self,
+        claim: Claim,
+        queue: QueueNode,
+        assignment: Assignment,
+        victims: list[Victim],
+        is_preemptor: bool = False,
+    ) -> None:
+        self.claim = claim
+        self.queue = queue
+        self.assignment = assignment
+        self.victims = victims
+        self.is_preemptor = is_preemptor
+
+
+def in_order(entries: Iterable[Entry], rules: Rules) -> Iterator[Entry]:
+    """The entries one by one; the tree may change between two of them."""
+    if rules.fair_sharing:
+        return _tournaments(entries, rules)
+    return iter(sorted(entries, key=lambda entry: _classical_key(entry, rules)))
+
+
+def _classical_key(entry: Entry, rules: Rules) -> tuple[object, ...]:
+    return (
+        rules.preemptors_first and not entry.is_preemptor,
+        entry.assignment.borrowing,
+        *_seniority(entry, rules),
+    )
+
+
+def _seniority(entry: Entry, rules: Rules) -> tuple[object, ...]:
+    claim = entry.claim
+    priority = -claim.priority if rules.priority_in_entry_order else 0
+    return priority, claim.queued_at, claim.uid, claim.key
+
+
+class _Standing(NamedTuple):
+    borrows: bool
+    share: Share
+
+
+_Standings = dict[tuple[int, str], _Standing]
+
+
+def _tournaments(entries: Iterable[Entry], rules: Rules) -> Iterator[Entry]:
+    waiting = {entry.claim.key: entry for entry in entries}
+    while waiting:
+        entry = next(iter(waiting.values()))
+        root = entry.queue.root
+        if isinstance(root, CohortNode):
+            players = [each for each in waiting.values() if each.queue.root is root]
+            entry = _winner(root, players, rules)
+        del waiting[entry.claim.key]
+        yield entry
+
+
+def _winner(root: CohortNode, players: list[Entry], rules: Rules) -> Entry:
+    standings: _Standings = {}
+    for player in players:
+        _record(player, standings)
+    by_queue = {id(player.queue): player for player in players}
+    winner = _best(root, by_queue, standings, rules)
+    assert winner is not None
+    return winner
+
+
+def _record(player: Entry, standings: _Standings) -> None:
+    """What the tree would look like from each cohort if the player was let in."""
+    usage = player.assignment.usage
+    for key, amount in usage.items():
+        player.queue.cell(key).add(amount)
+    node: Node = player.queue
+    while node.parent is not None:
+        borrows = any(amount > 0 and node.cell(key).exceeds() for key, amount in usage.items())
+        standings[id(node.parent), player.claim.key] = _Standing(borrows, share(node))
+        node = node.parent
+    for key, amount in usage.items():
+        player.queue.cell(key).remove(amount)
+
+
+def _best(
+    cohort: CohortNode, by_queue: dict[int, Entry], standings: _Standings, rules: Rules
+) -> Entry | None:
+    found = [_best(child, by_queue, standings, rules) for child in cohort.cohorts]
+    found += [by_queue.get(id(queue)) for queue in cohort.queues]
+    players = [player for player in found if player is not None]
+    return min(players, key=cmp_to_key(_comparison(cohort, standings, rules)), default=None)
+
+
+def _comparison(cohort: CohortNode, standings: _Standings, rules: Rules) -> Callable[[Entry, Entry], int]:
+    def compared(a: Entry, b: Entry) -> int:
+        if rules.preemptors_first and a.is_preemptor != b.is_preemptor:
+            return -1 if a.is_preemptor else 1
+        left, right = standings[id(cohort), a.claim.key], standings[id(cohort), b.claim.key]
+        if rules.nominal_first and left.borrows != right.borrows:
+            return 1 if left.borrows else -1
+        order = compare(left.share, right.share)
+        if order:
+            return order
+        first, second = _seniority(a, rules), _seniority(b, rules)
+        return -1 if first < second else int(first > second)
+
+    return compared

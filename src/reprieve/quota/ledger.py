@@ -1,0 +1,174 @@
+"""Who holds quota where: trees, flavors and reservations, as they come, change and go.
+
+Usage is never recomputed for a decision: a reservation is added to its queue's cells once and taken out once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from msgspec.structs import replace
+
+from reprieve.objects.kueue import AdmissionCheck, ClusterQueue, Cohort, ResourceFlavor
+from reprieve.objects.meta import find_condition
+from reprieve.quota.claims import Claim
+from reprieve.quota.forest import Forest
+from reprieve.quota.problems import cohort_problems, queue_problems
+from reprieve.quota.queue import QueueNode
+from reprieve.quota.rules import Rules
+
+
+class Ledger:
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.flavors: dict[str, ResourceFlavor] = {}
+        self.checks: dict[str, AdmissionCheck] = {}
+        self.claims: dict[str, Claim] = {}
+        """Everybody with a reservation, by workload key."""
+        self.inactive: dict[str, list[tuple[str, str]]] = {}
+        """For each queue that admits nothing: (reason, message), the most important first."""
+        self._forest = Forest(rules)
+        self._objects: dict[str, ClusterQueue] = {}
+        self._broken_cohorts: dict[str, list[str]] = {}
+
+    @property
+    def queues(self) -> dict[str, QueueNode]:
+        return self._forest.queues
+
+    @property
+    def forest(self) -> Forest:
+        return self._forest
+
+    def queue_object(self, name: str) -> ClusterQueue | None:
+        return self._objects.get(name)
+
+    def cohort_problems(self) -> dict[str, list[str]]:
+        """Cohorts whose quota is not used because it makes no sense, and why."""
+        return self._broken_cohorts
+
+    def put_flavor(self, flavor: ResourceFlavor) -> None:
+        self.flavors[flavor.name] = flavor
+        self._review_all()
+
+    def drop_flavor(self, name: str) -> None:
+        self.flavors.pop(name, None)
+        self._review_all()
+
+    def put_check(self, check: AdmissionCheck) -> None:
+        self.checks[check.name] = check
+        self._review_all()
+
+    def drop_check(self, name: str) -> None:
+        self.checks.pop(name, None)
+        self._review_all()
+
+    def put_cohort(self, cohort: Cohort) -> None:
+        problems = cohort_problems(cohort)
+        self._broken_cohorts.pop(cohort.name, None)
+        if problems:
+            self._broken_cohorts[cohort.name] = problems
+            cohort = replace(cohort, spec=replace(cohort.spec, resource_groups=()))
+        self._forest.put_cohort(cohort)
+
+    def drop_cohort(self, name: str) -> None:
+        self._broken_cohorts.pop(name, None)
+        self._forest.drop_cohort(name)
+
+    def put_queue(self, queue: ClusterQueue) -> None:
+        fresh = queue.name not in self._objects
+        self._objects[queue.name] = queue
+        node = self._forest.put_queue(queue)
+        if queue_problems(queue):
+            node.limits = {}
+        if fresh:
+            for claim in self.claims.values():
+                if claim.queue == queue.name:
+                    self._charge(claim, node)
+        self._review(queue.name)
+
+    def drop_queue(self, name: str) -> None:
+        node = self.queues.get(name)
+        if node is not None:
+            for claim in list(node.roster):
+                self._refund(claim, node)
+        self._objects.pop(name, None)
+        self.inactive.pop(name, None)
+        self._forest.drop_queue(name)
+
+    def reserve(self, claim: Claim) -> None:
+        """Count the claim's reservation, in place of an older state of the same workload."""
+        self.release(claim.key)
+        self.claims[claim.key] = claim
+        node = self.queues.get(claim.queue)
+        if node is not None:
+            self._charge(claim, node)
+
+    def release(self, key: str) -> Claim | None:
+        claim = self.claims.pop(key, None)
+        if claim is not None and claim.queue in self.queues:
+            node = self.queues[claim.queue]
+            self._refund(claim, node)
+            node.generation += 1
+        return claim
+
+    def refresh(self) -> None:
+        """Bring trees and the activity of queues up to date after changes of objects."""
+        while True:
+            changed = self._forest.refresh()
+            if not changed:
+                return
+            for name in changed:
+                self._review(name)
+
+    def _charge(self, claim: Claim, node: QueueNode) -> None:
+        node.roster.add(claim)
+        for key, amount in claim.held.items():
+            node.cell(key).add(amount)
+
+    def _refund(self, claim: Claim, node: QueueNode) -> None:
+        node.roster.remove(claim)
+        for key, amount in claim.held.items():
+            node.cell(key).remove(amount)
+
+    def _review_all(self) -> None:
+        for name in self._objects:
+            self._review(name)
+
+    def _review(self, name: str) -> None:
+        """Whether the queue may admit; an inactive one still lends its quota."""
+        reasons = self._reasons(self._objects[name])
+        self.inactive.pop(name, None)
+        if reasons:
+            self.inactive[name] = reasons
+        node = self.queues[name]
+        if node.active == bool(reasons):
+            node.active = not reasons
+            self._forest.touch(name)
+
+    def _reasons(self, queue: ClusterQueue) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        found += [("Misconfigured", problem) for problem in queue_problems(queue)]
+        if queue.spec.stop_policy not in ("", "None"):
+            found.append(("Stopped", "is stopped"))
+        flavors = _missing((f.name for g in queue.spec.resource_groups for f in g.flavors), self.flavors)
+        if flavors:
+            found.append(("FlavorNotFound", f"references missing ResourceFlavor(s): {flavors}"))
+        checks = [rule.name for rule in queue.spec.admission_checks_strategy.admission_checks]
+        missing = _missing(checks, self.checks)
+        if missing:
+            found.append(("AdmissionCheckNotFound", f"references missing AdmissionCheck(s): {missing}"))
+        asleep = ",".join(sorted(c for c in checks if c in self.checks and not _is_active(self.checks[c])))
+        if asleep:
+            found.append(("AdmissionCheckInactive", f"references inactive AdmissionCheck(s): {asleep}"))
+        if queue.name in self._forest.circular:
+            found.append(("HasCycle", f"cohort {queue.spec.cohort_name} is part of a cycle of parents"))
+        return found
+
+
+def _missing(names: Iterable[str], known: Container[str]) -> str:
+    return ",".join(sorted({name for name in names if name not in known}))
+
+
+def _is_active(check: AdmissionCheck) -> bool:
+    condition = find_condition(check.status.conditions, "Active")
+    return condition is not None and condition.status == "True"

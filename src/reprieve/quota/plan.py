@@ -1,0 +1,129 @@
+"""The answer to "who makes way for this workload": flavors, victims and the reasons, as a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reprieve.objects.quantity import format_amount
+from reprieve.quota.assignment import Assignment
+from reprieve.quota.claims import Claim
+from reprieve.quota.modes import Mode
+from reprieve.quota.queue import QueueNode
+from reprieve.quota.sentences import preempted
+from reprieve.quota.victims.search import Victim
+
+API_VERSION = "reprieve.dev/v1alpha1"
+SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Flavors, and whom they take it from."""
+
+    assignment: Assignment
+    victims: list[Victim]
+
+    @property
+    def works(self) -> bool:
+        return self.assignment.mode == Mode.FIT or (
+            self.assignment.mode == Mode.PREEMPT and bool(self.victims)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        found = self.assignment
+        return {
+            "mode": str(found.mode),
+            "flavors": found.flavors(),
+            "counts": {each.name: each.count for each in found.pod_sets},
+            "borrowing": found.borrowing,
+            "modes": {
+                each.name: {r: str(choice.mode) for r, choice in each.choices.items()}
+                for each in found.pod_sets
+            },
+            "usage": usage_dict(found.usage),
+            "triedFlavorIdx": {
+                each.name: {r: choice.tried for r, choice in each.choices.items()} for each in found.pod_sets
+            },
+            "attempts": {
+                each.name: [str(attempt) for group in each.attempts for attempt in group]
+                for each in found.pod_sets
+            },
+            "victims": [
+                {"workload": victim.claim.key, "reason": victim.reason}
+                for victim in sorted(self.victims, key=lambda victim: victim.claim.key)
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaPlan:
+    """What would happen to one workload if it was its turn now."""
+
+    claim: Claim
+    queue: QueueNode
+    whole: Answer
+    """For all its pods."""
+    reduced: Answer | None
+    """With fewer pods, when the workload allows that."""
+    gate_closed: bool
+    """A closed preemption gate forbids preemption."""
+
+    @property
+    def answer(self) -> Answer:
+        """What the workload would get."""
+        return self.reduced if self.reduced is not None else self.whole
+
+    @property
+    def outcome(self) -> str:
+        if not self.answer.works:
+            return UNSCHEDULABLE
+        if self.answer.assignment.mode == Mode.FIT:
+            return SCHEDULED
+        return GATED if self.gate_closed else PREEMPTS
+
+    def to_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "apiVersion": API_VERSION,
+            "kind": "Plan",
+            "for": f"Workload/{self.claim.key}",
+            "outcome": self.outcome,
+            "clusterQueue": self.queue.name,
+            **self.whole.to_dict(),
+            "gated": self.gate_closed and bool(self.whole.victims),
+            "reasons": self._reasons(),
+        }
+        found["victims"] = [self._victim(victim) for victim in _by_name(self.whole.victims)]
+        if self.whole.assignment.mode == Mode.NO_FIT:
+            found["noFitReason"] = self.whole.assignment.no_fit_cause()
+        if self.reduced is not None:
+            found["withPartialAdmission"] = self.reduced.to_dict()
+        return found
+
+    def _victim(self, victim: Victim) -> dict[str, Any]:
+        return {
+            "workload": victim.claim.key,
+            "reason": victim.reason,
+            "clusterQueue": victim.queue.name,
+            "priority": victim.claim.priority,
+            "message": preempted(self.claim, self.queue, victim),
+        }
+
+    def _reasons(self) -> list[str]:
+        return [
+            f"pod set {each.name}: {reason}"
+            for each in self.answer.assignment.pod_sets
+            for reason in sorted(map(str, each.obstacles))
+        ]
+
+
+def _by_name(victims: list[Victim]) -> list[Victim]:
+    return sorted(victims, key=lambda victim: victim.claim.key)
+
+
+def usage_dict(usage: dict[Any, int]) -> dict[str, dict[str, str]]:
+    """{flavor: {resource: quantity}}"""
+    found: dict[str, dict[str, str]] = {}
+    for (flavor, resource), amount in usage.items():
+        found.setdefault(flavor, {})[resource] = format_amount(resource, amount)
+    return found

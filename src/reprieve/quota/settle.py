@@ -1,0 +1,90 @@
+"""Admission cycles offline, one after the other, until nothing changes any more.
+
+Between two cycles everything happens at once that controllers would do: evicted workloads release their quota and queue again, in
+the order of their names. The clock steps one second for each cycle. Nothing ever finishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from reprieve.quota.cycle import cycle
+from reprieve.quota.outcome import Outcome
+from reprieve.quota.state import Quota
+from reprieve.quota.transitions import release
+
+QUEUES_EMPTY = "queues-empty"
+STEADY = "steady"
+STOPPED = "stopped"
+STEADY_AFTER = 6
+"""Cycles without any change after which nothing is expected to change."""
+Lists = dict[str, list[str]]
+
+
+class Step(NamedTuple):
+    """One cycle, and the queues right after it."""
+
+    outcome: Outcome
+    time: datetime
+    pending: Lists
+    inadmissible: Lists
+
+
+class Run(NamedTuple):
+    steps: list[Step]
+    converged: str
+    """Why it ended: `queues-empty`, `steady`, or `stopped` by the given number of cycles."""
+
+
+def settle(
+    quota: Quota,
+    now: datetime,
+    max_cycles: int | None = None,
+    delete_after: Mapping[int, Collection[str]] | None = None,
+) -> Run:
+    """Run cycles on the state. `delete_after` names workloads that go away after a cycle of that number."""
+    steps: list[Step] = []
+    for step in _steps(quota, now):
+        steps.append(step)
+        _react(quota, step.time)
+        for key in (delete_after or {}).get(len(steps), ()):
+            quota.drop_workload(key, step.time)
+        if max_cycles is not None and len(steps) >= max_cycles:
+            return Run(steps, STOPPED)
+        if _is_steady(steps):
+            return Run(steps, STEADY)
+    return Run(steps, QUEUES_EMPTY)
+
+
+def _steps(quota: Quota, now: datetime) -> Iterator[Step]:
+    """At least one, so that there is something to tell even when nobody can be tried."""
+    while True:
+        outcome = cycle(quota, now)
+        yield Step(outcome, now, waiting_lists(quota, "active"), waiting_lists(quota, "inadmissible"))
+        if not quota.has_heads():
+            return
+        now += timedelta(seconds=1)
+
+
+def waiting_lists(quota: Quota, state: str) -> Lists:
+    """{queue: keys in order of name} of the `active` or the `inadmissible` workloads."""
+    found = {name: sorted(getattr(pending, state)) for name, pending in quota.pending.items()}
+    return {name: keys for name, keys in found.items() if keys}
+
+
+def _react(quota: Quota, now: datetime) -> None:
+    for claim in sorted(quota.ledger.claims.values(), key=lambda claim: claim.key):
+        if claim.evicted:
+            quota.put_workload(release(claim.workload, now), now)
+
+
+def _is_steady(steps: list[Step]) -> bool:
+    last = steps[-STEADY_AFTER:]
+    return len(last) == STEADY_AFTER and all(
+        not step.outcome.made_progress
+        and step.pending == last[0].pending
+        and step.inadmissible == last[0].inadmissible
+        for step in last
+    )

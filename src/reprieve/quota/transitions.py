@@ -1,0 +1,116 @@
+"""What a decision does to the status of a workload: reserve, wait, evict, release.
+
+Each takes a Workload and returns the changed one; whoever talks to an API server writes the difference.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from reprieve.objects.kueue import Admission, AdmissionCheckState, Workload
+from reprieve.objects.meta import find_condition
+from reprieve.quota.conditions import Conditions, turned_off, with_condition, with_status
+
+PREEMPTED = "Preempted"
+BLOCKED = "BlockedOnPreemptionGates"
+
+
+def reserve(workload: Workload, admission: Admission, checks: frozenset[str], now: datetime) -> Workload:
+    """Give quota. It is admitted at once when every check that applies to its flavors is ready."""
+    generation = workload.metadata.generation
+    conditions = with_condition(
+        workload.status.conditions,
+        "QuotaReserved",
+        True,
+        "QuotaReserved",
+        f"Quota reserved in ClusterQueue {admission.cluster_queue}",
+        now,
+        generation,
+    )
+    for type in ("Evicted", PREEMPTED, BLOCKED):
+        conditions = turned_off(conditions, type, "QuotaReserved", now, generation)
+    states = workload.status.admission_checks
+    if checks <= {state.name for state in states}:
+        conditions = _with_admitted(conditions, all(s.state == "Ready" for s in states), now, generation)
+    return with_status(workload, conditions=conditions, admission=admission)
+
+
+def _with_admitted(conditions: Conditions, ready: bool, now: datetime, generation: int) -> Conditions:
+    if ready:
+        return with_condition(
+            conditions, "Admitted", True, "Admitted", "The workload is admitted", now, generation
+        )
+    message = "The workload has not all checks ready"
+    return with_condition(
+        conditions, "Admitted", False, "UnsatisfiedAdmissionChecks", message, now, generation
+    )
+
+
+def wait(workload: Workload, reason: str, message: str, now: datetime, gated: bool = False) -> Workload:
+    """Say what the workload waits for; a gated one also signals that it could preempt."""
+    generation = workload.metadata.generation
+    conditions = with_condition(
+        workload.status.conditions, "QuotaReserved", False, reason, message, now, generation
+    )
+    conditions = with_condition(
+        conditions, "Admitted", False, "NoReservation", "The workload has no reservation", now, generation
+    )
+    if gated:
+        conditions = with_condition(conditions, BLOCKED, True, "PreemptionGated", message, now, generation)
+    return with_status(workload, conditions=conditions, admission=None)
+
+
+def preempt(workload: Workload, reason: str, message: str, now: datetime) -> Workload:
+    """Ask the workload to leave. It keeps its quota until its pods are gone."""
+    generation = workload.metadata.generation
+    conditions = with_condition(workload.status.conditions, PREEMPTED, True, reason, message, now, generation)
+    changed = with_status(workload, conditions=conditions)
+    return evict(changed, PREEMPTED, message, now)
+
+
+def evict(workload: Workload, reason: str, message: str, now: datetime) -> Workload:
+    """Every admission check starts over, and every preemption gate is closed again."""
+    generation = workload.metadata.generation
+    status = workload.status
+    conditions = with_condition(status.conditions, "Evicted", True, reason, message, now, generation)
+    blocked = find_condition(conditions, BLOCKED)
+    if blocked is not None and blocked.status == "True":
+        conditions = with_condition(conditions, BLOCKED, False, reason, message, now, generation)
+    return with_status(
+        workload,
+        conditions=conditions,
+        cluster_name="",
+        nominated_cluster_names=(),
+        admission_checks=tuple(_reset(check, now) for check in status.admission_checks),
+        preemption_gates=tuple(
+            msgspec.structs.replace(gate, position="Closed", last_transition_time=now)
+            for gate in status.preemption_gates
+        ),
+    )
+
+
+def _reset(check: AdmissionCheckState, now: datetime) -> AdmissionCheckState:
+    if check.state == "Pending":
+        return check
+    message = f"Reset to Pending after eviction. Previously: {check.state}"
+    return msgspec.structs.replace(check, state="Pending", message=message, last_transition_time=now)
+
+
+def release(workload: Workload, now: datetime) -> Workload:
+    """The pods of an evicted workload are gone: its quota is free and it queues again."""
+    generation = workload.metadata.generation
+    evicted = find_condition(workload.status.conditions, "Evicted")
+    reason, message = (evicted.reason, evicted.message) if evicted is not None else ("", "")
+    conditions = with_condition(
+        workload.status.conditions,
+        "Requeued",
+        reason in (PREEMPTED, "NodeFailures"),
+        reason,
+        message,
+        now,
+        generation,
+    )
+    changed = with_status(workload, conditions=conditions)
+    return wait(changed, "PendingEvaluation", message, now)

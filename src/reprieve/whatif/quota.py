@@ -1,0 +1,220 @@
+"""Quota questions over manifests: who makes way for one workload, and what happens if all of them queue.
+
+Both work on a state built for the purpose and touch nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.objects.decode import decode_all
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.kueue import Workload
+from reprieve.objects.meta import Document
+from reprieve.objects.quantity import amount
+from reprieve.objects.times import format_time, parse_time
+from reprieve.quota.assigner import Assigner, Oracle
+from reprieve.quota.assignment import Assignment, Choice, PodSetResult
+from reprieve.quota.claims import Claim
+from reprieve.quota.cycle import find_assignment
+from reprieve.quota.loading import load
+from reprieve.quota.modes import Mode, Outlook, Prospect
+from reprieve.quota.outcome import Reservation
+from reprieve.quota.partial import can_shrink
+from reprieve.quota.plan import API_VERSION, Answer, QuotaPlan
+from reprieve.quota.queue import QueueNode
+from reprieve.quota.rules import Rules
+from reprieve.quota.settle import Run, Step, settle, waiting_lists
+from reprieve.quota.state import Quota
+from reprieve.quota.tree import FlavorResource, Usage
+from reprieve.quota.victims.scout import Scout
+
+
+class QuestionError(ReprieveError):
+    """The question cannot be asked of these manifests."""
+
+
+def plan_workload(
+    objects: Iterable[Document],
+    for_: str,
+    config: Mapping[str, Any] | None = None,
+    now: str | datetime | None = None,
+    cluster_queue: str | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> QuotaPlan:
+    """What the workload `Workload/NAMESPACE/NAME` would get if it was its turn now.
+
+    `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the `oracle` of the flavor
+    scan, or a whole `assignment` with `counts`, for which only the victims are looked for.
+    """
+    rules = Rules.of(Configuration.load(config))
+    views = decode_all(objects)
+    key = for_.removeprefix("Workload/")
+    found = [view for view in views if isinstance(view, Workload) and view.key == key]
+    if not found:
+        known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
+        raise QuestionError(f"there is no Workload {key} (kueue.x-k8s.io) in the input; there are: {known}")
+    time = _time(now)
+    quota = load((view for view in views if view is not found[0]), rules, time)
+    queue = _queue(quota, found[0], cluster_queue)
+    claim = Claim(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
+    return _Question(quota, claim, queue).answer(given or {})
+
+
+def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
+    if name is None:
+        name, refused = quota.queue_of(workload)
+        if refused is not None:
+            raise QuestionError(f"Workload {workload.key} is not queued: {refused.message}")
+    if name not in quota.ledger.queues:
+        raise QuestionError(f"there is no ClusterQueue {name}")
+    return quota.ledger.queues[name]
+
+
+def _time(now: str | datetime | None) -> datetime:
+    if now is None:
+        return datetime.now(UTC)
+    return parse_time(now) if isinstance(now, str) else now
+
+
+class _Question:
+    def __init__(self, quota: Quota, claim: Claim, queue: QueueNode) -> None:
+        self._quota = quota
+        self._claim = claim
+        self._queue = queue
+
+    def answer(self, given: Mapping[str, Any]) -> QuotaPlan:
+        self._use(given.get("usage", {}))
+        if "assignment" in given:
+            whole = self._victims_for(given["assignment"], given["counts"])
+        else:
+            whole = self._whole(_given_oracle(given["oracle"]) if "oracle" in given else None)
+        reduced = None
+        if not given and can_shrink(self._claim.demands):
+            reduced = Answer(*find_assignment(self._quota, self._claim, self._queue))
+        gate_closed = self._quota.rules.preemption_gates and self._claim.gate_closed
+        return QuotaPlan(self._claim, self._queue, whole, reduced, gate_closed)
+
+    def _use(self, usage: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+        for queue, flavors in usage.items():
+            for flavor, resources in flavors.items():
+                for resource, quantity in resources.items():
+                    cell = self._quota.ledger.queues[queue].cell(FlavorResource(flavor, resource))
+                    cell.add(amount(resource, quantity))
+
+    def _whole(self, oracle: Oracle | None) -> Answer:
+        rules = self._quota.rules
+        scout = Scout(self._claim, self._queue, rules)
+        assigner = Assigner(self._queue, self._quota.ledger.flavors, rules, oracle or scout)
+        found = assigner.assign(self._claim.demands)
+        victims = scout.victims_for(found) if oracle is None and found.mode == Mode.PREEMPT else []
+        return Answer(found, victims)
+
+    def _victims_for(self, flavors: Mapping[str, Any], counts: Mapping[str, int]) -> Answer:
+        """The flavors are given; only the victims are asked for."""
+        results = []
+        usage: Usage = {}
+        for demand in self._claim.demands:
+            scaled = demand.scaled(counts.get(demand.name, demand.count))
+            result = PodSetResult(scaled.name, scaled.count, scaled.requests)
+            for resource, choice in flavors.get(demand.name, {}).items():
+                mode = Mode.PREEMPT if choice["mode"] == "Preempt" else Mode.FIT
+                result.choices[resource] = Choice(choice["flavor"], mode, 0, -1)
+                key = FlavorResource(choice["flavor"], resource)
+                usage[key] = usage.get(key, 0) + scaled.requests.get(resource, 0)
+            results.append(result)
+        found = Assignment(results, 0, usage)
+        return Answer(found, Scout(self._claim, self._queue, self._quota.rules).victims_for(found))
+
+
+def _given_oracle(answers: Mapping[str, Any]) -> Oracle:
+    prospects = {str(prospect): prospect for prospect in Prospect}
+
+    def outlook(answer: Mapping[str, Any]) -> Outlook:
+        return Outlook(prospects[answer["possibility"]], answer["borrowing"])
+
+    default = outlook(answers["default"])
+    known = {
+        FlavorResource(each["flavor"], each["resource"]): outlook(each) for each in answers.get("results", ())
+    }
+    return lambda key, amount: known.get(key, default)  # noqa: ARG005
+
+
+@dataclass(frozen=True, slots=True)
+class Admissions:
+    """What became of all workloads."""
+
+    quota: Quota
+    run: Run
+
+    def to_dict(self) -> dict[str, Any]:
+        queued = {
+            key for pending in self.quota.pending.values() for key in (*pending.active, *pending.inadmissible)
+        }
+        return {
+            "apiVersion": API_VERSION,
+            "kind": "Admissions",
+            "converged": self.run.converged,
+            "admitted": {key: _holding(claim) for key, claim in sorted(self.quota.ledger.claims.items())},
+            "unadmitted": sorted(queued | set(self.quota.strays)),
+            "evicted": sorted({e.victim.claim.key for step in self.run.steps for e in step.outcome.evicted}),
+            "pending": waiting_lists(self.quota, "active"),
+            "inadmissible": waiting_lists(self.quota, "inadmissible"),
+            "cycles": [_step(step) for step in self.run.steps],
+        }
+
+
+def _holding(claim: Claim) -> dict[str, Any]:
+    admission = claim.workload.status.admission
+    assignments = admission.pod_set_assignments if admission is not None else ()
+    return {
+        "clusterQueue": claim.queue,
+        "flavors": {each.name: each.flavors for each in assignments},
+        "counts": {each.name: each.count for each in assignments},
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    outcome = step.outcome
+    return {
+        "cycle": outcome.number,
+        "time": format_time(step.time),
+        "admitted": {each.claim.key: _granted(each) for each in outcome.reserved},
+        "preempted": [
+            {"workload": e.victim.claim.key, "reason": e.victim.reason, "preemptor": e.preemptor.key}
+            for e in sorted(outcome.evicted, key=lambda e: e.victim.claim.key)
+        ],
+        "pending": step.pending,
+        "inadmissible": step.inadmissible,
+        "gated": sorted(each.claim.key for each in outcome.waiting if each.gated),
+        "waiting": {
+            each.claim.key: {"reason": each.reason, "message": each.message} for each in outcome.waiting
+        },
+    }
+
+
+def _granted(reservation: Reservation) -> dict[str, Any]:
+    assignment = reservation.assignment
+    return {
+        "clusterQueue": reservation.claim.queue,
+        "flavors": assignment.flavors(),
+        "counts": {each.name: each.count for each in assignment.pod_sets},
+    }
+
+
+def admit_all(
+    objects: Iterable[Document],
+    config: Mapping[str, Any] | None = None,
+    now: str | datetime | None = None,
+    max_cycles: int | None = None,
+    delete_after_cycle: Mapping[str, Any] | None = None,
+) -> Admissions:
+    """Run admission cycles over all workloads until nothing changes."""
+    time = _time(now)
+    quota = load(decode_all(objects), Rules.of(Configuration.load(config)), time)
+    deletions = {int(number): keys for number, keys in (delete_after_cycle or {}).items()}
+    return Admissions(quota, settle(quota, time, max_cycles, deletions))
