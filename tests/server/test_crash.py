@@ -1,0 +1,202 @@
+"""kill -9 at any moment: nothing acknowledged is lost, no watcher sees a revision twice or misses one.
+
+Writers create, change and delete config maps as fast as they can while the server is killed again and again. What was
+acknowledged must be there afterwards; what was in flight may have happened or not. A watcher resumes after every crash with the
+last revision it saw. At the end its story is compared, revision by revision, with what the journal holds.
+
+    REPRIEVE_TEST_SCALE=20 pytest tests/server/test_crash.py       # 200 kills
+"""
+
+import asyncio
+import json
+import random
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from reprieve.server.storage.journal import Journal
+from tests.server.wire import CONFIG_MAPS, SCALE, config_map
+
+CHILD = Path(__file__).with_name("crash_child.py")
+KILLS = max(2, round(10 * SCALE))
+WRITERS = 6
+BROKEN = (aiohttp.ClientError, ConnectionError, asyncio.TimeoutError, asyncio.IncompleteReadError)
+
+Value = str | None
+"""What a config map holds; None: it does not exist."""
+
+
+class Child:
+    """One life of the server."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.port = 0
+        self.up = asyncio.Event()
+
+    async def start(self) -> None:
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, str(CHILD), str(self.directory), str(self.port), stdout=asyncio.subprocess.PIPE
+        )
+        assert self.process.stdout is not None
+        port, token = (await asyncio.wait_for(self.process.stdout.readline(), 60)).split()
+        self.port, self.headers = int(port), {"Authorization": f"Bearer {token.decode()}"}
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.up.set()
+
+    async def kill(self) -> None:
+        self.up.clear()
+        self.process.send_signal(signal.SIGKILL)
+        await self.process.wait()
+
+
+class Writer:
+    """Owns its names, so that it alone knows what they must hold."""
+
+    def __init__(self, child: Child, number: int, rng: random.Random) -> None:
+        self.child = child
+        self.rng = rng
+        self.names = [f"w{number}-{i}" for i in range(5)]
+        self.certain: dict[str, Value] = dict.fromkeys(self.names)
+        self.possible: dict[str, Value] = {}
+        self.acknowledged = 0
+
+    async def run(self, session: aiohttp.ClientSession) -> None:
+        while True:
+            await self.child.up.wait()
+            name = self.rng.choice(self.names)
+            if name in self.possible:
+                await self._settle(session, name)
+                continue
+            await self._write(session, name)
+
+    async def _write(self, session: aiohttp.ClientSession, name: str) -> None:
+        before = self.certain[name]
+        after = None if before is not None and self.rng.random() < 0.3 else f"v{self.rng.getrandbits(48)}"
+        self.possible[name] = after
+        method = "DELETE" if after is None else "POST" if before is None else "PUT"
+        path = CONFIG_MAPS if method == "POST" else f"{CONFIG_MAPS}/{name}"
+        body = None if after is None else config_map(name, v=after)
+        try:
+            async with session.request(
+                method, self.child.url + path, json=body, headers=self.child.headers
+            ) as answer:
+                await answer.read()
+                assert answer.status in (200, 201), (method, name, answer.status, await answer.text())
+        except BROKEN:
+            await asyncio.sleep(0.01)
+            return
+        self.acknowledged += 1
+        self.certain[name] = self.possible.pop(name)
+
+    async def _settle(self, session: aiohttp.ClientSession, name: str) -> None:
+        """After a crash: look what became of a write whose answer never came."""
+        try:
+            found = await read(session, self.child, name)
+        except BROKEN:
+            await asyncio.sleep(0.01)
+            return
+        assert found in (self.certain[name], self.possible[name]), name
+        self.certain[name] = found
+        del self.possible[name]
+
+
+async def read(session: aiohttp.ClientSession, child: Child, name: str) -> Value:
+    async with session.get(f"{child.url}{CONFIG_MAPS}/{name}", headers=child.headers) as answer:
+        document = await answer.json()
+        return None if answer.status == 404 else document["data"]["v"]
+
+
+class Watcher:
+    def __init__(self, child: Child, version: int) -> None:
+        self.child = child
+        self.version = version
+        self.seen: dict[int, tuple[str, str, Any]] = {}
+
+    async def run(self, session: aiohttp.ClientSession) -> None:
+        while True:
+            await self.child.up.wait()
+            url = f"{self.child.url}{CONFIG_MAPS}?watch=1&resourceVersion={self.version}"
+            try:
+                async with session.get(url, headers=self.child.headers) as answer:
+                    async for line in answer.content:
+                        if line.endswith(b"\n"):
+                            self._note(json.loads(line))
+            except BROKEN:
+                pass
+            await asyncio.sleep(0.01)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        metadata = event["object"]["metadata"]
+        revision = int(metadata["resourceVersion"])
+        assert event["type"] != "ERROR", event
+        assert revision > self.version, "a revision came twice or out of order"
+        self.version = revision
+        self.seen[revision] = (event["type"], metadata["name"], event["object"]["data"]["v"])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60 + KILLS * 15)
+async def test_nothing_acknowledged_is_lost_and_no_revision_is_seen_twice_or_missed(tmp_path: Path) -> None:
+    rng = random.Random(5710)
+    child = Child(tmp_path)
+    await child.start()
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=20)
+    async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as session:
+        async with session.get(child.url + CONFIG_MAPS, headers=child.headers) as answer:
+            start = int((await answer.json())["metadata"]["resourceVersion"])
+        writers = [Writer(child, i, random.Random(rng.random())) for i in range(WRITERS)]
+        watcher = Watcher(child, start)
+        tasks = [asyncio.create_task(each.run(session)) for each in (*writers, watcher)]
+        for _ in range(KILLS):
+            await asyncio.sleep(rng.uniform(0.02, 0.5))
+            await child.kill()
+            await child.start()
+            for task in tasks:
+                assert not task.done(), task.exception()
+        await _come_to_rest(session, child, tasks, writers, watcher)
+        acknowledged = sum(writer.acknowledged for writer in writers)
+    await child.kill()
+    journal = Journal(tmp_path)
+    committed = {
+        revision: (name, json.loads(value)["data"]["v"], deleted)
+        for revision, place, _, name, deleted, value in journal.rows()
+        if place == "configmaps"
+    }
+    journal.close()
+    assert list(watcher.seen) == sorted(committed)
+    for revision, (type_, name, value) in watcher.seen.items():
+        assert committed[revision] == (name, value, type_ == "DELETED")
+    assert len(committed) >= acknowledged > KILLS
+    print(f"{KILLS} kills, {acknowledged} acknowledged writes, {len(committed)} revisions watched")
+
+
+async def _come_to_rest(
+    session: aiohttp.ClientSession,
+    child: Child,
+    tasks: list[asyncio.Task[None]],
+    writers: list[Writer],
+    watcher: Watcher,
+) -> None:
+    """Stop the writers, check every name, and let the watcher catch up."""
+    await asyncio.sleep(0.3)
+    for task in tasks[:-1]:
+        task.cancel()
+    await asyncio.gather(*tasks[:-1], return_exceptions=True)
+    for writer in writers:
+        for name in writer.names:
+            found = await read(session, child, name)
+            assert found == writer.certain[name] or (
+                name in writer.possible and found == writer.possible[name]
+            )
+    async with session.get(child.url + CONFIG_MAPS, headers=child.headers) as answer:
+        last = int((await answer.json())["metadata"]["resourceVersion"])
+    async with asyncio.timeout(20):
+        while watcher.version < last:
+            await asyncio.sleep(0.02)
+    tasks[-1].cancel()
+    await asyncio.gather(tasks[-1], return_exceptions=True)
