@@ -5,14 +5,14 @@ from reprieve.config import Configuration
 from reprieve.objects.errors import ReprieveError
 from reprieve.placement import Assignment, Cycle, diagnose, place
 from reprieve.preemption import plan as outcomes
+from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.eligibility import NEVER, ONGOING, gang_is_waiting, pod_refusal
-from reprieve.preemption.gangs import place_within, select_for_gang
+from reprieve.preemption.gangs import GangSearch, place_within
 from reprieve.preemption.plan import Plan
 from reprieve.preemption.pods import best_choice, choices_for_pod
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.subject import Asker, find_group, find_pod, never_preempts, parse_target, why_invalid
 from reprieve.preemption.telling import node_name, plan_of
-from reprieve.preemption.units import Candidates
 from reprieve.preemption.view import View
 
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -87,11 +87,12 @@ def _plan_group(view: View, for_: str, asker: Asker) -> Plan:
         return Plan(
             for_=for_, outcome=outcomes.PREEMPTS, placements=nominations, ongoing=True, message=ONGOING
         )
-    if not view.group_victims or not len(Candidates(view, asker.gang.priority)):
+    search = GangSearch(view, asker.gang)
+    if not view.group_victims or not len(search.candidates):
         return _refused(
             for_, outcomes.UNSCHEDULABLE, f"{placement.status}, pod group preemption: {NO_VICTIMS}"
         )
-    found = select_for_gang(view, asker.gang)
+    found = select_for_gang(search)
     if not isinstance(found, Selection):
         return _refused(
             for_, outcomes.UNSCHEDULABLE, f"{placement.status}, pod group preemption: {found.status}"

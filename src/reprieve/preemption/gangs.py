@@ -1,16 +1,22 @@
 """A gang preempts: the whole cluster is one domain, so all lower units are out at once and return one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
+
+import numpy as np
 
 from reprieve.cluster.columns import Mask
 from reprieve.placement import Assignment, GangPlacement, place_gang
-from reprieve.preemption.importance import by_importance
-from reprieve.preemption.reprieve import Verdict, bench_for, reprieve
+from reprieve.preemption.importance import by_importance, has_ties
+from reprieve.preemption.reprieve import bench_for, only_room_counts, reprieve
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates
+from reprieve.preemption.units import Candidates, Unit
 from reprieve.preemption.view import View
-from reprieve.preemption.violations import Split, split_by_budgets
+from reprieve.preemption.violations import count_violations
+
+MOST_IMITATED = 5_000
+"""Above this many units equal ones keep the scheduler's list order: kube-scheduler's own answer depends on chance there."""
 
 
 class Gang(NamedTuple):
@@ -22,33 +28,100 @@ class Gang(NamedTuple):
     running: int
 
 
+class GangSearch:
+    """The potential victims of one gang, and what follows when some of them are out."""
+
+    def __init__(self, view: View, gang: Gang, within: Mask | None = None) -> None:
+        self.view = view
+        self.gang = gang
+        self.within = within
+        self.candidates = Candidates(view, gang.priority)
+        self.violations = self._violations()
+        """How many pods of each unit (by number) would break a budget."""
+
+    def everyone(self) -> Mask:
+        return np.ones(len(self.candidates), dtype=np.bool_)
+
+    def feasible_without(self, out: Mask) -> bool:
+        """Whether the gang finds places when these units are out."""
+        with self._placed_without(out) as placement:
+            return placement.feasible
+
+    def select(self, out: Mask) -> Selection | GangPlacement:
+        """Place the gang without these units, then reprieve: budget breakers first, the most important first.
+
+        A placement that failed is returned as it is, for its words.
+        """
+        with self._placed_without(out) as placement:
+            return self._reprieve(placement.assigned, out) if placement.feasible else placement
+
+    @contextmanager
+    def _placed_without(self, out: Mask) -> Iterator[GangPlacement]:
+        """The gang's places with these units out; inside, they are out and the gang is not in."""
+        cluster = self.view.cluster
+        mark = cluster.checkpoint()
+        try:
+            cluster.detach_all(self.candidates.rows[out[self.candidates.unit_of]])
+            emptied = cluster.checkpoint()
+            placement = place_within(self.view, self.gang, self.within)
+            cluster.rollback(emptied)
+            yield placement
+        finally:
+            cluster.rollback(mark)
+
+    def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
+        view, candidates = self.view, self.candidates
+        tried = out & candidates.units_with(self._near(assigned)) if only_room_counts(assigned) else out
+        ordered = self.ordered(np.flatnonzero(tried).tolist())
+        broken = {
+            unit: count for number, count in self.violations.items() if (unit := candidates.unit(number))
+        }
+        violating = [unit for unit in ordered if unit in broken]
+        others = [unit for unit in ordered if unit not in broken]
+        verdict = reprieve(bench_for(view, assigned, candidates.home_of), [*violating, *others])
+        victims = verdict.victims
+        if violating and others:
+            victims = [unit for unit in ordered if unit in set(victims)]
+        return Selection(assigned, victims, verdict.reprieved, broken)
+
+    def _near(self, assigned: list[Assignment]) -> Mask:
+        """Pods on nodes that hold a pod of the gang: when only room counts, units elsewhere return at once."""
+        hot = np.zeros(self.view.cluster.nodes.slots + 2, dtype=np.bool_)
+        hot[[each.slot for each in assigned]] = True
+        near: Mask = hot[self.candidates.home]
+        return near
+
+    def ordered(self, numbers: list[int]) -> list[Unit]:
+        """These units, most important first.
+
+        Where some are equal, how Go leaves them depends on all the others, so all are sorted.
+        """
+        view, candidates = self.view, self.candidates
+        chosen = candidates.units(numbers)
+        if view.faithful and len(candidates) <= MOST_IMITATED and has_ties(chosen):
+            wanted = set(chosen)
+            return [
+                unit
+                for unit in by_importance(view, candidates.units(range(len(candidates))))
+                if unit in wanted
+            ]
+        return by_importance(view, chosen)
+
+    def _violations(self) -> dict[int, int]:
+        candidates, cluster = self.candidates, self.view.cluster
+        if not cluster.budgets.all:
+            return {}
+        covered = np.array(
+            [bool(cluster.budgets.covering(each)) for each in cluster.classes.all], dtype=np.bool_
+        )
+        pods = covered[cluster.pods.cls[candidates.rows]]
+        numbers = np.flatnonzero(candidates.units_with(pods)).tolist()
+        by_unit = {candidates.unit(number): number for number in numbers}
+        counts = count_violations(self.view, self.ordered(numbers))
+        return {by_unit[unit]: count for unit, count in counts.items()}
+
+
 def place_within(view: View, gang: Gang, within: Mask | None) -> GangPlacement:
     return place_gang(
         view.cluster, gang.rows, gang.min_count, gang.running, view.scoring, within, view.faithful
     )
-
-
-def select_for_gang(view: View, gang: Gang, within: Mask | None = None) -> Selection | GangPlacement:
-    """What kube-scheduler 1.37 does: one placement on the emptied cluster, then reprieve. A placement that failed says why."""
-    cluster = view.cluster
-    candidates = Candidates(view, gang.priority)
-    rows = candidates.rows
-    home = dict(zip(rows.tolist(), cluster.pods.node[rows].tolist(), strict=True))
-    split = split_by_budgets(view, by_importance(view, candidates.units()))
-    mark = cluster.checkpoint()
-    try:
-        cluster.detach_all(rows)
-        emptied = cluster.checkpoint()
-        placement = place_within(view, gang, within)
-        if not placement.feasible:
-            return placement
-        cluster.rollback(emptied)
-        verdict = reprieve(bench_for(view, placement.assigned, home), [*split.violating, *split.others])
-        return selected(view, placement.assigned, verdict, split)
-    finally:
-        cluster.rollback(mark)
-
-
-def selected(view: View, assigned: Sequence[Assignment], verdict: Verdict, split: Split) -> Selection:
-    victims = by_importance(view, verdict.victims) if split.violating and split.others else verdict.victims
-    return Selection(list(assigned), victims, verdict.reprieved, split.counts)

@@ -13,9 +13,6 @@ from reprieve.preemption.goorder import INSERTION, go_order
 from reprieve.preemption.units import Unit
 from reprieve.preemption.view import View
 
-MOST_IMITATED = 5_000
-"""Above this many units equal ones keep the scheduler's list order: kube-scheduler's own answer depends on chance there."""
-
 
 def by_importance(view: View, units: Sequence[Unit]) -> list[Unit]:
     """The units, most important first."""
@@ -23,9 +20,14 @@ def by_importance(view: View, units: Sequence[Unit]) -> list[Unit]:
         keys = view.cluster.pods.keys
         return sorted(units, key=lambda unit: (*_key(unit), keys[unit.rows[0]]))
     ranked = {key: rank for rank, key in enumerate(sorted({_key(unit) for unit in units}))}
-    if len(ranked) == len(units) or len(units) <= INSERTION or len(units) > MOST_IMITATED:
+    if len(ranked) == len(units) or len(units) <= INSERTION:
         return sorted(units, key=_key)
     return [units[position] for position in go_order([ranked[_key(unit)] for unit in units])]
+
+
+def has_ties(units: Sequence[Unit]) -> bool:
+    """Whether two of them are equally important."""
+    return len({_key(unit) for unit in units}) < len(units)
 
 
 def _key(unit: Unit) -> tuple[int, int, int, int]:

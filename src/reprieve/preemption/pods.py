@@ -7,7 +7,7 @@ from reprieve.preemption.importance import by_importance
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.units import Unit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
-from reprieve.preemption.violations import split_by_budgets
+from reprieve.preemption.violations import count_violations
 
 
 def choices_for_pod(view: View, cycle: Cycle, diagnosis: Diagnosis) -> list[Selection]:
@@ -32,9 +32,11 @@ def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
         if not twin.allows(slot):
             return None
         ordered = by_importance(view, units)
-        split = split_by_budgets(view, ordered)
+        broken = count_violations(view, ordered)
+        violating = [unit for unit in ordered if unit in broken]
+        others = [unit for unit in ordered if unit not in broken]
         victims, reprieved = [], []
-        for unit in (*split.violating, *split.others):
+        for unit in (*violating, *others):
             _return(twin, unit, home, slot)
             if twin.allows(slot):
                 reprieved.append(unit)
@@ -43,9 +45,9 @@ def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
                 victims.append(unit)
     finally:
         cluster.rollback(mark)
-    if split.violating and split.others:
+    if violating and others:
         victims = by_importance(view, victims)
-    return Selection([Assignment(cycle.row, slot, cycle)], victims, reprieved, split.counts)
+    return Selection([Assignment(cycle.row, slot, cycle)], victims, reprieved, broken)
 
 
 def units_on(view: View, slot: int, below: int) -> list[Unit]:

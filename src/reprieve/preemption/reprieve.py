@@ -32,13 +32,17 @@ def reprieve(bench: Bench, units: Sequence[Unit]) -> Verdict:
 
 def bench_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> Bench:
     """The quickest bench that sees everything it must. `home` gives the node of every pod that was taken out."""
-    if all(_only_room_counts(each) for each in assigned):
+    if only_room_counts(assigned):
         return RoomBench(view, assigned, home)
     return FilterBench(view, assigned, home)
 
 
-def _only_room_counts(each: Assignment) -> bool:
-    return each.cycle.plain and not each.cycle.cls.ports and not each.cycle.promised(each.slot)
+def only_room_counts(assigned: Sequence[Assignment]) -> bool:
+    """Whether nothing but free resources on the preemptor's own nodes decides who may return."""
+    return all(
+        each.cycle.plain and not each.cycle.cls.ports and not each.cycle.promised(each.slot)
+        for each in assigned
+    )
 
 
 class RoomBench:

@@ -3,6 +3,8 @@
 Potential victims are kept as columns; a `Unit` is made only of those a decision has to look at one by one.
 """
 
+from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -23,13 +25,9 @@ class Unit(NamedTuple):
     group: int
     """Number of the group that goes as a whole, -1 for a single pod."""
 
-    @property
-    def size(self) -> int:
-        return len(self.rows)
-
 
 class Candidates:
-    """All units below a priority: single pods first, then whole groups.
+    """All units below a priority, numbered: single pods first, then whole groups.
 
     Not among them: units that have not run as long as they were promised (`reprieve.dev/min-runtime`).
     """
@@ -40,45 +38,56 @@ class Candidates:
         eligible = view.placed & (view.priority < below)
         whole = eligible & view.whole
         single = eligible & ~whole & ~view.shielded & (pods.node[: pods.rows] >= 0)
-        self.groups: list[int] = [
-            int(g) for g in np.unique(pods.group[: pods.rows][whole]) if not self._group_shielded(int(g))
-        ]
         self.singles: Rows = np.flatnonzero(single).astype(np.int32)
-        self.members: list[Rows] = [self._members(g) for g in self.groups]
+        self.groups: list[int] = []
+        self.members: list[Rows] = []
+        for group in np.unique(pods.group[: pods.rows][whole]).tolist():
+            members = placed_members(view, group)
+            if not view.shielded[members].any():
+                self.groups.append(group)
+                self.members.append(members)
+        self.rows: Rows = np.concatenate([self.singles, *self.members])
+        """Every pod of every unit."""
+        self.unit_of: Rows = np.concatenate(
+            [
+                np.arange(len(self.singles), dtype=np.int32),
+                *(np.full(len(rows), len(self.singles) + i, np.int32) for i, rows in enumerate(self.members)),
+            ]
+        )
+        """The number of the unit of each of these pods."""
+        self.home: Rows = pods.node[self.rows].copy()
+        """Where each of these pods runs."""
 
     def __len__(self) -> int:
         return len(self.singles) + len(self.groups)
 
-    @property
-    def rows(self) -> Rows:
-        """Every pod of every unit."""
-        return np.concatenate([self.singles, *self.members])
-
-    @property
+    @cached_property
     def priorities(self) -> Ints:
         """The priority of each unit."""
-        first = [members[0] for members in self.members]
-        priorities: Ints = self.view.priority[np.concatenate([self.singles, np.array(first, dtype=np.int32)])]
+        first = np.array([members[0] for members in self.members], dtype=np.int32)
+        priorities: Ints = self.view.priority[np.concatenate([self.singles, first])]
         return priorities
 
-    def units(self, chosen: Mask | None = None) -> list[Unit]:
-        """The units, or those of the given ones, in the order in which the scheduler meets their first pods."""
-        count = len(self.singles)
-        singles = self.singles if chosen is None else self.singles[chosen[:count]]
-        found = [(row, single_unit(self.view, row)) for row in singles.tolist()]
-        for number, (group, members) in enumerate(zip(self.groups, self.members, strict=True)):
-            if chosen is None or chosen[count + number]:
-                unit = whole_unit(self.view, group, members)
-                found.append((unit.rows[0], unit))
+    @cached_property
+    def home_of(self) -> dict[int, int]:
+        return dict(zip(self.rows.tolist(), self.home.tolist(), strict=True))
+
+    def units_with(self, pods: Mask) -> Mask:
+        """Units of which at least one of the given pods (a mask over `rows`) is part."""
+        mask = np.zeros(len(self), dtype=np.bool_)
+        mask[self.unit_of[pods]] = True
+        return mask
+
+    def unit(self, number: int) -> Unit:
+        if number < len(self.singles):
+            return single_unit(self.view, int(self.singles[number]))
+        index = number - len(self.singles)
+        return whole_unit(self.view, self.groups[index], self.members[index])
+
+    def units(self, numbers: Iterable[int]) -> list[Unit]:
+        """The units in the order in which the scheduler meets their first pods."""
         position = self.view.position
-        found.sort(key=lambda pair: position[pair[0]])
-        return [unit for _, unit in found]
-
-    def _members(self, group: int) -> Rows:
-        return placed_members(self.view, group)
-
-    def _group_shielded(self, group: int) -> bool:
-        return bool(self.view.shielded[placed_members(self.view, group)].any())
+        return sorted((self.unit(number) for number in numbers), key=lambda unit: position[unit.rows[0]])
 
 
 def placed_members(view: View, group: int) -> Rows:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from reprieve.cluster import LOST, Cluster
-from reprieve.cluster.columns import Ints, Mask
+from reprieve.cluster.columns import Ints, Mask, Rows
 from reprieve.config import Configuration
 from reprieve.placement import Scoring, resolve_scoring
 
@@ -19,6 +19,8 @@ class View:
         self.config = config
         self.now = now
         """Microseconds since 1970; None when nobody said what time it is."""
+        self.home: Rows = cluster.pods.node[: cluster.pods.rows].copy()
+        """Where each pod is when the decision begins, whatever is supposed later."""
         self.groups_exist = config.gate("GenericWorkload")
         self.gangs = self.groups_exist and config.gate("GangScheduling")
         self.group_victims = self.groups_exist and config.gate("WorkloadAwarePreemption")
@@ -54,8 +56,8 @@ class View:
     @cached_property
     def placed(self) -> Mask:
         """Pods that run or are about to, on a known node or not."""
-        node = self.cluster.pods.node[: self.cluster.pods.rows]
-        return (node >= 0) | (node == LOST)
+        placed: Mask = (self.home >= 0) | (self.home == LOST)
+        return placed
 
     @cached_property
     def shielded(self) -> Mask:
@@ -73,7 +75,7 @@ class View:
         place = np.zeros(nodes.slots + 2, dtype=np.int64)
         place[nodes.order] = np.arange(len(nodes.order))
         place[-2:] = len(nodes.order)
-        order = np.lexsort((pods.sequence[: pods.rows], place[pods.node[: pods.rows]]))
+        order = np.lexsort((pods.sequence[: pods.rows], place[self.home]))
         position = np.empty(pods.rows, dtype=np.int64)
         position[order] = np.arange(pods.rows)
         return position

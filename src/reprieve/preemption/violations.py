@@ -3,34 +3,20 @@
 Budgets are used up by all potential victims, most important first, whether or not they are reprieved later.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
 
 from reprieve.preemption.units import Unit
 from reprieve.preemption.view import View
 
 
-class Split(NamedTuple):
-    violating: list[Unit]
-    others: list[Unit]
-    counts: dict[Unit, int]
-    """How many pods of each violating unit break a budget."""
-
-
-def split_by_budgets(view: View, units: Sequence[Unit]) -> Split:
-    """Split units (most important first) into those whose eviction would break a budget and the rest, keeping their order."""
-    cluster = view.cluster
-    budgets = cluster.budgets.all
+def count_violations(view: View, units: Iterable[Unit]) -> dict[Unit, int]:
+    """Of units (most important first), those whose eviction would break a budget, with the number of their pods that do."""
+    budgets = view.cluster.budgets.all
     if not budgets:
-        return Split([], list(units), {})
+        return {}
     left = [budget.status.disruptions_allowed for budget in budgets]
-    split = Split([], [], {})
-    for unit in units:
-        broken = sum(_breaks(view, row, left) for row in unit.rows)
-        if broken:
-            split.counts[unit] = broken
-        (split.violating if broken else split.others).append(unit)
-    return split
+    counts = {unit: sum(_breaks(view, row, left) for row in unit.rows) for unit in units}
+    return {unit: count for unit, count in counts.items() if count}
 
 
 def _breaks(view: View, row: int, left: list[int]) -> bool:

@@ -1,0 +1,252 @@
+"""What a preemption costs, term by term, so that anyone can add it up from the plan.
+
+Plans are compared by these, in this order:
+
+1. budget violations;
+2. the highest priority of a victim unit;
+3. the weighted sum of
+   - `units` and `pods` disrupted: one for each;
+   - `lostWork`: the pod's share of the cluster times the years since its last checkpoint, or its start;
+   - `restart`: the pod's share of the cluster times the time it takes to come back, in years;
+   - `preemptionCost`: what `reprieve.dev/preemption-cost` says, of the pods and of a group that leaves as a whole;
+   - `cascade`: the pod's share of the cluster if it would come back and displace others: no node has room for it
+     now, and somebody less important runs.
+
+A pod's share is the average, over cpu, memory and every extended resource on offer, of what it asks for divided by what
+all nodes offer. Everything that runs has a share of at most one together, and a year is long: with equal weights the number of
+disruptions decides, and what is lost decides between plans that disrupt equally many. A pod that is terminating already costs
+nothing. Nothing here reads a clock or decides anything.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from reprieve.cluster.columns import Rows
+from reprieve.cluster.nodes import EPHEMERAL, PODS
+from reprieve.cluster.pods import ticks
+from reprieve.objects.times import TimeError, parse_time
+from reprieve.preemption.plan import Cost, Plan, Victim
+from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import Unit
+from reprieve.preemption.view import View
+
+CHECKPOINTED_AT = "reprieve.dev/checkpointed-at"
+PREEMPTION_COST = "reprieve.dev/preemption-cost"
+
+YEAR = 365 * 24 * 3600
+RESTART_SECONDS = 300
+"""How long a victim needs until it works again, wherever it goes: scheduling, images, initialisation."""
+DIGITS = 9
+"""Decimals in a plan; the sums are sums of what is shown."""
+
+Floats = NDArray[np.float64]
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one victim pod adds, before weights."""
+
+    share: float = 0.0
+    lost_work: float = 0.0
+    restart: float = 0.0
+    preemption_cost: float = 0.0
+    cascade: float = 0.0
+
+
+class BilledVictim(Victim, frozen=True, kw_only=True, rename="camel"):
+    cost: Terms = Terms()
+
+
+class Bill(Cost, frozen=True, kw_only=True, rename="camel"):
+    """The cost of a plan with the weighted sum and its terms; a group's own `preemptionCost` is part of its first pod's."""
+
+    lost_work: float = 0.0
+    restart: float = 0.0
+    preemption_cost: float = 0.0
+    cascade: float = 0.0
+    total: float = 0.0
+    """units, pods and the four terms, each times its weight."""
+    weights: dict[str, float] = msgspec.field(default_factory=dict)
+    optimality: str = ""
+    """How far from the cheapest plan this one can be; empty for algorithms that do not say."""
+
+
+class Columns(NamedTuple):
+    """Terms of many pods at once."""
+
+    share: Floats
+    lost_work: Floats
+    restart: Floats
+    preemption_cost: Floats
+    cascade: Floats
+    pods: Floats  # one for each that is not terminating already
+
+
+class Ledger:
+    """Reads the terms off the cluster as it is when the ledger is made; present room decides about cascades."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        nodes = view.cluster.nodes
+        total = nodes.allocatable[:, nodes.order].sum(axis=1)
+        counted = [r for r in range(len(nodes.resources)) if r not in (EPHEMERAL, PODS) and total[r] > 0]
+        self._counted = np.array(counted, np.int64)
+        self._total = total[self._counted].astype(np.float64)
+        self._free = nodes.free(nodes.order)
+        placed = view.priority[view.placed]
+        self._lowest = int(placed.min()) if len(placed) else 0
+
+    def columns(self, rows: Rows) -> Columns:
+        share = self._shares(rows)
+        lost = share * self._seconds(rows) / YEAR
+        restart = share * RESTART_SECONDS / YEAR
+        asked = np.zeros(len(rows))
+        for at, notes in self._notes(rows):
+            asked[at] = _number(notes.get(PREEMPTION_COST, ""))
+        cascade = np.where(self._displaces(rows), share, 0.0)
+        alive = (~self.view.cluster.pods.terminating[rows]).astype(np.float64)
+        return Columns(share, lost * alive, restart * alive, asked * alive, cascade * alive, alive)
+
+    def group_cost(self, group: int) -> float:
+        """What the group's own object says about its preemption."""
+        found = self.view.cluster.groups.objects[group]
+        return _number(found.metadata.annotations.get(PREEMPTION_COST, "")) if found is not None else 0.0
+
+    def weigh(self, columns: Columns) -> Floats:
+        """The weighted sum of each pod's terms and its one for `pods`; the one for its unit is not in it."""
+        weights = self.view.config.preemption.weights
+        total: Floats = (
+            weights.lost_work * columns.lost_work
+            + weights.restart * columns.restart
+            + weights.preemption_cost * columns.preemption_cost
+            + weights.cascade * columns.cascade
+            + weights.pods * columns.pods
+        )
+        return total
+
+    def _shares(self, rows: Rows) -> Floats:
+        if not len(self._counted):
+            return np.zeros(len(rows))
+        asked = self.view.cluster.demand(rows)
+        known = self._counted < len(asked)
+        parts = asked[self._counted[known]] / self._total[known][:, None]
+        shares: Floats = parts.sum(axis=0) / len(self._counted)
+        return shares
+
+    def _seconds(self, rows: Rows) -> Floats:
+        """Time whose work is lost: since the last checkpoint, or since the start; none when nobody said what time it is."""
+        if self.view.now is None:
+            return np.zeros(len(rows))
+        cluster, now = self.view.cluster, self.view.now
+        since = np.minimum(cluster.pods.start[rows], now)
+        groups = {
+            number: _moment(text)
+            for number, group in enumerate(cluster.groups.objects)
+            if group is not None and (text := group.metadata.annotations.get(CHECKPOINTED_AT, ""))
+        }
+        for number, moment in groups.items():
+            members = cluster.pods.group[rows] == number
+            since[members] = np.maximum(since[members], moment)
+        for at, notes in self._notes(rows):
+            if text := notes.get(CHECKPOINTED_AT, ""):
+                since[at] = max(int(since[at]), _moment(text))
+        seconds: Floats = np.maximum(now - since, 0) / 1_000_000
+        return seconds
+
+    def _notes(self, rows: Rows) -> list[tuple[int, dict[str, str]]]:
+        """Positions and annotations of those pods that have any of ours."""
+        about = self.view.cluster.pods.about
+        return [(at, notes) for at, row in enumerate(rows.tolist()) if (notes := about[row].annotations)]
+
+    def _displaces(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether each pod would have to displace somebody to run again: no free room, and somebody is less important."""
+        cluster = self.view.cluster
+        classes = cluster.pods.cls[rows]
+        stuck = np.zeros(len(cluster.classes.all), np.bool_)
+        for number in np.flatnonzero(np.bincount(classes)).tolist():
+            stuck[number] = not _fits_somewhere(self._free, cluster.classes.requests[:, number])
+        result: NDArray[np.bool_] = stuck[classes] & (self.view.priority[rows] > self._lowest)
+        return result
+
+
+def _fits_somewhere(free: NDArray[np.int64], asked: NDArray[np.int64]) -> bool:
+    """Whether one node (column) has enough of everything free."""
+    fits = np.ones(free.shape[1], np.bool_)
+    for resource in np.flatnonzero(asked).tolist():
+        fits &= free[resource] >= asked[resource]
+    return bool(fits.any())
+
+
+def _number(text: str) -> float:
+    """A cost as written; what is no number counts as nothing."""
+    try:
+        number = float(text) if text else 0.0
+    except ValueError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def _moment(text: str) -> int:
+    """A checkpoint in microseconds since 1970; one that cannot be read never happened."""
+    try:
+        return ticks(parse_time(text))
+    except TimeError:
+        return 0
+
+
+def billed(view: View, plan: Plan, selection: Selection, optimality: str = "") -> Plan:
+    """The plan with every term of its cost."""
+    ledger = Ledger(view)
+    terms: dict[str, Terms] = {}
+    for unit in selection.victims:
+        terms |= _unit_terms(view, ledger, unit)
+    victims = tuple(
+        BilledVictim(
+            **{name: getattr(victim, name) for name in Victim.__struct_fields__}, cost=terms[victim.pod]
+        )
+        for victim in plan.victims
+    )
+    return msgspec.structs.replace(plan, victims=victims, cost=bill(view, victims, plan.cost, optimality))
+
+
+def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: str) -> Bill:
+    """Add up what the victims cost."""
+    weights = view.config.preemption.weights
+    leaving = [victim for victim in victims if not victim.terminating]
+    sums = {
+        name: round(math.fsum(getattr(victim.cost, name) for victim in leaving), DIGITS)
+        for name in ("lost_work", "restart", "preemption_cost", "cascade")
+    }
+    units = len({victim.unit for victim in leaving})
+    total = weights.units * units + weights.pods * len(leaving)
+    total += math.fsum(getattr(weights, name) * value for name, value in sums.items())
+    return Bill(
+        budget_violations=cost.budget_violations,
+        highest_priority=cost.highest_priority,
+        units=units,
+        pods=len(leaving),
+        groups=cost.groups,
+        lost_work=sums["lost_work"],
+        restart=sums["restart"],
+        preemption_cost=sums["preemption_cost"],
+        cascade=sums["cascade"],
+        total=round(total, DIGITS),
+        weights=msgspec.to_builtins(weights),
+        optimality=optimality,
+    )
+
+
+def _unit_terms(view: View, ledger: Ledger, unit: Unit) -> dict[str, Terms]:
+    columns = ledger.columns(np.array(unit.rows, np.int32))
+    keys = [view.cluster.pods.keys[row] for row in unit.rows]
+    found = {}
+    for at, key in enumerate(keys):
+        numbers = {name: round(float(getattr(columns, name)[at]), DIGITS) for name in Terms.__struct_fields__}
+        if at == 0 and unit.group >= 0:
+            numbers["preemption_cost"] += ledger.group_cost(unit.group)
+        found[key] = Terms(**numbers)
+    return found

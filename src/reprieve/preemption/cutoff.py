@@ -1,0 +1,55 @@
+"""KEP-5710's search: spare whole priorities before sparing single units.
+
+1. Everybody below the gang's priority is out; the gang is placed; budget breakers that can stay, stay.
+2. Binary search over priorities for the lowest cut-off N at which the gang still finds places when only units up to N are out.
+3. Units above N stay. The gang is placed anew, and the rest are reprieved in order of importance.
+
+Placing a gang is greedy and can fail at a cut-off at which an earlier placement still stands; then that one is used. So no victim is
+more important than the most important one that step 1 alone would have chosen, and no more budgets are broken.
+"""
+
+import numpy as np
+
+from reprieve.cluster.columns import Ints, Mask
+from reprieve.placement import GangPlacement
+from reprieve.preemption.gangs import GangSearch
+from reprieve.preemption.selection import Selection
+
+
+def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
+    first = search.select(search.everyone())
+    if isinstance(first, GangPlacement) or not first.victims:
+        return first
+    out = search.everyone() & ~_spared_breakers(search, first)
+    priorities = search.candidates.priorities
+    levels = np.unique(priorities[out & (priorities <= first.highest)])
+    lowest = _lowest_feasible(search, out, levels)
+    second = search.select(out & (priorities <= lowest))
+    if isinstance(second, GangPlacement):
+        return first
+    return min(first, second, key=_disruption)
+
+
+def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
+    """Units that would break a budget and do not have to go."""
+    victims = {unit.rows[0] for unit in selection.victims}
+    spared = np.zeros(len(search.candidates), dtype=np.bool_)
+    spared[[n for n in search.violations if search.candidates.unit(n).rows[0] not in victims]] = True
+    return spared
+
+
+def _lowest_feasible(search: GangSearch, out: Mask, levels: Ints) -> int:
+    """The lowest level at which the gang finds places; the highest one is known to work."""
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if search.feasible_without(out & (search.candidates.priorities <= levels[middle])):
+            high = middle
+        else:
+            low = middle + 1
+    return int(levels[high])
+
+
+def _disruption(selection: Selection) -> tuple[int, int, int, int]:
+    """What makes one answer worse than another: broken budgets, the most important victim, units, pods."""
+    return selection.broken, selection.highest, len(selection.victims), selection.pods
