@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from datetime import UTC, datetime
+from functools import partial
 
 from msgspec import structs
 
@@ -39,6 +40,7 @@ from reprieve.kube import (
 from reprieve.objects.kueue import Workload
 from reprieve.objects.meta import Document
 from reprieve.quota import Outcome, Quota, Rules, cycle, wait
+from reprieve.quota.claims import holds
 from reprieve.quota.outcome import Waiting
 from reprieve.quota.sentences import Event
 
@@ -49,6 +51,7 @@ STATUS_DELAY = 0.5
 """How long changes of a queue are gathered before its status is written."""
 
 Heard = Callable[[Outcome], None]
+Decide = Callable[[Workload], Workload]
 
 
 def _utc_now() -> datetime:
@@ -78,6 +81,7 @@ class QuotaController:
         self._now = now
         self._heard = heard
         self._wake = asyncio.Event()
+        self._locks: dict[str, asyncio.Lock] = {}
 
     def _seconds(self) -> datetime:
         """The API keeps whole seconds; so do decisions, or a write would never equal what comes back."""
@@ -110,23 +114,27 @@ class QuotaController:
                     break  # nothing to gain before something changes
 
     async def _carry_out(self, outcome: Outcome) -> None:
-        writes = [self._write(each.workload.key, each.workload, gates=True) for each in outcome.evicted]
-        writes += [self._write(each.workload.key, each.workload) for each in outcome.reserved]
-        writes += [
-            self._write(each.claim.key, told) for each in outcome.waiting if (told := self._told(each))
+        writes = [
+            self._write(each.workload.key, partial(_unless_changed, each.workload), gates=True)
+            for each in outcome.evicted
         ]
+        writes += [
+            self._write(each.workload.key, partial(_unless_changed, each.workload))
+            for each in outcome.reserved
+        ]
+        writes += [self._write(each.claim.key, partial(self._told, each)) for each in outcome.waiting]
         await asyncio.gather(*writes)
         self._record(outcome.events)
 
-    def _told(self, waiting: Waiting) -> Workload | None:
-        """What a waiting workload should say; None when it says so already."""
-        known = self.seen.workloads.get(waiting.claim.key)
-        if known is None or not waiting.gated:
-            return waiting.workload
+    def _told(self, waiting: Waiting, known: Workload) -> Workload:
+        """What a waiting workload should say of itself."""
+        if holds(known, "QuotaReserved"):
+            return known
         now = self._seconds()
+        if not waiting.gated:
+            return wait(known, waiting.reason, waiting.message, now)
         message = gated_message(self.quota, waiting.claim, known, now)
-        told = wait(known, PREEMPTION_GATED, message, now, gated=True)
-        return told if told != known else None
+        return wait(known, PREEMPTION_GATED, message, now, gated=True)
 
     def _record(self, events: Iterable[Event]) -> None:
         for event in events if self._events is not None else ():
@@ -139,16 +147,22 @@ class QuotaController:
 
     # Writes
 
-    async def _write(self, key: str, wanted: Workload, gates: bool = False) -> None:
-        """Write a decision. What was decided counts at once; if the write is refused, what is true counts again."""
-        raw, known = self.seen.raw.get(key), self.seen.workloads.get(key)
-        if raw is None or known is None or key in self.seen.writing:
-            return
-        patch = status_patch(raw, known, wanted)
-        if not gates:
-            patch.pop("preemptionGates", None)
-        if not patch:
-            return
+    async def _write(self, key: str, decide: Decide, gates: bool = False) -> None:
+        """Write what `decide` makes of the workload as it is known when its turn comes: one write at a time for each.
+
+        What was decided counts at once; if the write is refused, what is true counts again.
+        """
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            raw, known = self.seen.raw.get(key), self.seen.workloads.get(key)
+            if raw is None or known is None:
+                return
+            patch = status_patch(raw, known, decide(known))
+            if not gates:
+                patch.pop("preemptionGates", None)
+            if patch:
+                await self._send(key, raw, patch)
+
+    async def _send(self, key: str, raw: Document, patch: Document) -> None:
         namespace, name = key.split("/")
         body = {"metadata": {"resourceVersion": raw["metadata"]["resourceVersion"]}, "status": patch}
         answer: Document | None
@@ -193,23 +207,23 @@ class QuotaController:
         return 0.0
 
     async def _workload(self, key: str) -> float:
-        known = self.seen.workloads.get(key)
-        if known is None:
+        if key not in self.seen.workloads:
+            self._locks.pop(key, None)
             return 0.0
-        if key in self.seen.writing:
-            return 0.05
         lease = self.seen.lease(key)
         if lease.verdict is Verdict.NOTE:
             await self._annotate(key, lease.note)
             return lease.left.total_seconds()
-        now = self._seconds()
-        if lease.verdict is Verdict.CLOSE:
-            known = _with_closed_gate(known, now)
-        step = next_state(self._situation(key, known), now)
-        if step.deactivate:
+        if next_state(self._situation(key, self.seen.workloads[key]), self._seconds()).deactivate:
             await self._deactivate(key)
-        await self._write(key, step.workload, gates=True)
+        await self._write(key, partial(self._next, key), gates=True)
         return lease.left.total_seconds() if lease.verdict is Verdict.HOLD else 0.0
+
+    def _next(self, key: str, known: Workload) -> Workload:
+        now = self._seconds()
+        if self.seen.lease(key).verdict is Verdict.CLOSE:
+            known = _with_closed_gate(known, now)
+        return next_state(self._situation(key, known), now).workload
 
     def _situation(self, key: str, workload: Workload) -> Situation:
         admission = workload.status.admission
@@ -294,6 +308,11 @@ class QuotaController:
             await self.client.patch(
                 LOCAL_QUEUES, name, {"status": document["status"]}, namespace, subresource="status"
             )
+
+
+def _unless_changed(decided: Workload, known: Workload) -> Workload:
+    """A decision about a version that is no longer the latest is dropped: the state has been told, and decides again."""
+    return decided if decided.metadata.resource_version == known.metadata.resource_version else known
 
 
 def _flavors_of(workload: Workload) -> set[str]:

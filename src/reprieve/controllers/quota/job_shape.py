@@ -88,9 +88,16 @@ def job_owner(job: Document) -> Owner:
         if entry.get("type") in ("Complete", "Failed") and entry.get("status") == "True":
             reason = "Succeeded" if entry["type"] == "Complete" else "Failed"
             return Owner(FINISHED, reason, entry.get("message") or f"Job {reason.lower()}")
-    active = (status.get("active") or 0) + (status.get("terminating") or 0)
+    left = (status.get("active") or 0) + (status.get("terminating") or 0)
     suspended = bool((job.get("spec") or {}).get("suspend"))
-    return Owner(STOPPED if suspended and not active else RUNNING)
+    return Owner(STOPPED if suspended and not left and _suspension_seen(status) else RUNNING)
+
+
+def _suspension_seen(status: Document) -> bool:
+    """A job that once started has stopped only when the job controller says that it is suspended."""
+    conditions = status.get("conditions") or ()
+    said = any(entry.get("type") == "Suspended" and entry.get("status") == "True" for entry in conditions)
+    return said or not status.get("startTime")
 
 
 def started_spec(workload: Workload, job: Document, flavors: Mapping[str, ResourceFlavor]) -> Document:
