@@ -1,0 +1,67 @@
+"""The small controllers of the embedded server: what kube-controller-manager would do for the kinds we serve.
+
+    budgets      PodDisruptionBudget status: how many disruptions are possible
+    jobs         pods of Jobs until enough succeed
+    replicas     pods of ReplicaSets, ReplicaSets of Deployments
+    garbage      dependents of deleted owners; background, foreground, orphan
+    namespaces   contents of deleted namespaces; the default service account of new ones
+    groups       pod groups stay until their pods are done
+    definitions  conditions of CustomResourceDefinitions
+    expiry       events older than an hour, pods of deleted nodes
+
+All run in the server's event loop, read the committed state and write through `Api`, as any client would.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from reprieve.server.api import Api
+from reprieve.server.controllers.budgets import Budgets
+from reprieve.server.controllers.definitions import Definitions
+from reprieve.server.controllers.expiry import Events, OrphanedPods
+from reprieve.server.controllers.garbage import GarbageCollector
+from reprieve.server.controllers.groups import PodGroups
+from reprieve.server.controllers.jobs import Jobs
+from reprieve.server.controllers.namespaces import Namespaces
+from reprieve.server.controllers.podindex import PodIndex
+from reprieve.server.controllers.replicas import Deployments, ReplicaSets
+
+log = logging.getLogger(__name__)
+
+
+class Runnable(Protocol):
+    async def run(self) -> None: ...
+
+
+async def run(api: Api) -> None:
+    """All of them until cancelled; one that stumbles is started again and does not take the others along."""
+    pods = PodIndex(api)
+    controllers: list[Runnable] = [
+        Namespaces(api),
+        Definitions(api),
+        GarbageCollector(api),
+        Budgets(api, pods),
+        Jobs(api, pods),
+        ReplicaSets(api, pods),
+        Deployments(api),
+        PodGroups(api, pods),
+        Events(api),
+        OrphanedPods(api, pods),
+    ]
+    async with asyncio.TaskGroup() as tasks:
+        for controller in controllers:
+            tasks.create_task(keep_running(controller.run, type(controller).__name__))
+
+
+async def keep_running(run: Callable[[], Awaitable[None]], name: str) -> None:
+    while True:
+        try:
+            await run()
+        except Exception:  # a bug in one controller must not stop the others
+            log.exception("controller %s failed and is started again", name)
+            await asyncio.sleep(1)
+
+
+__all__ = ["keep_running", "run"]

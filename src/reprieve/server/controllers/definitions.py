@@ -1,0 +1,55 @@
+"""CustomResourceDefinitions: the conditions that clients wait for once a definition is served."""
+
+from datetime import datetime
+
+from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.errors import ApiError
+from reprieve.server.pods import set_condition
+from reprieve.server.registry import Document
+
+
+class Definitions(Controller):
+    place = "customresourcedefinitions.apiextensions.k8s.io"
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        definition = self.api.peek(self.place, key[1])
+        if definition is None:
+            return None
+        status = self._status(definition)
+        if status != definition.get("status"):
+            await self.api.update_status(
+                self.place, {**definition, "status": status}, manager="apiextensions"
+            )
+        return None
+
+    def _status(self, definition: Document) -> Document:
+        old = definition.get("status") or {}
+        spec = definition["spec"]
+        problem = self._problem(definition)
+        stored = [v["name"] for v in spec["versions"] if v.get("storage")]
+        status = {
+            "acceptedNames": {} if problem else {**old.get("acceptedNames", {}), **spec["names"]},
+            "conditions": [dict(c) for c in old.get("conditions") or ()],
+            "storedVersions": list(dict.fromkeys([*(old.get("storedVersions") or ()), *stored])),
+        }
+        now = self.api.backend.timestamp()
+        names = (
+            ("False", "NotAccepted", problem) if problem else ("True", "NoConflicts", "no conflicts found")
+        )
+        served = (
+            ("False", "NotAccepted", "not all names are accepted")
+            if problem
+            else ("True", "InitialNamesAccepted", "the initial names have been accepted")
+        )
+        for type, (state, reason, message) in (("NamesAccepted", names), ("Established", served)):
+            set_condition(status, now, type=type, status=state, reason=reason, message=message)
+        return status
+
+    def _problem(self, definition: Document) -> str:
+        from reprieve.server.crd import compile
+
+        try:
+            compile(definition)
+        except ApiError as refusal:
+            return str(refusal)
+        return ""

@@ -1,0 +1,210 @@
+"""Owner references: what happens to dependents when their owner goes.
+
+    background   the owner goes at once, its dependents afterwards
+    foreground   the owner waits (finalizer `foregroundDeletion`) until the dependents that block it are gone
+    orphan       the dependents forget their owner (finalizer `orphan`), then it goes
+
+A dependent with several owners stays while one of them lives. Owners that never existed count as gone.
+"""
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from reprieve.server.api import Api
+from reprieve.server.controllers.agenda import Agenda
+from reprieve.server.controllers.controller import RETRY, in_parallel
+from reprieve.server.deletion import FOREGROUND, ORPHAN
+from reprieve.server.errors import ApiError
+from reprieve.server.registry import Document
+from reprieve.server.storage import DELETED, Change, Record
+
+Place = tuple[str, str, str]
+"""Storage key, namespace, name."""
+
+
+class _Owner(msgspec.Struct, gc=False, rename="camel"):
+    uid: str = ""
+    block_owner_deletion: bool = False
+
+
+class _Meta(msgspec.Struct, gc=False, rename="camel"):
+    uid: str = ""
+    owner_references: list[_Owner] = []
+    deletion_timestamp: str = ""
+    finalizers: list[str] = []
+
+
+class _Document(msgspec.Struct, gc=False):
+    metadata: _Meta
+
+
+_decode = msgspec.json.Decoder(_Document).decode
+
+
+class GarbageCollector:
+    """Two kinds of work on one agenda: dependents whose owner may be gone, and owners that wait for dependents."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._agenda: Agenda[Place] = Agenda(api.backend.clock)
+        self._dependents: dict[str, set[Place]] = {}
+        self._owners: dict[Place, list[str]] = {}
+        store = api.backend.store
+        for place in store.places:
+            for record in store.shelf(place).scan(None):
+                self._note(record)
+        store.listen(self._follow)
+
+    def _follow(self, changes: list[Change]) -> None:
+        for change in changes:
+            if change.type == DELETED:
+                self._forget(change.record)
+            else:
+                self._note(change.record)
+
+    def _note(self, record: Record) -> None:
+        """Index an object that has owners, and see to one that waits for dependents. Most objects are neither."""
+        where = (record.place, record.namespace, record.name)
+        owned = b'"ownerReferences"' in record.raw
+        waits = b'"deletionTimestamp"' in record.raw and b'"finalizers"' in record.raw
+        if not owned and not waits and where not in self._owners:
+            return
+        meta = _decode(record.raw).metadata
+        uids = [owner.uid for owner in meta.owner_references]
+        if self._owners.get(where, []) != uids:
+            self._index(where, uids)
+            self._agenda.add(where)
+        if meta.deletion_timestamp and {FOREGROUND, ORPHAN} & set(meta.finalizers):
+            self._agenda.add(where)
+
+    def _index(self, where: Place, uids: list[str]) -> None:
+        for uid in self._owners.pop(where, ()):
+            dependents = self._dependents.get(uid, set())
+            dependents.discard(where)
+            if not dependents:
+                self._dependents.pop(uid, None)
+        if uids:
+            self._owners[where] = uids
+        for uid in uids:
+            self._dependents.setdefault(uid, set()).add(where)
+
+    def _forget(self, record: Record) -> None:
+        """Something is gone: its dependents may follow, its owners may be waiting for just that."""
+        where = (record.place, record.namespace, record.name)
+        if where in self._owners:
+            for reference in record.object["metadata"].get("ownerReferences", ()):
+                self._wake_owner(where, reference)
+        self._index(where, [])
+        for dependent in self._dependents.get(_decode(record.raw).metadata.uid, ()):
+            self._agenda.add(dependent)
+
+    def _wake_owner(self, where: Place, reference: Document) -> None:
+        resource = self._api.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
+        if resource is not None:
+            namespace = where[1] if resource.namespaced else ""
+            self._agenda.add((resource.storage_key, namespace, reference.get("name", "")))
+
+    async def run(self) -> None:
+        while True:
+            for where in await self._agenda.take():
+                try:
+                    due = await self._see_to(where)
+                except ApiError as refusal:
+                    due = self._api.now() + RETRY if refusal.code != 404 else None
+                if due is not None:
+                    self._agenda.add(where, due)
+
+    async def _see_to(self, where: Place) -> datetime | None:
+        document = self._api.peek(where[0], where[2], where[1])
+        if document is None:
+            return None
+        finalizers = document["metadata"].get("finalizers") or ()
+        if document["metadata"].get("deletionTimestamp"):
+            if ORPHAN in finalizers:
+                await self._orphan(where, document)
+                return None
+            if FOREGROUND in finalizers:
+                return await self._foreground(where, document)
+        if document["metadata"].get("ownerReferences"):
+            await self._see_to_dependent(where, document)
+        return None
+
+    # -- dependents ------------------------------------------------------------------------------------------------
+
+    async def _see_to_dependent(self, where: Place, document: Document) -> None:
+        references = document["metadata"]["ownerReferences"]
+        states = [self._state(where, reference) for reference in references]
+        alive = [r for r, state in zip(references, states, strict=True) if state == "alive"]
+        if len(alive) == len(references):
+            return
+        if alive:
+            await self._patch(where, {"metadata": {"ownerReferences": alive}})
+            return
+        if document["metadata"].get("deletionTimestamp"):
+            return
+        waiting = any(state == "waiting" for state in states)
+        policy = (
+            "Foreground" if waiting and self._dependents.get(document["metadata"]["uid"]) else "Background"
+        )
+        await self._api.delete(
+            where[0], where[2], where[1], propagation=policy, uid=document["metadata"]["uid"]
+        )
+
+    def _state(self, where: Place, reference: Document) -> str:
+        """alive, waiting (for its dependents to go), or gone."""
+        resource = self._api.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
+        if resource is None:
+            return "alive"  # a kind that this server does not know: not ours to judge
+        namespace = where[1] if resource.namespaced else ""
+        record = self._api.backend.store.get(resource.storage_key, namespace, reference.get("name", ""))
+        if record is None:
+            return "gone"
+        meta = _decode(record.raw).metadata
+        if meta.uid != reference.get("uid"):
+            return "gone"
+        return "waiting" if meta.deletion_timestamp and FOREGROUND in meta.finalizers else "alive"
+
+    # -- owners that wait ------------------------------------------------------------------------------------------
+
+    async def _orphan(self, where: Place, document: Document) -> None:
+        uid = document["metadata"]["uid"]
+        for dependent in list(self._dependents.get(uid, ())):
+            current = self._api.peek(dependent[0], dependent[2], dependent[1])
+            references = (current or {}).get("metadata", {}).get("ownerReferences") or ()
+            kept = [r for r in references if r.get("uid") != uid]
+            await self._patch(dependent, {"metadata": {"ownerReferences": kept or None}})
+        await self._drop_finalizer(where, document, ORPHAN)
+
+    async def _foreground(self, where: Place, document: Document) -> datetime | None:
+        uid = document["metadata"]["uid"]
+        dependents = list(self._dependents.get(uid, ()))
+        blocking = [d for d in dependents if self._blocks(d, uid)]
+        if not blocking:
+            await self._drop_finalizer(where, document, FOREGROUND)
+            return None
+
+        async def see_to(dependent: Place) -> None:
+            current = self._api.peek(dependent[0], dependent[2], dependent[1])
+            if current is not None and not current["metadata"].get("deletionTimestamp"):
+                await self._see_to_dependent(dependent, current)
+
+        await in_parallel(partial(see_to, d) for d in dependents)
+        return None
+
+    def _blocks(self, dependent: Place, uid: str) -> bool:
+        record = self._api.backend.store.get(*dependent)
+        if record is None:
+            return False
+        return any(
+            o.uid == uid and o.block_owner_deletion for o in _decode(record.raw).metadata.owner_references
+        )
+
+    async def _drop_finalizer(self, where: Place, document: Document, finalizer: str) -> None:
+        kept = [f for f in document["metadata"]["finalizers"] if f != finalizer]
+        await self._patch(where, {"metadata": {"finalizers": kept or None}})
+
+    async def _patch(self, where: Place, patch: dict[str, Any]) -> None:
+        await self._api.patch(where[0], where[2], patch, where[1], manager="garbage-collector")

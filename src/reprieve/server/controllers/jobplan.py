@@ -1,0 +1,166 @@
+"""What a job needs next, decided from the job, its pods and the time. Pure.
+
+`judge`, the first that applies:
+
+1. suspended: no pods at all;
+2. more failures than `backoffLimit`, or the deadline is over: failed, no pods;
+3. enough successes: complete, no pods (a work queue, without `completions`, is complete when one pod succeeded and the
+   others have ended by themselves);
+4. else as many pods as parallelism and the missing completions allow.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from reprieve.objects.times import parse_time
+from reprieve.server.controllers.jobpods import TRACKING
+from reprieve.server.controllers.podindex import Pod
+from reprieve.server.registry import Document
+
+Condition = dict[str, str]
+
+
+class Census(msgspec.Struct, frozen=True):
+    """A job's pods, counted."""
+
+    active: tuple[Pod, ...]
+    ready: int
+    terminating: int
+    succeeded: int
+    failed: int
+    completed: frozenset[int]
+    """Completion indexes that are done."""
+
+    @staticmethod
+    def spell(indexes: Iterable[int]) -> str:
+        """`0-3,5`, as `status.completedIndexes` has it."""
+        runs: list[list[int]] = []
+        for index in sorted(indexes):
+            if runs and runs[-1][1] == index - 1:
+                runs[-1][1] = index
+            else:
+                runs.append([index, index])
+        return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def _read_indexes(text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def take_census(job: Document, pods: Iterable[Pod]) -> Census:
+    """Counted pods are in the job's status. Those still tracked have not been counted, whatever became of them."""
+    status: dict[str, Any] = job.get("status") or {}
+    uncounted = status.get("uncountedTerminatedPods") or {}
+    everyone = list(pods)
+    won, lost = set(uncounted.get("succeeded") or ()), set(uncounted.get("failed") or ())
+    ended = [p for p in everyone if p.finished or p.deleting]
+    won |= {p.uid for p in ended if p.phase == "Succeeded" and TRACKING in p.finalizers} - lost
+    lost |= {p.uid for p in ended if p.phase != "Succeeded" and TRACKING in p.finalizers} - won
+    indexes = {p.completion_index for p in everyone if p.uid in won and p.completion_index is not None}
+    active = [p for p in everyone if p.active]
+    active.sort(key=lambda p: (p.created, p.name))
+    return Census(
+        active=tuple(active),
+        ready=sum(1 for p in active if p.ready),
+        terminating=sum(1 for p in everyone if p.deleting and not p.finished),
+        succeeded=int(status.get("succeeded") or 0) + len(won),
+        failed=int(status.get("failed") or 0) + len(lost),
+        completed=_read_indexes(str(status.get("completedIndexes") or "")) | indexes,
+    )
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    missing: tuple[int | None, ...] = ()
+    """One entry for each pod to make: its completion index, or None."""
+    surplus: tuple[Pod, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    suspended: bool = False
+    complete: bool = False
+    look_again: datetime | None = None
+
+
+def finished_condition(job: Document) -> dict[str, Any] | None:
+    for condition in (job.get("status") or {}).get("conditions") or ():
+        if condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True":
+            found: dict[str, Any] = condition
+            return found
+    return None
+
+
+def judge(job: Document, census: Census, now: datetime) -> Verdict:
+    spec: dict[str, Any] = job.get("spec") or {}
+    if spec.get("suspend"):
+        said = _say("Suspended", "True", "JobSuspended", "Job suspended")
+        return Verdict(surplus=census.active, conditions=(said,), suspended=True)
+    resumed = _resumption(job)
+    deadline = _deadline(job, spec)
+    if census.failed > int(spec.get("backoffLimit", 6)):
+        return _failed(census, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+    if deadline is not None and now >= deadline:
+        return _failed(census, "DeadlineExceeded", "Job was active longer than specified deadline")
+    if _is_complete(spec, census):
+        message = "Reached expected number of succeeded pods"
+        conditions = tuple(
+            _say(type, "True", "CompletionsReached", message) for type in ("SuccessCriteriaMet", "Complete")
+        )
+        return Verdict(surplus=census.active, conditions=conditions, complete=True)
+    missing, surplus = _difference(spec, census)
+    return Verdict(missing=missing, surplus=surplus, conditions=resumed, look_again=deadline)
+
+
+def _say(type: str, status: str, reason: str, message: str) -> Condition:
+    return {"type": type, "status": status, "reason": reason, "message": message}
+
+
+def _resumption(job: Document) -> tuple[Condition, ...]:
+    """A job that was suspended says that it is not any more."""
+    conditions = (job.get("status") or {}).get("conditions") or ()
+    if any(c.get("type") == "Suspended" for c in conditions):
+        return (_say("Suspended", "False", "JobResumed", "Job resumed"),)
+    return ()
+
+
+def _deadline(job: Document, spec: dict[str, Any]) -> datetime | None:
+    started = (job.get("status") or {}).get("startTime")
+    if started is None or spec.get("activeDeadlineSeconds") is None:
+        return None
+    return parse_time(started) + timedelta(seconds=int(spec["activeDeadlineSeconds"]))
+
+
+def _failed(census: Census, reason: str, message: str) -> Verdict:
+    conditions = tuple(_say(type, "True", reason, message) for type in ("FailureTarget", "Failed"))
+    return Verdict(surplus=census.active, conditions=conditions)
+
+
+def _is_complete(spec: dict[str, Any], census: Census) -> bool:
+    wanted = spec.get("completions")
+    if wanted is not None:
+        return census.succeeded >= int(wanted)
+    return census.succeeded > 0 and not census.active
+
+
+def _difference(spec: dict[str, Any], census: Census) -> tuple[tuple[int | None, ...], tuple[Pod, ...]]:
+    """Pods to make and pods to take away."""
+    parallelism, completions = int(spec.get("parallelism", 1)), spec.get("completions")
+    if completions is None:
+        wanted = len(census.active) if census.succeeded else parallelism
+        wanted = min(wanted, parallelism)
+    else:
+        wanted = min(parallelism, int(completions) - census.succeeded)
+    lacking = wanted - len(census.active)
+    if lacking < 0:
+        # The youngest go first: they have done the least.
+        return (), census.active[lacking:]
+    if spec.get("completionMode") != "Indexed" or completions is None:
+        return (None,) * lacking, ()
+    taken = census.completed | {p.completion_index for p in census.active}
+    free = [index for index in range(int(completions)) if index not in taken]
+    return tuple(free[:lacking]), ()

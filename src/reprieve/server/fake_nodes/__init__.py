@@ -1,0 +1,20 @@
+"""Nodes that exist only as objects, and a kubelet that pretends to run pods on them (what kwok does).
+
+    template    `h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8` -> Node objects
+    lifecycle   what a pod on a fake node does next, as a pure function of the pod and the time
+    kubelet     watches, waits and writes
+
+A node is fake if it carries the annotation `reprieve.dev/fake-node`. What pods and nodes are told by annotation:
+
+    reprieve.dev/run-for          pod: duration after which it ends by itself
+    reprieve.dev/exit-code        pod: how it ends; 0 is success
+    reprieve.dev/start-after      pod: how long it takes to start
+    reprieve.dev/terminate-after  pod: how long it takes to stop, at most its grace period (the default)
+    reprieve.dev/fail             node: "true" takes the node down, anything else brings it back
+"""
+
+from reprieve.server.fake_nodes.kubelet import FakeKubelet
+from reprieve.server.fake_nodes.lifecycle import Habits
+from reprieve.server.fake_nodes.template import NodeTemplate, TemplateError
+
+__all__ = ["FakeKubelet", "Habits", "NodeTemplate", "TemplateError"]

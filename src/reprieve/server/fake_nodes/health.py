@@ -1,0 +1,272 @@
+"""Fake nodes are created, kept ready, taken down and brought back.
+
+A ready node renews its Lease and carries the condition Ready. One that fails on command stops doing both: Ready turns
+Unknown, the taint `node.kubernetes.io/unreachable` keeps pods away, and pods that do not tolerate it are deleted when
+their toleration ends. They stay Terminating until the node returns, as on a real cluster.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from reprieve.objects.times import format_time
+from reprieve.server.api import Api
+from reprieve.server.controllers.agenda import Agenda
+from reprieve.server.controllers.controller import in_parallel
+from reprieve.server.controllers.podindex import PodIndex, PodKey
+from reprieve.server.errors import ApiError
+from reprieve.server.fake_nodes.template import FAKE, KUBELET_VERSION, NodeTemplate
+from reprieve.server.registry import Document
+from reprieve.server.storage import DELETED, Change, Record
+
+FAIL = "reprieve.dev/fail"
+UNREACHABLE = "node.kubernetes.io/unreachable"
+LEASES = "kube-node-lease"
+RENEW_SECONDS = 10.0
+RENEWALS_PER_SECOND = 20
+"""More nodes renew less often, so that heartbeats never become the load."""
+STRATEGIC = "application/strategic-merge-patch+json"
+_PRESSURES = {
+    "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    "DiskPressure": ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    "PIDPressure": ("KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+}
+
+
+class NodeKeeper:
+    def __init__(
+        self, api: Api, templates: Iterable[NodeTemplate], pods: PodIndex, returned: Callable[[str], None]
+    ) -> None:
+        self._api = api
+        self._templates = tuple(templates)
+        self._pods = pods
+        self._returned = returned
+        self._up: dict[str, bool] = {}
+        """Fake nodes and whether they are up."""
+        self._agenda: Agenda[str] = Agenda(api.backend.clock)
+        self._evictions: Agenda[PodKey] = Agenda(api.backend.clock)
+        for record in api.backend.store.shelf("nodes").scan(None):
+            self._note(record)
+        api.backend.store.listen(self._follow)
+
+    def is_up(self, node: str) -> bool:
+        return self._up.get(node, False)
+
+    def address(self, node: str) -> str:
+        digest = hashlib.blake2b(node.encode(), digest_size=2).digest()
+        return "172.16.{}.{}".format(*digest)
+
+    def _follow(self, changes: list[Change]) -> None:
+        for change in changes:
+            if change.record.place == "nodes":
+                if change.type == DELETED:
+                    self._up.pop(change.record.name, None)
+                else:
+                    self._note(change.record)
+
+    def _note(self, record: Record) -> None:
+        node = record.object
+        annotations = node["metadata"].get("annotations") or {}
+        if FAKE not in annotations:
+            return
+        up = annotations.get(FAIL) != "true"
+        if self._up.get(record.name) is not up:
+            self._up[record.name] = up
+            self._agenda.add(record.name)
+            if up:
+                self._returned(record.name)
+
+    async def run(self) -> None:
+        await self._create()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._run_nodes())
+            tasks.create_task(self._run_evictions())
+
+    async def _create(self) -> None:
+        """Nodes that exist already are left as they are."""
+        documents = [node for template in self._templates for node in template.nodes()]
+        wanted = [n for n in documents if self._api.peek("nodes", n["metadata"]["name"]) is None]
+        for node in wanted:
+            node["status"] |= self._alive(node)
+        await in_parallel(partial(self._api.create, "nodes", n, manager="kubelet") for n in wanted)
+
+    async def _run_nodes(self) -> None:
+        while True:
+            due = await self._agenda.take()
+            await in_parallel(partial(self._see_to, name) for name in due)
+
+    async def _see_to(self, name: str) -> None:
+        node = self._api.peek("nodes", name)
+        if node is None or name not in self._up:
+            return
+        try:
+            if self._up[name]:
+                await self._keep(node)
+                interval = max(RENEW_SECONDS, len(self._up) / RENEWALS_PER_SECOND)
+                self._agenda.add(name, self._api.now() + timedelta(seconds=interval))
+            else:
+                await self._take_down(node)
+        except ApiError as refusal:
+            if refusal.code not in (404, 409):
+                raise
+            self._agenda.add(name, self._api.now() + timedelta(seconds=1))
+
+    # -- up --------------------------------------------------------------------------------------------------------
+
+    async def _keep(self, node: Document) -> None:
+        name = node["metadata"]["name"]
+        if _ready(node) != "True":
+            await self._patch_status(name, self._alive(node))
+            await self._untaint(node)
+        await self._renew(name)
+
+    def _alive(self, node: Document) -> Document:
+        now = self._api.now()
+        stamp = format_time(now.replace(microsecond=0))
+        name = node["metadata"]["name"]
+        common = {"lastHeartbeatTime": stamp, "lastTransitionTime": stamp}
+        conditions = [
+            {"type": type, "status": "False", "reason": reason, "message": message, **common}
+            for type, (reason, message) in _PRESSURES.items()
+        ]
+        conditions.append(
+            {
+                "type": "Ready",
+                "status": "True",
+                "reason": "KubeletReady",
+                "message": "fake node is ready",
+                **common,
+            }
+        )
+        return {
+            "conditions": conditions,
+            "addresses": [
+                {"type": "InternalIP", "address": self.address(name)},
+                {"type": "Hostname", "address": name},
+            ],
+            "nodeInfo": {
+                "architecture": "amd64",
+                "bootID": "",
+                "containerRuntimeVersion": "fake://1",
+                "kernelVersion": "fake",
+                "kubeProxyVersion": KUBELET_VERSION,
+                "kubeletVersion": KUBELET_VERSION,
+                "machineID": "",
+                "operatingSystem": "linux",
+                "osImage": "fake",
+                "systemUUID": "",
+            },
+        }
+
+    async def _renew(self, name: str) -> None:
+        now = format_time(self._api.now())
+        lease = self._api.peek("leases.coordination.k8s.io", name, LEASES)
+        if lease is not None:
+            await self._api.patch("leases.coordination.k8s.io", name, {"spec": {"renewTime": now}}, LEASES)
+            return
+        document = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": name},
+            "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": now},
+        }
+        await self._api.create("leases.coordination.k8s.io", document, LEASES)
+
+    # -- down ------------------------------------------------------------------------------------------------------
+
+    async def _take_down(self, node: Document) -> None:
+        name, now = node["metadata"]["name"], self._api.now()
+        if _ready(node) == "Unknown":
+            return
+        stamp = format_time(now.replace(microsecond=0))
+        unknown = {
+            "type": "Ready",
+            "status": "Unknown",
+            "reason": "NodeStatusUnknown",
+            "message": "Kubelet stopped posting node status.",
+            "lastTransitionTime": stamp,
+        }
+        await self._patch_status(name, {"conditions": [unknown]})
+        taints = [t for t in (node.get("spec") or {}).get("taints") or () if t.get("key") != UNREACHABLE]
+        effects = ("NoSchedule", "NoExecute")
+        taints += [{"key": UNREACHABLE, "effect": effect, "timeAdded": stamp} for effect in effects]
+        await self._api.patch("nodes", name, {"spec": {"taints": taints}})
+        await self._not_ready(name, stamp)
+        for pod in self._pods.on_node(name):
+            due = self._eviction_time(pod.key, now)
+            if due is not None:
+                self._evictions.add(pod.key, due)
+
+    async def _not_ready(self, node: str, stamp: str) -> None:
+        condition = {"type": "Ready", "status": "False", "lastTransitionTime": stamp}
+        patch = {"status": {"conditions": [condition]}}
+        await in_parallel(
+            partial(
+                self._api.patch,
+                "pods",
+                p.name,
+                patch,
+                p.namespace,
+                content_type=STRATEGIC,
+                subresource="status",
+            )
+            for p in self._pods.on_node(node)
+            if p.ready
+        )
+
+    def _eviction_time(self, key: PodKey, now: datetime) -> datetime | None:
+        """When a pod's toleration of the failure ends; None: never."""
+        pod = self._api.peek("pods", key[1], key[0]) or {}
+        best: float | None = 0.0
+        for toleration in (pod.get("spec") or {}).get("tolerations") or ():
+            matches = toleration.get("key") in (UNREACHABLE, None, "") and toleration.get("effect") in (
+                "NoExecute",
+                None,
+                "",
+            )
+            if matches and best is not None:
+                seconds = toleration.get("tolerationSeconds")
+                best = None if seconds is None else max(best, float(seconds))
+        return None if best is None else now + timedelta(seconds=best)
+
+    async def _run_evictions(self) -> None:
+        while True:
+            for key in await self._evictions.take():
+                pod = self._pods.get(key)
+                if pod is None or pod.deleting or pod.finished or self.is_up(pod.node):
+                    continue
+                try:
+                    await self._api.delete("pods", pod.name, pod.namespace, uid=pod.uid)
+                except ApiError as refusal:
+                    if refusal.code not in (404, 409):
+                        raise
+
+    async def _untaint(self, node: Document) -> None:
+        taints = (node.get("spec") or {}).get("taints") or ()
+        kept = [t for t in taints if t.get("key") != UNREACHABLE]
+        if len(kept) != len(taints):
+            await self._api.patch("nodes", node["metadata"]["name"], {"spec": {"taints": kept or None}})
+        condition = {"type": "Ready", "status": "True", "lastTransitionTime": self._api.backend.timestamp()}
+        for pod in self._pods.on_node(node["metadata"]["name"]):
+            if pod.phase == "Running" and not pod.ready:
+                await self._api.patch(
+                    "pods",
+                    pod.name,
+                    {"status": {"conditions": [condition]}},
+                    pod.namespace,
+                    content_type=STRATEGIC,
+                    subresource="status",
+                )
+
+    async def _patch_status(self, name: str, status: dict[str, Any]) -> None:
+        await self._api.patch(
+            "nodes", name, {"status": status}, content_type=STRATEGIC, subresource="status", manager="kubelet"
+        )
+
+
+def _ready(node: Document) -> str:
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return next((c.get("status", "") for c in conditions if c.get("type") == "Ready"), "")

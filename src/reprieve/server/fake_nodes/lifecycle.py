@@ -1,0 +1,184 @@
+"""What a pod on a fake node does next: start, end, or go. Pure; the time comes in as an argument.
+
+The first that applies:
+
+1. it is being deleted: it goes `terminate-after` (at most its grace period) after the deletion was asked for;
+2. it has ended: nothing more;
+3. it has not started: it starts `start-after` after it came to the node;
+4. it runs: it ends after `run-for`, or when its `activeDeadlineSeconds` are over; else it runs on.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from reprieve.objects.times import TimeError, format_time, parse_duration, parse_time
+
+Document = dict[str, Any]
+
+RUN_FOR = "reprieve.dev/run-for"
+EXIT_CODE = "reprieve.dev/exit-code"
+START_AFTER = "reprieve.dev/start-after"
+TERMINATE_AFTER = "reprieve.dev/terminate-after"
+_TERMINAL = ("Succeeded", "Failed")
+KILLED = 143
+
+
+class Habits(msgspec.Struct, frozen=True, kw_only=True):
+    """What pods do that have no annotation about it, in seconds. None: run for ever; take the whole grace period."""
+
+    start_after: float = 0.0
+    run_for: float | None = None
+    """Only for pods that are meant to end (`restartPolicy` is not Always)."""
+    terminate_after: float | None = None
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to do at a time: `start`, `end` (with an exit code and a reason) or `go`."""
+
+    action: str
+    due: datetime
+    exit_code: int = 0
+    reason: str = ""
+
+
+def next_step(pod: Document, habits: Habits, now: datetime) -> Step | None:
+    meta, status = pod["metadata"], pod.get("status") or {}
+    if meta.get("deletionTimestamp"):
+        return _going(pod, habits)
+    if status.get("phase") in _TERMINAL:
+        return None
+    if status.get("phase") != "Running":
+        bound = _condition_time(status, "PodScheduled") or _time(meta.get("creationTimestamp")) or now
+        return Step(action="start", due=bound + _after(pod, START_AFTER, habits.start_after))
+    return _ending(pod, habits, now)
+
+
+def _going(pod: Document, habits: Habits) -> Step | None:
+    meta = pod["metadata"]
+    deadline = parse_time(meta["deletionTimestamp"])
+    grace = timedelta(seconds=int(meta.get("deletionGracePeriodSeconds") or 0))
+    if not grace:
+        return None if meta.get("finalizers") else Step(action="go", due=deadline)
+    usual = habits.terminate_after if habits.terminate_after is not None else grace.total_seconds()
+    return Step(action="go", due=min(deadline, deadline - grace + _after(pod, TERMINATE_AFTER, usual)))
+
+
+def _ending(pod: Document, habits: Habits, now: datetime) -> Step | None:
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    started = _time(status.get("startTime")) or now
+    steps = []
+    annotation = _annotation(pod, RUN_FOR)
+    run_for = _seconds(annotation) if annotation is not None else None
+    if run_for is None and spec.get("restartPolicy", "Always") != "Always":
+        run_for = habits.run_for
+    if run_for is not None:
+        code = _exit_code(pod)
+        reason = "Completed" if code == 0 else "Error"
+        steps.append(
+            Step(action="end", due=started + timedelta(seconds=run_for), exit_code=code, reason=reason)
+        )
+    if spec.get("activeDeadlineSeconds") is not None:
+        due = started + timedelta(seconds=int(spec["activeDeadlineSeconds"]))
+        steps.append(Step(action="end", due=due, exit_code=KILLED, reason="DeadlineExceeded"))
+    return min(steps, key=lambda step: step.due, default=None)
+
+
+def _annotation(pod: Document, name: str) -> str | None:
+    found = (pod["metadata"].get("annotations") or {}).get(name)
+    return found if isinstance(found, str) else None
+
+
+def _seconds(text: str) -> float | None:
+    """A duration, or plain seconds; what is neither is as good as not there."""
+    try:
+        return max(0.0, float(text) if text.replace(".", "", 1).isdigit() else parse_duration(text))
+    except (TimeError, ValueError):
+        return None
+
+
+def _after(pod: Document, name: str, usual: float) -> timedelta:
+    text = _annotation(pod, name)
+    seconds = _seconds(text) if text is not None else None
+    return timedelta(seconds=usual if seconds is None else seconds)
+
+
+def _exit_code(pod: Document) -> int:
+    text = _annotation(pod, EXIT_CODE) or "0"
+    return int(text) if text.isdigit() and int(text) < 256 else 1
+
+
+def _time(text: Any) -> datetime | None:
+    try:
+        return parse_time(text) if isinstance(text, str) else None
+    except TimeError:
+        return None
+
+
+def _condition_time(status: Document, type: str) -> datetime | None:
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == type:
+            return _time(condition.get("lastTransitionTime"))
+    return None
+
+
+# -- what the pod's status says then ------------------------------------------------------------------------------
+
+
+def running_status(pod: Document, now: datetime, pod_ip: str, host_ip: str) -> Document:
+    """A patch of the status: everything is up and ready."""
+    when = format_time(now.replace(microsecond=0))
+    true = {"status": "True", "lastTransitionTime": when}
+    return {
+        "phase": "Running",
+        "hostIP": host_ip,
+        "hostIPs": [{"ip": host_ip}],
+        "podIP": pod_ip,
+        "podIPs": [{"ip": pod_ip}],
+        "startTime": format_time(now),
+        "conditions": [{"type": t, **true} for t in ("Initialized", "ContainersReady", "Ready")],
+        "containerStatuses": [
+            _container(c, ready=True, state={"running": {"startedAt": when}}) for c in _containers(pod)
+        ],
+    }
+
+
+def ended_status(pod: Document, now: datetime, exit_code: int, reason: str) -> Document:
+    """A patch of the status: every container has ended with this code."""
+    when = format_time(now.replace(microsecond=0))
+    succeeded = exit_code == 0
+    began = (pod.get("status") or {}).get("startTime") or when
+    ending = {"exitCode": exit_code, "reason": reason, "startedAt": began, "finishedAt": when}
+    word = "PodCompleted" if succeeded else "PodFailed"
+    false = {"status": "False", "reason": word, "lastTransitionTime": when}
+    status: Document = {
+        "phase": "Succeeded" if succeeded else "Failed",
+        "conditions": [{"type": t, **false} for t in ("Ready", "ContainersReady")],
+        "containerStatuses": [
+            _container(c, ready=False, state={"terminated": ending}) for c in _containers(pod)
+        ],
+    }
+    if reason == "DeadlineExceeded":
+        status |= {
+            "reason": reason,
+            "message": "Pod was active on the node longer than the specified deadline",
+        }
+    return status
+
+
+def _containers(pod: Document) -> list[Document]:
+    return (pod.get("spec") or {}).get("containers") or []
+
+
+def _container(container: Document, *, ready: bool, state: Document) -> Document:
+    return {
+        "name": container.get("name", ""),
+        "image": container.get("image", ""),
+        "imageID": f"fake://{container.get('image', '')}",
+        "containerID": f"fake://{container.get('name', '')}",
+        "ready": ready,
+        "started": ready,
+        "restartCount": 0,
+        "state": state,
+    }

@@ -1,0 +1,134 @@
+"""Nodes from one line of text.
+
+    NAME=COUNT:RESOURCE=QUANTITY,...[;zones=A,B][;racks=N][;labels=K=V,...][;taints=K=V:EFFECT,...]
+
+Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn; `pods` is 110 unless given.
+"""
+
+from typing import Any
+
+import msgspec
+
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.labels import dns_subdomain, label_key, label_value
+from reprieve.objects.quantity import QuantityError, exact
+
+FAKE = "reprieve.dev/fake-node"
+KUBELET_VERSION = "v1.37.0-reprieve"
+MAX_NODES = 100_000
+_OPTIONS = ("zones", "racks", "labels", "taints")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class TemplateError(ReprieveError, ValueError):
+    """A node specification that cannot be read; says which part."""
+
+
+class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    count: int
+    resources: dict[str, str]
+    labels: dict[str, str] = {}
+    taints: tuple[dict[str, str], ...] = ()
+    zones: tuple[str, ...] = ()
+    racks: int = 0
+
+    @staticmethod
+    def parse(text: str) -> "NodeTemplate":
+        head, *options = text.split(";")
+        named, colon, resources = head.partition(":")
+        name, equals, number = named.strip().partition("=")
+        count = number.strip() if equals else "1"
+        if dns_subdomain(name) is not None:
+            raise TemplateError(f"{text!r}: {name!r} is no name for nodes; write NAME=COUNT:cpu=…,memory=…")
+        if not count.isdigit() or not 0 < int(count) <= MAX_NODES:
+            raise TemplateError(f"{text!r}: {count!r} is no number of nodes between 1 and {MAX_NODES}")
+        if not colon:
+            raise TemplateError(f"{text!r}: no resources; write {name}={count}:cpu=8,memory=32Gi")
+        found = dict(_option(option, text) for option in options if option.strip())
+        return NodeTemplate(
+            name=name,
+            count=int(count),
+            resources={"pods": "110", **_quantities(resources, text)},
+            labels=_pairs(found.get("labels", ""), text),
+            taints=tuple(_taint(item, text) for item in _split(found.get("taints", ""))),
+            zones=tuple(_split(found.get("zones", ""))),
+            racks=_number(found.get("racks", "0"), text),
+        )
+
+    def names(self) -> list[str]:
+        return [f"{self.name}-{index}" for index in range(self.count)]
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [self._node(index, name) for index, name in enumerate(self.names())]
+
+    def _node(self, index: int, name: str) -> dict[str, Any]:
+        labels = {
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+            "node.kubernetes.io/instance-type": self.name,
+        }
+        if self.zones:
+            labels["topology.kubernetes.io/zone"] = self.zones[index % len(self.zones)]
+        if self.racks:
+            labels["topology.kubernetes.io/rack"] = f"{self.name}-rack-{index % self.racks}"
+        node: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels | self.labels, "annotations": {FAKE: "true"}},
+            "spec": {},
+            "status": {"capacity": dict(self.resources), "allocatable": dict(self.resources)},
+        }
+        if self.taints:
+            node["spec"]["taints"] = [dict(taint) for taint in self.taints]
+        return node
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _option(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = option.strip().partition("=")
+    if name not in _OPTIONS or not equals:
+        raise TemplateError(f"{text!r}: unknown option {option.strip()!r}; known are {', '.join(_OPTIONS)}")
+    return name, value
+
+
+def _pairs(body: str, text: str) -> dict[str, str]:
+    pairs = {}
+    for part in _split(body):
+        key, equals, value = part.partition("=")
+        if not equals or label_key(key) is not None or label_value(value) is not None:
+            raise TemplateError(f"{text!r}: {part!r} is no label; write KEY=VALUE")
+        pairs[key] = value
+    return pairs
+
+
+def _quantities(body: str, text: str) -> dict[str, str]:
+    found = {}
+    for part in _split(body):
+        name, equals, quantity = part.partition("=")
+        try:
+            good = bool(equals) and exact(quantity) >= 0
+        except QuantityError:
+            good = False
+        if not good or not name:
+            raise TemplateError(f"{text!r}: {part!r} is no amount; write for instance cpu=8 or memory=32Gi")
+        found[name] = quantity
+    return found
+
+
+def _taint(part: str, text: str) -> dict[str, str]:
+    pair, _, effect = part.rpartition(":")
+    key, _, value = pair.partition("=")
+    if effect not in _EFFECTS or label_key(key) is not None:
+        raise TemplateError(f"{text!r}: {part!r} is no taint; write KEY=VALUE:NoSchedule")
+    return {"key": key, "effect": effect} | ({"value": value} if value else {})
+
+
+def _number(body: str, text: str) -> int:
+    if not body.strip().isdigit():
+        raise TemplateError(f"{text!r}: racks={body!r} is no number")
+    return int(body)
