@@ -1,25 +1,23 @@
 """batch/v1: Jobs, as far as quota and the embedded job controller read them."""
 
-from datetime import datetime
-
 from reprieve.objects.core import PodTemplateSpec
-from reprieve.objects.meta import Condition, Object, View
+from reprieve.objects.meta import Condition, Int32, Object, Time, View
 
 
 class JobSpec(View):
-    parallelism: int = 1
-    completions: int | None = None
+    parallelism: Int32 = 1
+    completions: Int32 | None = None
     suspend: bool = False
-    backoff_limit: int = 6
+    backoff_limit: Int32 = 6
     template: PodTemplateSpec = PodTemplateSpec()
 
 
 class JobStatus(View):
-    active: int = 0
-    succeeded: int = 0
-    failed: int = 0
-    start_time: datetime | None = None
-    completion_time: datetime | None = None
+    active: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
+    start_time: Time | None = None
+    completion_time: Time | None = None
     conditions: tuple[Condition, ...] = ()
 
 

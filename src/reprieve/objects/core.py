@@ -2,11 +2,9 @@
 
 # ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
 
-from datetime import datetime
-
 import msgspec
 
-from reprieve.objects.meta import Condition, LabelSelector, Object, View
+from reprieve.objects.meta import Condition, Int32, Int64, LabelSelector, Object, Time, View
 
 Quantity = str | int | float
 """A resource quantity as it stands on the wire; `reprieve.objects.quantity` gives it a value."""
@@ -20,8 +18,8 @@ class ResourceRequirements(View):
 
 
 class ContainerPort(View):
-    container_port: int = 0
-    host_port: int = 0
+    container_port: Int32 = 0
+    host_port: Int32 = 0
     host_ip: str = msgspec.field(name="hostIP", default="")
     protocol: str = "TCP"
 
@@ -39,7 +37,7 @@ class Toleration(View):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class Taint(View):
@@ -64,7 +62,7 @@ class NodeSelector(View):
 
 
 class PreferredSchedulingTerm(View):
-    weight: int
+    weight: Int32
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
@@ -83,7 +81,7 @@ class PodAffinityTerm(View):
 
 
 class WeightedPodAffinityTerm(View):
-    weight: int
+    weight: Int32
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
@@ -102,10 +100,10 @@ class Affinity(View):
 
 class TopologySpreadConstraint(View):
     topology_key: str = ""
-    max_skew: int = 1
+    max_skew: Int32 = 1
     when_unsatisfiable: str = "DoNotSchedule"
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str = "Honor"
     node_taints_policy: str = "Ignore"
     match_label_keys: tuple[str, ...] = ()
@@ -124,7 +122,7 @@ class SchedulingGroup(View):
 class PodSpec(View):
     node_name: str = ""
     scheduler_name: str = ""
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str = ""
     preemption_policy: str = ""
     scheduling_group: SchedulingGroup | None = None
@@ -138,7 +136,7 @@ class PodSpec(View):
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     host_network: bool = False
-    termination_grace_period_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
     restart_policy: str = ""
 
 
@@ -150,7 +148,7 @@ class ContainerStatus(View):
 
 class PodStatus(View):
     phase: str = ""
-    start_time: datetime | None = None
+    start_time: Time | None = None
     nominated_node_name: str = ""
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
@@ -171,7 +169,7 @@ class NodeSpec(View):
 
 class ContainerImage(View):
     names: tuple[str, ...] = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
 class NodeStatus(View):

@@ -75,17 +75,25 @@ def decode_list(data: bytes, view: type[T]) -> list[T]:
     Nulls in odd places and old spellings are rare there; only when one turns up is the list decoded the long way.
     """
     with collector_off():
-        if not _needs_rewriting(data, view):
-            try:
+        try:
+            if not _needs_rewriting(data, view):
                 return cast("list[T]", _list_decoder(view).decode(data).items)
-            except msgspec.ValidationError:
-                pass
-        raw = msgspec.json.decode(data)
-        api_version = raw.get("apiVersion", "")
-        kind = view.__name__
-        return [
-            decode_as({"apiVersion": api_version, "kind": kind, **item}, view) for item in raw["items"] or ()
-        ]
+        except msgspec.ValidationError:
+            pass  # the long way finds out which field of which item, or forgives a null
+        except msgspec.DecodeError as error:
+            raise InvalidObject("", None, f"not a JSON list: {error}") from error
+        return [decode_as(item, view) for item in _list_items(data, view)]
+
+
+def _list_items(data: bytes, view: type[Object]) -> Iterator[Document]:
+    raw = msgspec.json.decode(data)
+    items = raw.get("items") if isinstance(raw, dict) else None
+    if not isinstance(items, list | None) or not isinstance(raw, dict):
+        raise InvalidObject("items", items, f"expected a list, got {shown(items)}")
+    for index, item in enumerate(items or ()):
+        if not isinstance(item, dict):
+            raise InvalidObject(f"items[{index}]", item, f"expected an object, got {shown(item)}")
+        yield {"apiVersion": raw.get("apiVersion", ""), "kind": view.__name__, **item}
 
 
 def encode(view: Object) -> Document:
@@ -164,5 +172,5 @@ _MARKERS = {
 @cache
 def _list_decoder(view: type[Object]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(
-        msgspec.defstruct(f"{view.__name__}List", [("items", tuple[view, ...], ())], gc=False)  # type: ignore[valid-type]
+        msgspec.defstruct(f"{view.__name__}List", [("items", list[view], [])], gc=False)  # type: ignore[valid-type]
     )

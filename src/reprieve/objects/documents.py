@@ -18,6 +18,7 @@ MAX_BYTES = 32 * 1024 * 1024
 """The largest file read as a manifest."""
 SUFFIXES = (".yaml", ".yml", ".json")
 _MAX_LIST_DEPTH = 8
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _DIRECTIVES = re.compile(r"(\s*(%[^\n]*|#[^\n]*)?(\n|$))*")
 
@@ -111,7 +112,7 @@ def _values(text: str) -> Iterator[Any]:
     """The value of every document, or the error in its place."""
     if text.lstrip()[:1] == "{":
         try:
-            yield json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+            yield _whole(json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant), text)
             return
         except json.JSONDecodeError:
             pass  # YAML may begin with a brace too
@@ -150,6 +151,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> Document:
         twice = next(name for name in names if names.count(name) > 1)
         raise _Refused(f"the key {twice!r} is there twice")
     return result
+
+
+def _whole(value: Any, text: str) -> Any:
+    """JSON escapes can hold one half of a surrogate pair, which no program can write again."""
+    if _HALF_PAIR.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise _Refused("a string holds half of a surrogate pair, which is not valid Unicode") from error
+    return value
 
 
 def _no_constant(name: str) -> Any:

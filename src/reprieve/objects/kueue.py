@@ -2,10 +2,8 @@
 
 # ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
 
-from datetime import datetime
-
 from reprieve.objects.core import PodTemplateSpec, Quantity, ResourceList, Taint, Toleration
-from reprieve.objects.meta import Condition, LabelSelector, Object, View
+from reprieve.objects.meta import Condition, Int32, LabelSelector, Object, Time, View
 
 
 class ResourceQuota(View):
@@ -33,7 +31,7 @@ class FlavorFungibility(View):
 
 class BorrowWithinCohort(View):
     policy: str = "Never"
-    max_priority_threshold: int | None = None
+    max_priority_threshold: Int32 | None = None
 
 
 class Preemption(View):
@@ -107,14 +105,14 @@ class ResourceFlavor(Object):
 
 
 class WorkloadPriorityClass(Object):
-    value: int = 0
+    value: Int32 = 0
     description: str = ""
 
 
 class PodSet(View):
     name: str = "main"
-    count: int = 1
-    min_count: int | None = None
+    count: Int32 = 1
+    min_count: Int32 | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 
@@ -132,7 +130,7 @@ class WorkloadSpec(View):
     pod_sets: tuple[PodSet, ...] = ()
     queue_name: str = ""
     priority_class_ref: PriorityClassRef | None = None
-    priority: int | None = None
+    priority: Int32 | None = None
     active: bool = True
     preemption_gates: tuple[PreemptionGate, ...] = ()
 
@@ -141,7 +139,7 @@ class PodSetAssignment(View):
     name: str = "main"
     flavors: dict[str, str] = {}
     resource_usage: ResourceList = {}
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class Admission(View):
@@ -153,23 +151,23 @@ class AdmissionCheckState(View):
     name: str
     state: str = "Pending"
     message: str = ""
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
 
 
 class ReclaimablePod(View):
     name: str
-    count: int = 0
+    count: Int32 = 0
 
 
 class PreemptionGateState(View):
     name: str
     position: str = "Closed"
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None
 
 
 class RequeueState(View):
-    count: int | None = None
-    requeue_at: datetime | None = None
+    count: Int32 | None = None
+    requeue_at: Time | None = None
 
 
 class WorkloadStatus(View):

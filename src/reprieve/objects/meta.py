@@ -5,7 +5,7 @@ an API server works on the raw document, so that no field we do not know is ever
 """
 
 from datetime import datetime
-from typing import Any, dataclass_transform
+from typing import Annotated, Any, dataclass_transform
 
 import msgspec
 
@@ -15,6 +15,12 @@ class View(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False, dict=False
 ):
     """Base of all typed views: frozen, camelCase on the wire, unknown fields skipped."""
+
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An instant: a timestamp without its zone is none."""
 
 
 class OwnerReference(View):
@@ -31,11 +37,11 @@ class ObjectMeta(View):
     uid: str = ""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
-    creation_timestamp: datetime | None = None
-    deletion_timestamp: datetime | None = None
-    deletion_grace_period_seconds: int | None = None
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     resource_version: str = ""
-    generation: int = 0
+    generation: Int64 = 0
     owner_references: tuple[OwnerReference, ...] = ()
 
 
@@ -66,8 +72,8 @@ class Condition(View):
     status: str = ""
     reason: str = ""
     message: str = ""
-    last_transition_time: datetime | None = None
-    observed_generation: int = 0
+    last_transition_time: Time | None = None
+    observed_generation: Int64 = 0
 
 
 class LabelSelectorRequirement(View):

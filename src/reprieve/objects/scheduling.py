@@ -1,17 +1,17 @@
 """scheduling.k8s.io: PriorityClass, PodGroup and Workload (the template of pod groups)."""
 
-from reprieve.objects.meta import Condition, Object, View
+from reprieve.objects.meta import Condition, Int32, Object, View
 
 
 class PriorityClass(Object):
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
     preemption_policy: str = ""
     description: str = ""
 
 
 class GangPolicy(View):
-    min_count: int = 1
+    min_count: Int32 = 1
 
 
 class BasicPolicy(View):
@@ -55,7 +55,7 @@ class PodGroupSpec(View):
     scheduling_constraints: SchedulingConstraints | None = None
     disruption_mode: DisruptionMode | None = None
     priority_class_name: str = ""
-    priority: int | None = None
+    priority: Int32 | None = None
     preemption_policy: str = ""
     preemption_priority_class_name: str = ""
 
@@ -97,7 +97,7 @@ class PodGroupTemplate(View):
     scheduling_constraints: SchedulingConstraints | None = None
     disruption_mode: DisruptionMode | None = None
     priority_class_name: str = ""
-    priority: int | None = None
+    priority: Int32 | None = None
     preemption_policy: str = ""
     preemption_priority_class_name: str = ""
 

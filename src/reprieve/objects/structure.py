@@ -136,7 +136,7 @@ class _Checker:
         wanted = [option for option in options if option is not type(None)]
         if len(wanted) == 1:
             yield from self.check(value, wanted[0], path)
-        elif not any(_fits_scalar(value, option) for option in wanted):
+        elif all(any(self.check(value, option, path)) for option in wanted):
             yield _misfit(path, value, " or ".join(_name(option) for option in wanted))
 
     def _bounded(self, value: Any, expected: Any, notes: tuple[Any, ...], path: str) -> Iterator[Problem]:
@@ -203,6 +203,8 @@ def _kind_of(value: Any) -> str:
 
 
 def _name(expected: Any) -> str:
+    if typing.get_origin(expected) is typing.Annotated:
+        expected = typing.get_args(expected)[0]
     if typing.get_origin(expected) is tuple:
         return "a list"
     return _NAMES.get(expected, "an object")

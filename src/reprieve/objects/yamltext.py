@@ -71,7 +71,7 @@ def scalar(text: str) -> Any:
 class _Open:
     """A list or object under construction."""
 
-    __slots__ = ("anchor", "key", "line", "size", "value", "waits_for_key")
+    __slots__ = ("anchor", "key", "line", "merged", "size", "value", "waits_for_key")
 
     def __init__(self, value: Any, anchor: str | None, line: int) -> None:
         self.value = value
@@ -79,6 +79,7 @@ class _Open:
         self.line = line
         self.size = 1
         self.key: Any = None
+        self.merged: dict[str, Any] | None = None
         self.waits_for_key = isinstance(value, dict)
 
 
@@ -106,6 +107,8 @@ class _Builder:
             )
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             done = self._stack.pop()
+            for name, each in (done.merged or {}).items():
+                done.value.setdefault(name, each)
             if done.anchor:
                 self._anchors[done.anchor] = (done.value, done.size)
             self._place(done.value, done.size, done.line)
@@ -151,11 +154,13 @@ class _Builder:
         if parent.key != "<<":
             parent.value[parent.key] = value
             return
+        # Merged only when the object is complete: its own keys win, wherever they stand.
+        parent.merged = parent.merged or {}
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
                 raise YamlError(f"line {line}: '<<' merges objects only")
             for name, each in source.items():
-                parent.value.setdefault(name, each)
+                parent.merged.setdefault(name, each)
 
     @staticmethod
     def _scalar(event: Any, line: int) -> Any:
