@@ -1,0 +1,87 @@
+"""A job submitted to the manager runs on a worker, and its end comes home."""
+
+from reprieve.kube import JOBS, KUEUE_WORKLOADS, MULTIKUEUE_CLUSTERS
+from tests.controllers.clusters import NAMESPACE, Fleet, cluster, eventually, full_fleet, holds, job, workload
+
+
+async def jobs_of(place) -> dict[str, dict]:
+    return {
+        item["metadata"]["name"]: item for item in (await place.client.listing(JOBS.raw(), NAMESPACE)).items
+    }
+
+
+async def running_in(fleet: Fleet, name: str) -> str:
+    for worker in fleet.workers:
+        found = (await jobs_of(worker)).get(name)
+        if found is not None and (found.get("status") or {}).get("active"):
+            return worker.name
+    return ""
+
+
+async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
+    async with full_fleet(size=2) as fleet:
+        worker = fleet.workers[1]
+        await worker.client.delete(JOBS, "low", NAMESPACE)
+        await worker.client.delete(KUEUE_WORKLOADS, next(iter(await worker.workloads())), NAMESPACE)
+        await fleet.manager.client.create(JOBS, job("train"), NAMESPACE)
+        assert await eventually(lambda: running_in(fleet, "train"), "the job runs") == worker.name
+        remote = (await jobs_of(worker))["train"]
+        assert remote["spec"]["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
+        assert (await jobs_of(fleet.manager))["train"]["spec"]["suspend"] is True, "it does not run here"
+        assert sum(fleet.preemptions().values()) == 0, "a worker with room needs no preemption"
+        done = {
+            "status": {
+                "active": 0,
+                "succeeded": 2,
+                "conditions": [
+                    {"type": "Complete", "status": "True", "reason": "Done", "message": "all pods succeeded"}
+                ],
+            }
+        }
+        await worker.client.patch(JOBS, "train", done, NAMESPACE, subresource="status")
+
+        async def is_home() -> bool:
+            listed = await fleet.manager.workloads()
+            return any(holds(item, "Finished") for item in listed.values())
+
+        await eventually(is_home, "the workload is finished in the manager")
+        status = (await jobs_of(fleet.manager))["train"]["status"]
+        assert status["succeeded"] == 2
+
+        async def is_gone() -> bool:
+            return "train" not in await jobs_of(worker)
+
+        await eventually(is_gone, "the worker is tidied up")
+
+
+async def test_a_deleted_workload_leaves_nothing_behind() -> None:
+    async with full_fleet(size=2) as fleet:
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("small", 0, cpu="100m"))
+
+        async def is_everywhere() -> bool:
+            return all(["small" in await worker.workloads() for worker in fleet.workers])
+
+        async def is_nowhere() -> bool:
+            return not any(["small" in await worker.workloads() for worker in fleet.workers])
+
+        await eventually(is_everywhere, "copied to both workers")
+        await fleet.manager.client.delete(KUEUE_WORKLOADS, "small", NAMESPACE)
+        await eventually(is_nowhere, "both copies are withdrawn")
+
+
+async def test_a_worker_that_comes_back_shows_in_its_status() -> None:
+    async with cluster("late") as late, full_fleet(size=1) as fleet:
+        await late.furnish()
+        source = {"kubeConfig": {"location": "late", "locationType": "Secret"}}
+        document = {"metadata": {"name": "late"}, "spec": {"clusterSource": source}}
+        await fleet.manager.client.create(MULTIKUEUE_CLUSTERS, document)
+
+        async def reason() -> str:
+            found = await fleet.manager.client.get(MULTIKUEUE_CLUSTERS.raw(), "late")
+            conditions = (found.get("status") or {}).get("conditions") or [{}]
+            return conditions[0].get("reason", "")
+
+        async def is_unreachable() -> bool:
+            return await reason() == "ClientConnectionFailed"
+
+        await eventually(is_unreachable, "its Secret is missing")

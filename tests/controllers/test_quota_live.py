@@ -1,0 +1,262 @@
+"""The quota controller against an embedded API server over HTTP."""
+
+import asyncio
+
+from reprieve.config import Configuration
+from reprieve.controllers import quota
+from reprieve.kube import (
+    ADMISSION_CHECKS,
+    CLUSTER_QUEUES,
+    JOBS,
+    KUEUE_WORKLOADS,
+    LOCAL_QUEUES,
+    POD_GROUPS,
+    PODS,
+    WORKLOAD_PRIORITY_CLASSES,
+)
+from tests.controllers.clusters import (
+    GATES,
+    NAMESPACE,
+    Cluster,
+    Kubelet,
+    cluster,
+    eventually,
+    holds,
+    job,
+    workload,
+)
+
+PRIORITY = "kueue.x-k8s.io/priority-class"
+
+
+async def the_job(place: Cluster, name: str) -> dict:
+    return await place.client.get(JOBS.raw(), name, NAMESPACE)
+
+
+async def runs(place: Cluster, name: str) -> bool:
+    found = await the_job(place, name)
+    return not found["spec"]["suspend"] and bool((found.get("status") or {}).get("active"))
+
+
+async def with_classes(place: Cluster) -> None:
+    for name, value in (("low", 1), ("high", 10)):
+        await place.client.create(WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
+
+
+async def is_so(place: Cluster, name: str, condition: str) -> bool:
+    return holds((await place.workloads()).get(name, {}), condition)
+
+
+async def test_a_job_gets_the_nodes_of_its_flavor_and_loses_them_when_it_is_evicted() -> None:
+    async with cluster("one") as place:
+        await place.furnish()
+        await with_classes(place)
+        place.start(Kubelet(place).run())
+        place.start(quota.run(place.client))
+        await place.client.create(JOBS, job("first", **{PRIORITY: "low"}), NAMESPACE)
+        await eventually(lambda: runs(place, "first"), "the first job runs")
+        assert (await the_job(place, "first"))["spec"]["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
+        await place.client.create(JOBS, job("second", **{PRIORITY: "high"}), NAMESPACE)
+        await eventually(lambda: runs(place, "second"), "the second job runs instead")
+        first = await the_job(place, "first")
+        assert first["spec"]["suspend"] is True
+        assert not first["spec"]["template"]["spec"].get("nodeSelector")
+        victim = next(item for name, item in (await place.workloads()).items() if "first" in name)
+        told = {
+            each["type"]: each["reason"]
+            for each in victim["status"]["conditions"]
+            if each["status"] == "True"
+        }
+        assert told == {"Evicted": "Preempted", "Preempted": "InClusterQueue", "Requeued": "Preempted"}
+
+
+async def test_the_preemptor_waits_until_the_victims_pods_are_gone() -> None:
+    async with cluster("one") as place:
+        await place.furnish()
+        await with_classes(place)
+        kubelet = Kubelet(place, stopping=float("inf"))
+        place.start(kubelet.run())
+        place.start(quota.run(place.client))
+        await place.client.create(JOBS, job("first", **{PRIORITY: "low"}), NAMESPACE)
+        await eventually(lambda: runs(place, "first"), "the first job runs")
+        await place.client.create(JOBS, job("second", **{PRIORITY: "high"}), NAMESPACE)
+
+        async def is_asked_to_leave() -> bool:
+            return kubelet.stopped == ["first"]
+
+        await eventually(is_asked_to_leave, "the first job is suspended")
+        await asyncio.sleep(0.5)
+        assert not await runs(place, "second")
+        await place.client.patch(JOBS, "first", {"status": {"active": 0}}, NAMESPACE, subresource="status")
+        await eventually(lambda: runs(place, "second"), "the second job runs")
+
+
+async def test_a_restart_resumes_from_the_objects_alone() -> None:
+    async with cluster("one") as place:
+        await place.furnish()
+        await with_classes(place)
+        kubelet = Kubelet(place, stopping=float("inf"))
+        place.start(kubelet.run())
+        first = place.start(quota.run(place.client))
+        await place.client.create(JOBS, job("first", **{PRIORITY: "low"}), NAMESPACE)
+        await eventually(lambda: runs(place, "first"), "the first job runs")
+        await place.client.create(JOBS, job("second", **{PRIORITY: "high"}), NAMESPACE)
+
+        async def is_asked_to_leave() -> bool:
+            return kubelet.stopped == ["first"]
+
+        await eventually(is_asked_to_leave, "the preemption has begun")
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        await place.client.patch(JOBS, "first", {"status": {"active": 0}}, NAMESPACE, subresource="status")
+        place.start(quota.run(place.client))
+        await eventually(lambda: runs(place, "second"), "the next controller finishes it")
+
+
+async def test_a_finished_job_gives_its_quota_back() -> None:
+    async with cluster("one") as place:
+        await place.furnish()
+        place.start(Kubelet(place).run())
+        place.start(quota.run(place.client))
+        for name in ("first", "second"):
+            await place.client.create(JOBS, job(name), NAMESPACE)
+        await eventually(lambda: runs(place, "first"), "the first job runs")
+        done = {
+            "active": 0,
+            "conditions": [{"type": "Complete", "status": "True", "reason": "", "message": "done"}],
+        }
+        await place.client.patch(JOBS, "first", {"spec": {"suspend": False}}, NAMESPACE)
+        await place.stop_controllers()
+        await place.client.patch(JOBS, "first", {"status": done}, NAMESPACE, subresource="status")
+        place.start(quota.run(place.client))
+
+        async def is_started() -> bool:
+            return not (await the_job(place, "second"))["spec"]["suspend"]
+
+        await eventually(is_started, "the second job runs")
+
+
+async def test_queues_show_who_waits_and_who_runs() -> None:
+    async with cluster("one") as place:
+        await place.furnish()
+        place.start(quota.run(place.client))
+        for name in ("a", "b", "c"):
+            await place.client.create(KUEUE_WORKLOADS, workload(name, 0))
+
+        async def counts(resource=CLUSTER_QUEUES, name="cq", namespace="") -> tuple:
+            status = (await place.client.get(resource.raw(), name, namespace)).get("status") or {}
+            return tuple(status.get(f"{kind}Workloads") for kind in ("pending", "reserving", "admitted"))
+
+        async def is_counted() -> bool:
+            return await counts() == (2, 1, 1) and await counts(LOCAL_QUEUES, "main", NAMESPACE) == (2, 1, 1)
+
+        await eventually(is_counted, "both queues count the same")
+        status = (await place.client.get(CLUSTER_QUEUES.raw(), "cq"))["status"]
+        assert status["flavorsUsage"] == [
+            {"name": "default", "resources": [{"name": "cpu", "total": "4", "borrowed": "0"}]}
+        ]
+
+
+async def test_a_gated_workload_says_that_it_could_preempt_and_for_what_price() -> None:
+    async with cluster("one") as place:
+        await place.furnish()
+        place.start(quota.run(place.client, Configuration.load({"featureGates": GATES})))
+        await place.client.create(KUEUE_WORKLOADS, workload("low", 1))
+        await eventually(lambda: is_so(place, "low", "Admitted"), "the queue is full")
+        gated = workload("urgent", 100)
+        gated["spec"]["preemptionGates"] = [{"name": "kueue.x-k8s.io/multikueue"}]
+        await place.client.create(KUEUE_WORKLOADS, gated)
+        await eventually(lambda: is_so(place, "urgent", "BlockedOnPreemptionGates"), "the signal")
+        told = (await place.workloads())["urgent"]
+        conditions = {each["type"]: each for each in told["status"]["conditions"]}
+        assert conditions["QuotaReserved"]["reason"] == "PreemptionGated"
+        assert conditions["BlockedOnPreemptionGates"]["reason"] == "PreemptionGated"
+        assert "highestPriority=1 " in conditions["BlockedOnPreemptionGates"]["message"]
+        assert told["status"]["preemptionGates"][0]["position"] == "Closed"
+        assert not await is_so(place, "low", "Evicted")
+
+
+async def test_a_check_that_asks_to_retry_evicts_and_the_workload_queues_again() -> None:
+    async with cluster("one") as place:
+        await place.furnish(check="budget")
+        check = {"metadata": {"name": "budget"}, "spec": {"controllerName": "example.com/budget"}}
+        await place.client.create(ADMISSION_CHECKS, check)
+        active = {
+            "type": "Active",
+            "status": "True",
+            "reason": "Active",
+            "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+        await place.client.patch(
+            ADMISSION_CHECKS, "budget", {"status": {"conditions": [active]}}, subresource="status"
+        )
+        place.start(quota.run(place.client))
+        await place.client.create(KUEUE_WORKLOADS, workload("a", 0))
+        await eventually(lambda: is_so(place, "a", "QuotaReserved"), "quota is reserved")
+        assert not await is_so(place, "a", "Admitted")
+        await answer_check(place, "Retry")
+
+        async def is_back() -> bool:
+            found = (await place.workloads())["a"]
+            states = [each["state"] for each in found["status"].get("admissionChecks", [])]
+            return holds(found, "QuotaReserved") and states == ["Pending"] and not holds(found, "Evicted")
+
+        await eventually(is_back, "evicted, queued and reserved again")
+        await answer_check(place, "Ready")
+        await eventually(lambda: is_so(place, "a", "Admitted"), "admitted when the check is ready")
+
+
+async def answer_check(place: Cluster, state: str) -> None:
+    def change(document: dict) -> bool:
+        document["status"]["admissionChecks"][0].update({"state": state, "message": "said the budget"})
+        return True
+
+    await eventually(lambda: has_check(place), "the check is listed")
+    await place.client.update_with_retries(KUEUE_WORKLOADS, "a", NAMESPACE, change, subresource="status")
+
+
+async def has_check(place: Cluster) -> bool:
+    return bool((await place.workloads())["a"]["status"].get("admissionChecks"))
+
+
+async def test_pods_of_a_group_are_held_until_the_group_has_quota() -> None:
+    async with cluster("one") as place:
+        await place.furnish(cpu="2")
+        place.start(quota.run(place.client))
+        labels = {"kueue.x-k8s.io/queue-name": "main"}
+        for name in ("gang", "other"):
+            group = {
+                "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels},
+                "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}},
+            }
+            await place.client.create(POD_GROUPS, group, NAMESPACE)
+            for number in range(2):
+                await place.client.create(PODS, held_pod(f"{name}-{number}", name), NAMESPACE)
+
+        async def let_go() -> list[str]:
+            pods = (await place.client.listing(PODS.raw(), NAMESPACE)).items
+            return [pod["metadata"]["name"] for pod in pods if not pod["spec"].get("schedulingGates")]
+
+        assert len(await eventually(let_go, "one gang may go")) >= 1
+
+        async def both() -> bool:
+            return len(await let_go()) == 2
+
+        await eventually(both, "both of its pods")
+        gone = await let_go()
+        assert gone in (["gang-0", "gang-1"], ["other-0", "other-1"]), "all of one gang, none of the other"
+        free = await place.client.get(PODS.raw(), gone[0], NAMESPACE)
+        assert free["spec"]["nodeSelector"] == {"pool": "gpu"}
+
+
+def held_pod(name: str, group: str) -> dict:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    return {
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}],
+            "schedulingGroup": {"podGroupName": group},
+            "containers": [container],
+        },
+    }
