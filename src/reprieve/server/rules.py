@@ -1,7 +1,10 @@
 """The rules of `reprieve.objects.admission` at this server's door, with the priority classes it stores."""
 
+from collections.abc import Sequence
+
 from reprieve.config import Configuration
 from reprieve.objects.admission import Context, PriorityClasses, Problem, admit
+from reprieve.objects.defaulting import RESOURCE_IN_USE
 from reprieve.objects.kinds import TABLE
 from reprieve.objects.structure import INVALID, REFUSED, REQUIRED
 from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
@@ -25,15 +28,11 @@ class ObjectRules:
 
     def admit(self, resource: ResourceInfo, document: Document, old: Document | None) -> Document:
         """The document with defaults and priorities; 403 or 422 with everything that speaks against it."""
-        finalizers = document["metadata"].get("finalizers")
+        own = document["metadata"].get("finalizers", ())
         admitted, problems = admit(document, self._current(), old)
         if problems:
             self._refuse(resource, document["metadata"].get("name", ""), problems)
-        # Protection finalizers belong to the controller that lifts them; without one, nothing could be deleted.
-        if finalizers is None:
-            admitted["metadata"].pop("finalizers", None)
-        else:
-            admitted["metadata"]["finalizers"] = finalizers
+        _without_unlifted(admitted["metadata"], own)
         return admitted
 
     def _refuse(self, resource: ResourceInfo, name: str, problems: list[Problem]) -> None:
@@ -52,6 +51,16 @@ class ObjectRules:
         if any(change.record.place == _CLASSES for change in changes):
             self._context = None
             self.generation += 1
+
+
+def _without_unlifted(meta: Document, own: Sequence[str]) -> None:
+    """Kueue's protection is lifted by Kueue's own controllers; without them nothing could be deleted, so whoever runs
+    them adds it. What the author asked for stays, and so does the protection that this server's controllers lift."""
+    kept = [f for f in meta.get("finalizers", ()) if f != RESOURCE_IN_USE or f in own]
+    if kept:
+        meta["finalizers"] = kept
+    else:
+        meta.pop("finalizers", None)
 
 
 def _cause(problem: Problem) -> Cause:
