@@ -21,14 +21,16 @@ def plan_unit(
 ) -> Plan:
     """Who makes way for a pod or pod group. Without `now` the present moment counts."""
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
-    loaded = Configuration.load(config)
-    # kube-scheduler's recorded answers know each pod's own nomination and nobody else's.
-    cluster = load(decode_all(objects), promises=loaded.preemption.algorithm != "kubernetes")
-    return decide(cluster, for_, loaded, ticks(moment))
+    return decide(load(decode_all(objects)), for_, Configuration.load(config), ticks(moment))
 
 
-def load(objects: Iterable[Object], *, promises: bool = True) -> Cluster:
-    cluster = Cluster(promises)
+def load(objects: Iterable[Object]) -> Cluster:
+    """A cluster of these objects.
+
+    Manifests do not say whether a scheduler still keeps the promises (nominations) it once made to other waiting pods, so no room is
+    kept for them; kube-scheduler's recorded answers do the same.
+    """
+    cluster = Cluster(promises=False)
     for each in objects:
         cluster.set(each)
     return cluster
