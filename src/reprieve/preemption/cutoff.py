@@ -27,7 +27,7 @@ def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
     second = search.select(out & (priorities <= lowest))
     if isinstance(second, GangPlacement):
         return first
-    return min(first, second, key=_disruption)
+    return min(first, second, key=disruption)
 
 
 def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
@@ -50,6 +50,6 @@ def _lowest_feasible(search: GangSearch, out: Mask, levels: Ints) -> int:
     return int(levels[high])
 
 
-def _disruption(selection: Selection) -> tuple[int, int, int, int]:
+def disruption(selection: Selection) -> tuple[int, int, int, int]:
     """What makes one answer worse than another: broken budgets, the most important victim, units, pods."""
     return selection.broken, selection.highest, len(selection.victims), selection.pods

@@ -7,7 +7,7 @@ from reprieve.placement import Assignment, Cycle, diagnose, place
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.eligibility import NEVER, ONGOING, gang_is_waiting, pod_refusal
-from reprieve.preemption.gangs import GangSearch, place_within
+from reprieve.preemption.gangs import GangSearch, place_in_domains
 from reprieve.preemption.plan import Plan
 from reprieve.preemption.pods import best_choice, choices_for_pod
 from reprieve.preemption.selection import Selection
@@ -75,9 +75,7 @@ def _plan_group(view: View, for_: str, asker: Asker) -> Plan:
         return _refused(for_, outcomes.UNSCHEDULABLE, invalid)
     if not asker.waiting:
         return _scheduled(view, for_, [])
-    mark = cluster.checkpoint()
-    placement = place_within(view, asker.gang, None)
-    cluster.rollback(mark)
+    placement = place_in_domains(view, asker.gang, asker.domains)
     if placement.feasible:
         return _scheduled(view, for_, placement.assigned)
     if never_preempts(view, asker):
@@ -87,7 +85,7 @@ def _plan_group(view: View, for_: str, asker: Asker) -> Plan:
         return Plan(
             for_=for_, outcome=outcomes.PREEMPTS, placements=nominations, ongoing=True, message=ONGOING
         )
-    search = GangSearch(view, asker.gang)
+    search = GangSearch(view, asker.gang, asker.domains)
     if not view.group_victims or not len(search.candidates):
         return _refused(
             for_, outcomes.UNSCHEDULABLE, f"{placement.status}, pod group preemption: {NO_VICTIMS}"

@@ -1,6 +1,6 @@
 """A gang preempts: the whole cluster is one domain, so all lower units are out at once and return one by one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from reprieve.cluster.columns import Mask
 from reprieve.placement import Assignment, GangPlacement, place_gang
+from reprieve.placement.domains import EVERYWHERE, Domain, best_domain
 from reprieve.preemption.importance import by_importance, has_ties
 from reprieve.preemption.reprieve import bench_for, only_room_counts, reprieve
 from reprieve.preemption.selection import Selection
@@ -31,10 +32,10 @@ class Gang(NamedTuple):
 class GangSearch:
     """The potential victims of one gang, and what follows when some of them are out."""
 
-    def __init__(self, view: View, gang: Gang, within: Mask | None = None) -> None:
+    def __init__(self, view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> None:
         self.view = view
         self.gang = gang
-        self.within = within
+        self.domains = domains
         self.candidates = Candidates(view, gang.priority)
         self.violations = self._violations()
         """How many pods of each unit (by number) would break a budget."""
@@ -62,10 +63,7 @@ class GangSearch:
         mark = cluster.checkpoint()
         try:
             cluster.detach_all(self.candidates.rows[out[self.candidates.unit_of]])
-            emptied = cluster.checkpoint()
-            placement = place_within(self.view, self.gang, self.within)
-            cluster.rollback(emptied)
-            yield placement
+            yield place_in_domains(self.view, self.gang, self.domains)
         finally:
             cluster.rollback(mark)
 
@@ -121,7 +119,15 @@ class GangSearch:
         return {by_unit[unit]: count for unit, count in counts.items()}
 
 
-def place_within(view: View, gang: Gang, within: Mask | None) -> GangPlacement:
-    return place_gang(
-        view.cluster, gang.rows, gang.min_count, gang.running, view.scoring, within, view.faithful
-    )
+def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> GangPlacement:
+    """Where the gang would go in the best domain; nothing stays placed."""
+    cluster = view.cluster
+    tried = []
+    for domain in domains:
+        mark = cluster.checkpoint()
+        placement = place_gang(
+            cluster, gang.rows, gang.min_count, gang.running, view.scoring, domain.nodes, view.faithful
+        )
+        cluster.rollback(mark)
+        tried.append((domain, placement))
+    return best_domain(cluster, tried, gang.running, view.scoring)

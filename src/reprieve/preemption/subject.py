@@ -1,10 +1,12 @@
 """Who asks: the pod or gang a plan is made for, and whether it may be scheduled at all."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from reprieve.cluster import LOST, NOWHERE, Cluster
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.scheduling import PodGroup
+from reprieve.placement.domains import EVERYWHERE, Domain, domains_of
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.view import View
 
@@ -22,6 +24,8 @@ class Asker(NamedTuple):
     """In queue order: as they came, then by name."""
     running: tuple[int, ...]
     gang: Gang
+    domains: Sequence[Domain]
+    """Where it may go: everywhere, or one of the domains of its topology constraint."""
 
 
 def parse_target(for_: str) -> tuple[str, str]:
@@ -55,7 +59,19 @@ def find_group(view: View, key: str) -> Asker:
     running = tuple(row for row in members if pods.node[row] >= 0 or pods.node[row] == LOST)
     minimum = group.min_count if view.gangs else 1
     gang = Gang(waiting, int(cluster.groups.priority[number]), minimum, len(running))
-    return Asker(group, number, waiting, running, gang)
+    return Asker(group, number, waiting, running, gang, _domains(view, group, running))
+
+
+def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Domain]:
+    constraints = group.spec.scheduling_constraints
+    if (
+        constraints is None
+        or not constraints.topology
+        or not view.config.gate("TopologyAwareWorkloadScheduling")
+    ):
+        return EVERYWHERE
+    slots = [int(view.cluster.pods.node[row]) for row in running]
+    return domains_of(view.cluster, constraints.topology[0].key, slots)
 
 
 def never_preempts(view: View, asker: Asker) -> bool:

@@ -1,0 +1,79 @@
+"""Topology domains: a group with a topology constraint goes into one domain, never across two."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.cluster import Cluster
+from reprieve.cluster.columns import Mask
+from reprieve.placement.gang import GangPlacement
+from reprieve.placement.resources import BALANCED, Scoring
+
+
+class Domain(NamedTuple):
+    """Nodes considered together; no mask means all of them."""
+
+    name: str
+    nodes: Mask | None
+
+
+EVERYWHERE = (Domain("", None),)
+
+
+def domains_of(cluster: Cluster, key: str, running: Iterable[int]) -> list[Domain]:
+    """One domain for each value of the label, by name; nodes without it are in none.
+
+    Members that run already pin the group to their domain; when they span several, no domain is left.
+    """
+    topology = cluster.nodes.topology(key)
+    ids = topology.ids[: cluster.nodes.slots]
+    present = {int(each) for each in ids[cluster.nodes.order] if each >= 0}
+    taken = {int(ids[slot]) for slot in running if slot >= 0}
+    chosen = present & taken if len(taken) == 1 else (set() if taken else present)
+    return [
+        Domain(topology.values[each], ids == each) for each in sorted(chosen, key=topology.values.__getitem__)
+    ]
+
+
+def best_domain(
+    cluster: Cluster, tried: Sequence[tuple[Domain, GangPlacement]], running: int, scoring: Scoring
+) -> GangPlacement:
+    """The placement in the best domain: most pods placed and fullest domain count alike; then the first by name.
+
+    When none is feasible, the first one's words, with the number of domains before them.
+    """
+    feasible = [(domain, placement) for domain, placement in tried if placement.feasible]
+    if not feasible:
+        if not tried:
+            return GangPlacement(False, [], [], "pod group is unschedulable, no feasible placements found")
+        first = tried[0][1]
+        text = f"0/{len(tried)} placements are available, first placement status: {first.status}"
+        return first if len(tried) == 1 and tried[0][0].nodes is None else first._replace(status=text)
+    most = max(running + len(placement.assigned) for _, placement in feasible)
+
+    def score(pair: tuple[Domain, GangPlacement]) -> int:
+        domain, placement = pair
+        return (running + len(placement.assigned)) * 100 // most + _fullness(
+            cluster, domain, placement, scoring
+        )
+
+    return max(feasible, key=score)[1]
+
+
+def _fullness(cluster: Cluster, domain: Domain, placement: GangPlacement, scoring: Scoring) -> int:
+    """How full the whole domain would be, 0 to 100."""
+    nodes = cluster.nodes
+    inside = nodes.known if domain.nodes is None else domain.nodes
+    classes = cluster.pods.cls[np.array([each.row for each in placement.assigned], dtype=np.int32)]
+    total = weights = 0
+    for index, weight in scoring.weights:
+        offered = int(nodes.allocatable[index, : nodes.slots][inside].sum())
+        if not offered:
+            continue
+        used = nodes.filled if index in BALANCED else nodes.used
+        asked = cluster.classes.filled if index in BALANCED else cluster.classes.requests
+        wanted = int(used[index, : nodes.slots][inside].sum()) + int(asked[index, classes].sum())
+        total += weight * (min(wanted, offered) * 100 // offered)
+        weights += weight
+    return total // weights if weights else 0
