@@ -3,19 +3,14 @@
 import logging
 
 from reprieve.server.backend import Backend
+from reprieve.server.crd import compile
 from reprieve.server.errors import ApiError
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import DELETED, Change, Record
 
 log = logging.getLogger(__name__)
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
-
-
-def compile_definition(document: Document) -> list[ResourceInfo]:
-    from reprieve.server.crd import compile
-
-    return compile(document)
 
 
 class Definitions:
@@ -39,7 +34,7 @@ class Definitions:
 
     def _serve(self, record: Record) -> None:
         try:
-            resources = compile_definition(record.object)
+            resources = [r for r in compile(record.object) if not self._built_in(r)]
         except ApiError as error:
             log.error("custom resource definition %s cannot be served: %s", record.name, error)
             return
@@ -48,6 +43,11 @@ class Definitions:
         for resource in resources:
             self._backend.registry.add(resource)
         self._served[record.name] = resources
+
+    def _built_in(self, resource: ResourceInfo) -> bool:
+        """Kinds of our own stay ours: whoever installs Kueue's definitions gets the resources that are served already."""
+        served = self._backend.registry.by_storage_key(resource.storage_key)
+        return served is not None and not served.custom
 
     def _withdraw(self, name: str) -> None:
         """The objects go with their definition."""

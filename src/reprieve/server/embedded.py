@@ -15,6 +15,7 @@ from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from reprieve.config import Configuration
+from reprieve.server import controllers
 from reprieve.server.api import Api
 from reprieve.server.backend import Backend, Clock, utc_now
 from reprieve.server.bootstrap import bootstrap
@@ -143,7 +144,7 @@ class EmbeddedServer:
     def _start_background(self) -> None:
         jobs = list(self._background)
         if self._controllers:
-            jobs.insert(0, _built_in_controllers)
+            jobs.insert(0, controllers.run)
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(job(self.api)) for job in jobs]
         for task in self._tasks:
@@ -190,14 +191,6 @@ class EmbeddedServer:
         """From synchronous code: run something, for instance a call of `api`, in the server's loop."""
         assert self._thread is not None
         return self._thread.run(coroutine)
-
-
-async def _built_in_controllers(api: Api) -> None:
-    try:
-        from reprieve.server import controllers  # type: ignore[attr-defined]
-    except ImportError:
-        return
-    await controllers.run(api)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:

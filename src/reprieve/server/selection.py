@@ -81,7 +81,7 @@ class Selection:
         elif path == "metadata.namespace":
             self.namespace = value if equal else self.namespace
             self._fields.append((lambda record: record.namespace, equal, value))
-        elif path in _selectable(resource):
+        elif path in SELECTABLE.get(resource.storage_key, ()):
             self._fields.append((_reader(path), equal, value))
         else:
             raise bad_request(f"field label not supported: {path}")
@@ -94,12 +94,6 @@ class Selection:
         return all(test(record.labels) for test in self._labels) and all(
             (read(record) == value) is equal for read, equal, value in self._fields
         )
-
-
-def _selectable(resource: ResourceInfo) -> tuple[str, ...]:
-    if resource.custom and resource.schema is not None:
-        return tuple(resource.schema.get("x-reprieve-selectable-fields", ()))
-    return SELECTABLE.get(resource.storage_key, ())
 
 
 # -- labels --------------------------------------------------------------------------------------------------------

@@ -6,13 +6,21 @@ Every rule gets the new document and the old one (None on create) and returns wh
 
 from collections.abc import Callable
 
+from reprieve.server import crd
 from reprieve.server.errors import Cause
 from reprieve.server.registry import Document
 from reprieve.server.validation import configuration, pods, workloads
 
 Rule = Callable[[Document, Document | None], list[Cause]]
 
+
+def _definition(new: Document, old: Document | None) -> list[Cause]:
+    del old
+    return crd.problems(new)
+
+
 RULES: dict[str, Rule] = {
+    "customresourcedefinitions.apiextensions.k8s.io": _definition,
     "pods": pods.validate_pod,
     "configmaps": configuration.validate_config_map,
     "secrets": configuration.validate_secret,
