@@ -1,0 +1,138 @@
+"""Which cluster would get a workload, and why, before it is submitted: one quota plan for each worker, then the choice.
+
+Nothing is dispatched and no gate is opened. The choice follows the manager's rules (`reprieve.fleet.signals`); who
+signals first cannot be known beforehand, so with `first-come` the workers are taken in the order given.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from reprieve.fleet.cost import PreemptionCost
+from reprieve.fleet.pricing import price
+from reprieve.fleet.settings import LEAST_COST, settings_from
+from reprieve.fleet.signals import Signal, choose
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.meta import Document
+from reprieve.objects.times import parse_time
+from reprieve.quota.plan import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
+from reprieve.whatif.quota import plan_workload
+
+Config = Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What one worker would do with the workload."""
+
+    cluster: str
+    plan: QuotaPlan | None
+    cost: PreemptionCost | None = None
+    problem: str = ""
+
+    @property
+    def outcome(self) -> str:
+        return self.plan.outcome if self.plan is not None else UNSCHEDULABLE
+
+    @property
+    def victims(self) -> list[str]:
+        return [victim.claim.key for victim in self.plan.answer.victims] if self.plan is not None else []
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"cluster": self.cluster, "outcome": self.outcome}
+        if self.plan is not None:
+            answer = self.plan.to_dict()
+            document |= {key: answer[key] for key in ("mode", "flavors", "victims", "reasons")}
+        if self.cost is not None:
+            document["cost"] = {
+                "highestPriority": self.cost.highest_priority,
+                "lostPodSeconds": self.cost.lost_pod_seconds,
+                "victims": self.cost.victims,
+            }
+        if self.problem:
+            document["reasons"] = [self.problem]
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class FleetPlan:
+    """The cluster that would get the workload, and what every worker would have done."""
+
+    workload: str
+    policy: str
+    chosen: Candidate | None
+    candidates: list[Candidate] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        return self.chosen.outcome if self.chosen is not None else UNSCHEDULABLE
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "apiVersion": "reprieve.dev/v1alpha1",
+            "kind": "FleetPlan",
+            "for": f"Workload/{self.workload}",
+            "outcome": self.outcome,
+            "cluster": self.chosen.cluster if self.chosen is not None else None,
+            "gatePolicy": self.policy,
+            "victims": self.chosen.to_dict().get("victims", []) if self.chosen is not None else [],
+            "reasons": self.reasons,
+            "clusters": [candidate.to_dict() for candidate in self.candidates],
+        }
+
+
+def plan_fleet(
+    workload: Document,
+    clusters: Mapping[str, Sequence[Document]],
+    config: Config = None,
+    now: str | datetime | None = None,
+) -> FleetPlan:
+    """The choice for `workload` among `clusters` (name to the objects that cluster holds), changing nothing."""
+    metadata = workload["metadata"]
+    key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
+    moment = _moment(now)
+    # The question is who would be allowed to preempt; so every worker is asked as if its gate were open.
+    spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}
+    asked = {**workload, "metadata": {**metadata, "namespace": key.split("/")[0]}, "spec": spec, "status": {}}
+    candidates = [_ask(name, [*objects, asked], key, config, moment) for name, objects in clusters.items()]
+    policy = settings_from(config).gate_policy
+    chosen, reasons = _choose(candidates, policy, moment)
+    return FleetPlan(key, policy, chosen, candidates, reasons)
+
+
+def _ask(cluster: str, objects: list[Document], key: str, config: Config, now: datetime) -> Candidate:
+    try:
+        plan = plan_workload(objects, f"Workload/{key}", config=config, now=now)
+    except ReprieveError as error:
+        return Candidate(cluster, None, problem=str(error))
+    victims = [victim.claim for victim in plan.answer.victims]
+    return Candidate(cluster, plan, price(victims, now) if victims else None)
+
+
+def _choose(candidates: list[Candidate], policy: str, now: datetime) -> tuple[Candidate | None, list[str]]:
+    """1. a worker with room, in the order given; 2. the one whose gate would open first; 3. nobody."""
+    free = [candidate for candidate in candidates if candidate.outcome == SCHEDULED]
+    if free:
+        others = f" (also: {', '.join(each.cluster for each in free[1:])})" if free[1:] else ""
+        return free[0], [f"{free[0].cluster} has room without preemption{others}"]
+    able = {each.cluster: each for each in candidates if each.outcome == PREEMPTS}
+    if not able:
+        return None, ["no worker has room, and none could make it by preemption"]
+    waiting = [
+        Signal(name, now + timedelta(seconds=position), each.cost)
+        for position, (name, each) in enumerate(able.items())
+    ]
+    winner = able[choose(waiting, {}, policy).cluster]
+    if policy == LEAST_COST:
+        reason = f"{winner.cluster} preempts at the lowest cost ({winner.cost})"
+    else:
+        reason = f"{winner.cluster} may preempt if it signals first: first come, first served"
+    return winner, ["no worker has room without preemption", reason]
+
+
+def _moment(now: str | datetime | None) -> datetime:
+    if isinstance(now, datetime):
+        return now
+    return parse_time(now) if now is not None else datetime.now(UTC)
