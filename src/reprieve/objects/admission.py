@@ -62,13 +62,12 @@ def admit(
         problems += _resolve_priority(current, key, context)
     if key in (_POD, _POD_GROUP):
         problems += priorities.preemption_priority_problems(current, context.classes)
-    problems += misfits(current, TABLE[key].view)
     place, earlier = At(current), None if before is None else At(before)
     problems += metadata(place, namespaced=TABLE[key].namespaced)
     problems += _RULES[key](place, earlier, context)
     if earlier is not None:
         problems += unchanged_identity(place, earlier)
-    return current, _each_place_once(problems)
+    return current, _with_shape(problems, misfits(current, TABLE[key].view))
 
 
 def _version(document: Document, key: Key) -> Problems:
@@ -88,15 +87,10 @@ def _resolve_priority(document: Document, key: Key, context: Context) -> list[Pr
     return priorities.resolve(spec, context.classes, with_policy=with_policy)
 
 
-def _each_place_once(problems: list[Problem]) -> list[Problem]:
-    """The shape and a rule may both miss the same field; one line about it is enough."""
-    seen: set[tuple[str, str]] = set()
-    kept = []
-    for problem in problems:
-        if (problem.path, problem.message) not in seen:
-            seen.add((problem.path, problem.message))
-            kept.append(problem)
-    return kept
+def _with_shape(problems: list[Problem], shape: list[Problem]) -> list[Problem]:
+    """Rules know better words than types do: where both speak about a place, the rule is heard."""
+    ruled = {problem.path for problem in problems}
+    return [*(problem for problem in shape if problem.path not in ruled), *problems]
 
 
 def _pod(new: At, old: At | None, _context: Context) -> Problems:

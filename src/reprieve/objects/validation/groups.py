@@ -131,7 +131,8 @@ def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
         yield from one_of(mode, ("Pod", "PodGroup"))
     elif mode.is_set:
         yield from exactly_one(mode, ("single", "all"))
-    if mode.field("all").is_set and policy.field("basic").is_set and not allow_basic_all:
+    is_basic = policy.field("basic").is_set and not gang.is_set
+    if mode.field("all").is_set and is_basic and not allow_basic_all:
         message = (
             "a group with the basic policy has no whole to disrupt: use schedulingPolicy.gang, or disruptionMode single "
             "(admission.allowWholeGroupDisruptionForBasic in the configuration accepts it, as Kubernetes 1.37 does)"

@@ -1,0 +1,41 @@
+"""Helpers for tests of the door: what does `admit` say?"""
+
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.objects.admission import Context, PriorityClasses, admit
+
+CONTEXT = Configuration.load(None).admission_context()
+
+
+def context(*classes: dict[str, Any], config: dict[str, Any] | None = None) -> Context:
+    """A cluster in which exactly these priority classes exist."""
+    known = {each["metadata"]["name"]: each for each in classes}
+    return Configuration.load(config).admission_context(PriorityClasses(known, complete=True))
+
+
+def priority_class(name: str, value: int, **more: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        **more,
+    }
+
+
+def paths(document: dict[str, Any], *, at: Context = CONTEXT, old: dict[str, Any] | None = None) -> list[str]:
+    return [problem.path for problem in admit(document, at, old)[1]]
+
+
+def lines(document: dict[str, Any], *, at: Context = CONTEXT, old: dict[str, Any] | None = None) -> list[str]:
+    return [str(problem) for problem in admit(document, at, old)[1]]
+
+
+def stored(
+    document: dict[str, Any], *, at: Context = CONTEXT, old: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What is let in; fails the test where something is not."""
+    admitted, problems = admit(document, at, old)
+    assert problems == []
+    return admitted

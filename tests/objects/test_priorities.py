@@ -1,0 +1,170 @@
+"""Which priority class applies, what it fills in, and what must not contradict it."""
+
+from typing import Any
+
+import pytest
+
+from reprieve.objects.admission import admit
+from reprieve.objects.core import Pod, PodSpec
+from reprieve.objects.meta import ObjectMeta
+from reprieve.objects.priorities import priority_divergence
+from reprieve.objects.scheduling import PodGroup, PodGroupSpec
+from reprieve.objects.structure import REFUSED
+from tests.objects.door import context, lines, paths, priority_class, stored
+
+
+def pod(**spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "ml"},
+        "spec": {"containers": [{"name": "c"}], **spec},
+    }
+
+
+def group(**spec: Any) -> dict[str, Any]:
+    policy = {"schedulingPolicy": {"gang": {"minCount": 1}}}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "g", "namespace": "ml"},
+        "spec": {**policy, **spec},
+    }
+
+
+def resolved(document: dict[str, Any], *classes: dict[str, Any]) -> tuple[Any, Any, Any]:
+    spec = stored(document, at=context(*classes))["spec"]
+    return spec.get("priorityClassName"), spec.get("priority"), spec.get("preemptionPolicy")
+
+
+@pytest.mark.parametrize("make", [pod, group])
+class TestPodsAndGroupsAlike:
+    def test_without_any_class_the_priority_is_zero(self, make: Any) -> None:
+        assert resolved(make()) == (None, 0, "PreemptLowerPriority")
+
+    def test_a_named_class_fills_in_the_priority(self, make: Any) -> None:
+        named = priority_class("high", 7)
+        assert resolved(make(priorityClassName="high"), named) == ("high", 7, "PreemptLowerPriority")
+
+    def test_of_several_default_classes_the_smallest_value_is_taken(self, make: Any) -> None:
+        classes = [
+            priority_class(name, value, globalDefault=True) for name, value in (("b", 9), ("c", 3), ("a", 5))
+        ]
+        assert resolved(make(), *classes) == ("c", 3, "PreemptLowerPriority")
+
+    def test_a_class_that_does_not_exist_is_refused(self, make: Any) -> None:
+        (problem,) = admit(make(priorityClassName="gone"), context())[1]
+        assert str(problem) == "spec.priorityClassName: no PriorityClass with name gone was found"
+        assert problem.reason == REFUSED
+
+    def test_a_stated_priority_must_be_the_classs(self, make: Any) -> None:
+        named = priority_class("high", 7)
+        assert resolved(make(priorityClassName="high", priority=7), named)[1] == 7
+        assert lines(make(priorityClassName="high", priority=8), at=context(named)) == [
+            "spec.priority: is 8, but PriorityClass high says 7"
+        ]
+        assert lines(make(priority=8), at=context()) == [
+            "spec.priority: is 8, but the default without any PriorityClass says 0"
+        ]
+
+    def test_priority_is_resolved_only_when_created(self, make: Any) -> None:
+        old = make(priorityClassName="gone", priority=5)
+        stored(old, at=context(), old=old)
+
+    def test_where_the_classes_are_not_known_nothing_is_claimed_about_them(self, make: Any) -> None:
+        stored(make(priorityClassName="somewhere", priority=8))
+
+
+def test_the_policy_of_a_pod_comes_from_its_class() -> None:
+    never = priority_class("calm", 7, preemptionPolicy="Never")
+    assert resolved(pod(priorityClassName="calm"), never) == ("calm", 7, "Never")
+    assert lines(
+        pod(priorityClassName="calm", preemptionPolicy="PreemptLowerPriority"), at=context(never)
+    ) == ["spec.preemptionPolicy: is 'PreemptLowerPriority', but PriorityClass calm says 'Never'"]
+
+
+def test_a_group_of_a_class_with_policy_never_must_say_so_itself_because_defaults_come_first() -> None:
+    never = priority_class("calm", 7, preemptionPolicy="Never")
+    assert paths(group(priorityClassName="calm"), at=context(never)) == ["spec.preemptionPolicy"]
+    assert resolved(group(priorityClassName="calm", preemptionPolicy="Never"), never) == ("calm", 7, "Never")
+
+
+def test_without_the_gate_a_groups_policy_is_left_alone() -> None:
+    never = priority_class("calm", 7, preemptionPolicy="Never")
+    off = context(never, config={"featureGates": {"PodGroupPreemptionPolicy": False}})
+    assert "preemptionPolicy" not in stored(group(priorityClassName="calm"), at=off)["spec"]
+
+
+def test_system_classes_exist_always_and_are_too_high_for_groups() -> None:
+    assert resolved(pod(priorityClassName="system-node-critical"))[1] == 2_000_001_000
+    assert paths(group(priorityClassName="system-cluster-critical"), at=context()) == ["spec.priority"]
+
+
+@pytest.mark.parametrize("make", [pod, group])
+class TestPreemptionPriority:
+    LOW, HIGH = priority_class("low", 1), priority_class("high", 9)
+
+    def protected_by(self, make: Any, name: str, **spec: Any) -> dict[str, Any]:
+        document = make(**spec)
+        document["metadata"]["annotations"] = {"reprieve.dev/preemption-priority-class": name}
+        result: dict[str, Any] = document
+        return result
+
+    def test_may_be_higher_or_equal(self, make: Any) -> None:
+        at = context(self.LOW, self.HIGH)
+        stored(self.protected_by(make, "high", priorityClassName="low"), at=at)
+        stored(self.protected_by(make, "low", priorityClassName="low"), at=at)
+
+    def test_is_never_lower_than_the_scheduling_priority(self, make: Any) -> None:
+        document = self.protected_by(make, "low", priorityClassName="high")
+        assert lines(document, at=context(self.LOW, self.HIGH)) == [
+            "metadata.annotations.reprieve.dev/preemption-priority-class: "
+            "low has value 1, lower than the scheduling priority 9"
+        ]
+
+    def test_must_exist(self, make: Any) -> None:
+        document = self.protected_by(make, "gone", priorityClassName="high")
+        assert "no PriorityClass with name gone was found" in lines(document, at=context(self.HIGH))[0]
+
+    def test_may_change_but_not_below(self, make: Any) -> None:
+        at = context(self.LOW, self.HIGH, priority_class("mid", 5))
+        old = stored(self.protected_by(make, "high", priorityClassName="mid"), at=at)
+        new = stored(self.protected_by(make, "mid", priorityClassName="mid"), at=at)
+        stored(new, at=at, old=old)
+        new["metadata"]["annotations"]["reprieve.dev/preemption-priority-class"] = "low"
+        assert len(lines(new, at=at, old=old)) == 1
+
+
+def test_the_field_of_the_first_draft_is_held_to_the_same_rule() -> None:
+    low, high = priority_class("low", 1), priority_class("high", 9)
+    document = group(priorityClassName="high", preemptionPriorityClassName="low")
+    assert paths(document, at=context(low, high)) == ["spec.preemptionPriorityClassName"]
+
+
+class TestPodsNotMatchingPriority:
+    GROUP = PodGroup(metadata=ObjectMeta(name="g", generation=4), spec=PodGroupSpec(priority=10))
+
+    def pods(self, *priorities: int | None) -> list[Pod]:
+        return [
+            Pod(metadata=ObjectMeta(name=f"p{number}"), spec=PodSpec(priority=priority))
+            for number, priority in enumerate(priorities)
+        ]
+
+    def test_is_false_while_all_pods_have_the_groups_priority(self) -> None:
+        condition = priority_divergence(self.GROUP, self.pods(10, 10))
+        assert (condition.type, condition.status) == ("PodsNotMatchingPriority", "False")
+        assert condition.observed_generation == 4
+
+    def test_names_the_pods_that_differ(self) -> None:
+        condition = priority_divergence(self.GROUP, self.pods(10, 5, None))
+        assert condition.status == "True"
+        assert (
+            condition.message
+            == "the group's priority is 10, which counts; pods with another one: p1 (5), p2 (0)"
+        )
+
+    def test_names_only_the_first_few(self) -> None:
+        assert priority_divergence(self.GROUP, self.pods(*[1] * 8)).message.endswith("p4 (1) and 3 more")
+
+    def test_a_group_without_a_priority_has_priority_zero(self) -> None:
+        assert priority_divergence(PodGroup(), self.pods(0, None)).status == "False"
