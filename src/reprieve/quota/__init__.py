@@ -19,7 +19,7 @@ API server has it: the state follows. Run a cycle whenever a queue has an active
 outcome made no progress. Nothing here does input or output, reads a clock or starts a task.
 """
 
-from reprieve.quota.cycle import cycle, find_assignment
+from reprieve.quota.admission import cycle, find_assignment
 from reprieve.quota.outcome import Eviction, Outcome, Reservation, Waiting
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota

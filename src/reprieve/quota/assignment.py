@@ -18,8 +18,11 @@ _SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2}
 class Mismatch(NamedTuple):
     """The flavor is not for these pods, or not there at all."""
 
-    cause = NO_MATCHING_FLAVOR
     text: str
+
+    @property
+    def cause(self) -> str:
+        return NO_MATCHING_FLAVOR
 
     def __str__(self) -> str:
         return self.text
@@ -28,11 +31,14 @@ class Mismatch(NamedTuple):
 class TooLarge(NamedTuple):
     """More than the queue could ever get, even if everything was free."""
 
-    cause = EXCEEDS_MAX_QUOTA
     key: FlavorResource
     before: int
     request: int
     most: int
+
+    @property
+    def cause(self) -> str:
+        return EXCEEDS_MAX_QUOTA
 
     def __str__(self) -> str:
         flavor, resource = self.key
@@ -46,9 +52,12 @@ class TooLarge(NamedTuple):
 class Shortage(NamedTuple):
     """Not enough is free now."""
 
-    cause = WAITING_FOR_QUOTA
     key: FlavorResource
     missing: int
+
+    @property
+    def cause(self) -> str:
+        return WAITING_FOR_QUOTA
 
     def __str__(self) -> str:
         flavor, resource = self.key

@@ -105,8 +105,7 @@ def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
 
 def holds(workload: Workload, type: str) -> bool:
     """Whether the condition is True."""
-    condition = find_condition(workload.status.conditions, type)
-    return condition is not None and condition.status == "True"
+    return _if_true(workload, type) is not None
 
 
 def is_reserved(workload: Workload) -> bool:
@@ -142,19 +141,19 @@ def has_closed_gate(workload: Workload) -> bool:
 
 def queue_time(workload: Workload, rules: Rules) -> float:
     """Since when the workload counts as waiting: its creation, or the eviction that sent it back with a delay."""
-    conditions = workload.status.conditions
-    evicted = find_condition(conditions, "Evicted")
-    if _is_true(evicted) and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
+    evicted = _if_true(workload, "Evicted")
+    if evicted is not None and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
         return _seconds(evicted.last_transition_time)
     if not rules.priority_in_entry_order:
-        preempted = find_condition(conditions, "Preempted")
-        if _is_true(preempted) and preempted.reason == "InCohortReclaimWhileBorrowing":
+        preempted = _if_true(workload, "Preempted")
+        if preempted is not None and preempted.reason == "InCohortReclaimWhileBorrowing":
             return _seconds(preempted.last_transition_time) + 0.001
     return _seconds(workload.metadata.creation_timestamp)
 
 
-def _is_true(condition: Condition | None) -> bool:
-    return condition is not None and condition.status == "True"
+def _if_true(workload: Workload, type: str) -> Condition | None:
+    condition = find_condition(workload.status.conditions, type)
+    return condition if condition is not None and condition.status == "True" else None
 
 
 def _seconds(time: datetime | None) -> float:

@@ -1,7 +1,8 @@
 """Admission cycles offline, one after the other, until nothing changes any more.
 
 Between two cycles everything happens at once that controllers would do: evicted workloads release their quota and queue again, in
-the order of their names. The clock steps one second for each cycle. Nothing ever finishes.
+the order of their names. The clock steps one second for each cycle. Nothing ever finishes. That the queues came into being is a
+change too, noticed one second later: whoever was parked in the first cycle is tried once more in the second.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from reprieve.quota.cycle import cycle
+from reprieve.quota.admission import cycle
 from reprieve.quota.outcome import Outcome
 from reprieve.quota.state import Quota
 from reprieve.quota.transitions import release
@@ -49,6 +50,8 @@ def settle(
     for step in _steps(quota, now):
         steps.append(step)
         _react(quota, step.time)
+        if len(steps) == 1:
+            quota.flush_all(step.time)
         for key in (delete_after or {}).get(len(steps), ()):
             quota.drop_workload(key, step.time)
         if max_cycles is not None and len(steps) >= max_cycles:

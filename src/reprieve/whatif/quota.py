@@ -20,7 +20,7 @@ from reprieve.objects.times import format_time, parse_time
 from reprieve.quota.assigner import Assigner, Oracle
 from reprieve.quota.assignment import Assignment, Choice, PodSetResult
 from reprieve.quota.claims import Claim
-from reprieve.quota.cycle import find_assignment
+from reprieve.quota.admission import find_assignment
 from reprieve.quota.loading import load
 from reprieve.quota.modes import Mode, Outlook, Prospect
 from reprieve.quota.outcome import Reservation

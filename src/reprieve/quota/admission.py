@@ -12,7 +12,7 @@ entered in the state. Nothing outside the state is touched; the `Outcome` says w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from reprieve.objects.kueue import Admission, PodSetAssignment
@@ -21,7 +21,7 @@ from reprieve.quota import sentences, transitions
 from reprieve.quota.admissible import Refusal, refusal
 from reprieve.quota.assigner import Assigner, Nominated
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment
-from reprieve.quota.claims import Claim, backoff_over
+from reprieve.quota.claims import Claim, backoff_over, holds
 from reprieve.quota.demand import Demand
 from reprieve.quota.entries import Entry, in_order
 from reprieve.quota.modes import Mode
@@ -262,7 +262,7 @@ class _Cycle:
         workload = transitions.reserve(claim.workload, admission, checks, self._now)
         self._outcome.reserved.append(Reservation(claim, assignment, workload))
         self._outcome.events.append(sentences.reservation_event(claim, assignment, self._now))
-        if workload.status.conditions and _is_admitted(workload.status.conditions):
+        if holds(workload, "Admitted"):
             self._outcome.events.append(sentences.admission_event(claim))
 
     def _preempt(self, entry: Entry) -> None:
@@ -325,7 +325,3 @@ def _checks(queue: QueueNode, assignment: Assignment) -> frozenset[str]:
         for rule in queue.spec.admission_checks_strategy.admission_checks
         if not rule.on_flavors or flavors & set(rule.on_flavors)
     )
-
-
-def _is_admitted(conditions: Iterable[object]) -> bool:
-    return any(c.type == "Admitted" and c.status == "True" for c in conditions)  # type: ignore[attr-defined]
