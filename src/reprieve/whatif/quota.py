@@ -17,10 +17,10 @@ from reprieve.objects.kueue import Workload
 from reprieve.objects.meta import Document
 from reprieve.objects.quantity import amount
 from reprieve.objects.times import format_time, parse_time
+from reprieve.quota.admission import find_assignment
 from reprieve.quota.assigner import Assigner, Oracle
 from reprieve.quota.assignment import Assignment, Choice, PodSetResult
 from reprieve.quota.claims import Claim
-from reprieve.quota.admission import find_assignment
 from reprieve.quota.loading import load
 from reprieve.quota.modes import Mode, Outlook, Prospect
 from reprieve.quota.outcome import Reservation
