@@ -8,6 +8,7 @@ The YAML files of this folder hold one line for each field: `type flags | descri
             atomic              a map or struct that has one owner as a whole
             merge, merge=KEY    strategic merge patch merges the list (by KEY); without it the patch replaces it
             retainKeys, replace other patch strategies
+            @4, @2.7            number of the field in protobuf; 2.7: field 7 of the message inlined as field 2
 
 Server-side apply, strategic merge patch, strict field validation and OpenAPI all read the same `Node` tree; a custom
 resource gives the same tree from its `openAPIV3Schema` (`Node.from_openapi`). Nothing here knows requests or storage.
@@ -49,6 +50,7 @@ class Node:
         """What the type is; `description` says what this field of the type is for."""
         self.description = ""
         self.required = False
+        self.number: tuple[int, ...] = ()
         self.list_type: Literal["", "set", "map"] = ""
         self.keys: tuple[str, ...] = ()
         self.atomic = False
@@ -81,6 +83,8 @@ class Node:
                 self.atomic = True
             elif name == "merge":
                 self.merges, self.merge_key = True, value
+            elif name[0] == "@":
+                self.number = tuple(int(part) for part in name[1:].split("."))
             elif name == "retainKeys":
                 self.retain_keys = True
             elif name == "replace":
@@ -138,7 +142,7 @@ def named(package: str, name: str) -> Node:
     )
     node.atomic = atomic
     if name in document.get("kinds", ()):
-        node._lines = {"apiVersion": "string", "kind": "string", "metadata": "meta.ObjectMeta"} | lines
+        node._lines = {"apiVersion": "string", "kind": "string", "metadata": "meta.ObjectMeta @1"} | lines
     return node
 
 
@@ -177,6 +181,12 @@ def builtin(group: str, version: str, kind: str) -> Node | None:
     if file is None or kind not in load(file).get("kinds", ()):
         return None
     return named(file, kind)
+
+
+@cache
+def message(file: str, name: str) -> Node:
+    """A named type of a file, shared; not to be changed."""
+    return named(file, name)
 
 
 def metadata() -> Node:
