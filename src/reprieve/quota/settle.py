@@ -84,10 +84,11 @@ def _react(quota: Quota, now: datetime) -> None:
 
 
 def _is_steady(steps: list[Step]) -> bool:
-    last = steps[-STEADY_AFTER:]
-    return len(last) == STEADY_AFTER and all(
+    """Whether the last cycles all left everything as the one before them had."""
+    last = steps[-STEADY_AFTER - 1 :]
+    return len(last) > STEADY_AFTER and all(
         not step.outcome.made_progress
         and step.pending == last[0].pending
         and step.inadmissible == last[0].inadmissible
-        for step in last
+        for step in last[1:]
     )
