@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from reprieve.server.openapi import gnostic
 from reprieve.server.openapi.components import V2, V3, Components
 from reprieve.server.openapi.paths import paths_of
 from reprieve.server.registry import ResourceInfo
@@ -27,6 +28,10 @@ def v2_document(resources: Iterable[ResourceInfo]) -> Document:
     for resource in served:
         paths.update(paths_of(resource, components.add_kind(resource), V2))
     return {"swagger": "2.0", "info": INFO, "paths": paths, "definitions": components.schemas}
+
+
+def v2_protobuf(resources: Iterable[ResourceInfo]) -> bytes:
+    return gnostic.encode(v2_document(resources))
 
 
 def v3_document(group_version: str, resources: Iterable[ResourceInfo]) -> Document | None:
@@ -62,4 +67,4 @@ def _fingerprint(resources: Iterable[ResourceInfo]) -> str:
     return hashlib.sha256(msgspec.json.encode(described)).hexdigest()[:32].upper()
 
 
-__all__ = ["v2_document", "v3_document", "v3_index"]
+__all__ = ["v2_document", "v2_protobuf", "v3_document", "v3_index"]
