@@ -111,22 +111,29 @@ class Ledger:
         alive = (~self.view.cluster.pods.terminating[rows]).astype(np.float64)
         return Columns(share, lost * alive, restart * alive, asked * alive, cascade * alive, alive)
 
-    def group_cost(self, group: int) -> float:
-        """What the group's own object says about its preemption."""
-        found = self.view.cluster.groups.objects[group]
-        return _number(found.metadata.annotations.get(PREEMPTION_COST, "")) if found is not None else 0.0
-
-    def weigh(self, columns: Columns) -> Floats:
-        """The weighted sum of each pod's terms and its one for `pods`; the one for its unit is not in it."""
+    def weights(self, rows: Rows, unit_of: NDArray[np.int64], groups: dict[int, int]) -> Floats:
+        """The weighted sum of units: `unit_of` numbers the unit of each pod, `groups` names those that leave as a whole."""
         weights = self.view.config.preemption.weights
-        total: Floats = (
+        columns = self.columns(rows)
+        own = (
             weights.lost_work * columns.lost_work
             + weights.restart * columns.restart
             + weights.preemption_cost * columns.preemption_cost
             + weights.cascade * columns.cascade
             + weights.pods * columns.pods
         )
-        return total
+        total: Floats = np.bincount(unit_of, own)
+        alive = np.bincount(unit_of, columns.pods) > 0
+        total[alive] += weights.units
+        for unit, group in groups.items():
+            if alive[unit]:
+                total[unit] += weights.preemption_cost * self.group_cost(group)
+        return np.maximum(total, 0.0)
+
+    def group_cost(self, group: int) -> float:
+        """What the group's own object says about its preemption."""
+        found = self.view.cluster.groups.objects[group]
+        return _number(found.metadata.annotations.get(PREEMPTION_COST, "")) if found is not None else 0.0
 
     def _shares(self, rows: Rows) -> Floats:
         if not len(self._counted):

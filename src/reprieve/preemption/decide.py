@@ -1,112 +1,166 @@
 """The one door of this package: a plan for a pod or a gang."""
 
+from collections.abc import Sequence
+
+import msgspec
+
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects.errors import ReprieveError
-from reprieve.placement import Assignment, Cycle, diagnose, place
+from reprieve.placement import UNRESOLVABLE, Cycle, Diagnosis, GangPlacement, diagnose, place
+from reprieve.placement.domains import EVERYWHERE, Domain
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
-from reprieve.preemption.eligibility import NEVER, ONGOING, gang_is_waiting, pod_refusal
-from reprieve.preemption.gangs import GangSearch, place_in_domains
-from reprieve.preemption.plan import Plan
+from reprieve.preemption.alternatives import for_gang, for_pod
+from reprieve.preemption.eligibility import NEVER, ONGOING, must_wait, pod_refusal
+from reprieve.preemption.explain import missing
+from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
+from reprieve.preemption.names import node_name, pods_text
+from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import best_choice, choices_for_pod
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.subject import Asker, find_group, find_pod, never_preempts, parse_target, why_invalid
-from reprieve.preemption.telling import node_name, plan_of
+from reprieve.preemption.telling import plan_of
 from reprieve.preemption.view import View
 
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
+MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 
 
-def decide(cluster: Cluster, for_: str, config: Configuration, now: int | None = None) -> Plan:
+def decide(
+    cluster: Cluster, for_: str, config: Configuration, now: int | None = None, *, alternatives: bool = False
+) -> Plan:
     """Where `for_` (`Pod/NS/NAME` or `PodGroup/NS/NAME`) goes and who makes way. `now` is in microseconds since 1970.
 
-    The cluster is the same afterwards. Raises `UnknownTarget` for something that is not there.
+    With `alternatives` the plan also says what other ways would cost; each of them is a decision of its own. The cluster is the
+    same afterwards. Raises `UnknownTarget` for something that is not there.
     """
     view = View(cluster, config, now)
     kind, key = parse_target(for_)
     if kind == "PodGroup":
         if not view.groups_exist:
             raise ReprieveError(f"cannot plan for {for_}: the feature gate GenericWorkload is off")
-        return _plan_group(view, for_, find_group(view, key))
+        return _plan_group(view, for_, find_group(view, key), alternatives)
     row = find_pod(cluster, key)
     group = int(cluster.pods.group[row])
     if view.groups_exist and group >= 0 and cluster.pods.node[row] == NOWHERE:
         if cluster.groups.objects[group] is None:
             name = cluster.groups.keys[group].rpartition("/")[2]
-            return _refused(
-                for_, outcomes.GATED, f'waiting for pods\'s pod group "{name}" to appear in scheduling queue'
-            )
-        return _plan_group(view, for_, find_group(view, cluster.groups.keys[group]))
-    return _plan_pod(view, for_, row)
+            return _refused(view, for_, outcomes.GATED, MISSING_GROUP.format(name))
+        return _plan_group(view, for_, find_group(view, cluster.groups.keys[group]), alternatives)
+    return _plan_pod(view, for_, row, alternatives)
 
 
-def _plan_pod(view: View, for_: str, row: int) -> Plan:
+def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
     cluster = view.cluster
-    pods = cluster.pods
-    if pods.node[row] != NOWHERE:
-        return Plan(for_=for_, outcome=outcomes.SCHEDULED, placements={pods.keys[row]: node_name(view, row)})
-    if pods.about[row].gated:
-        return _refused(for_, outcomes.GATED, GATED)
+    if cluster.pods.node[row] != NOWHERE:
+        where = {cluster.pods.keys[row]: node_name(view, row)}
+        return _scheduled(view, for_, where, f"{for_} is on a node already.")
+    if cluster.pods.about[row].gated:
+        return _refused(view, for_, outcomes.GATED, GATED)
     cycle = Cycle(cluster, row, view.faithful)
     slot = place(cycle, view.scoring)
     if slot is not None:
-        return _scheduled(view, for_, [Assignment(row, slot, cycle)])
+        where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
+        return _scheduled(view, for_, where, f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way.")
     diagnosis = diagnose(cycle, view.scoring)
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
-        return _refused(for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
     choices = choices_for_pod(view, cycle, diagnosis)
-    if not choices:
-        return _refused(for_, outcomes.UNSCHEDULABLE, diagnosis.message)
-    return plan_of(view, for_, best_choice(view, choices), gang=False)
+    chosen = best_choice(view, choices) if choices else None
+    if view.config.preemption.algorithm == "minimal-cost":
+        gang = Gang((row,), int(cluster.pods.priority[row]), 1, 0)
+        cheapest = _minimal_cost(view, for_, gang, chosen, EVERYWHERE, whole=False)
+        if cheapest is not None:
+            return cheapest
+    if chosen is None:
+        text = f"{diagnosis.message} preemption: {_unhelped(diagnosis)}"
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
+    plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
+    return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
 
 
-def _plan_group(view: View, for_: str, asker: Asker) -> Plan:
+def _plan_group(view: View, for_: str, asker: Asker, alternatives: bool) -> Plan:
     cluster = view.cluster
     if any(cluster.pods.about[row].gated for row in asker.waiting):
-        return _refused(for_, outcomes.GATED, GATED)
-    if len(asker.waiting) + len(asker.running) < asker.gang.min_count:
-        return _refused(for_, outcomes.UNSCHEDULABLE, TOO_FEW)
+        return _refused(view, for_, outcomes.GATED, GATED)
+    known = len(asker.waiting) + len(asker.running)
+    if known < asker.gang.min_count:
+        text = f"{for_} has {pods_text(known)} and needs {asker.gang.min_count} at once."
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, TOO_FEW, text)
     invalid = why_invalid(view, asker)
     if invalid:
-        return _refused(for_, outcomes.UNSCHEDULABLE, invalid)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, invalid)
     if not asker.waiting:
-        return _scheduled(view, for_, [])
+        return _scheduled(view, for_, {}, f"All {len(asker.running)} pods of {for_} are on nodes already.")
     placement = place_in_domains(view, asker.gang, asker.domains)
     if placement.feasible:
-        return _scheduled(view, for_, placement.assigned)
+        where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
+        text = f"{for_} fits: {len(where)} of {pods_text(len(asker.waiting))} find a node; nobody makes way."
+        return _scheduled(view, for_, where, text)
+    return _preempt_for_group(view, for_, asker, placement.status, alternatives)
+
+
+def _preempt_for_group(view: View, for_: str, asker: Asker, status: str, alternatives: bool) -> Plan:
+    refused = f"{status}, pod group preemption: "
     if never_preempts(view, asker):
-        return _refused(for_, outcomes.UNSCHEDULABLE, f"{placement.status}, pod group preemption: {NEVER}")
-    if gang_is_waiting(view, asker.waiting, asker.gang.priority):
-        nominations = {cluster.pods.keys[row]: cluster.pods.about[row].nominated for row in asker.waiting}
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
+    if must_wait(view, asker):
+        pods = view.cluster.pods
+        nominations = {pods.keys[row]: pods.about[row].nominated for row in asker.waiting}
+        text = "Victims of an earlier preemption are still on their way out; the nominations stand and nobody else makes way."
         return Plan(
-            for_=for_, outcome=outcomes.PREEMPTS, placements=nominations, ongoing=True, message=ONGOING
+            for_=for_,
+            outcome=outcomes.PREEMPTS,
+            placements=nominations,
+            ongoing=True,
+            message=ONGOING,
+            reasons=(text,),
         )
     search = GangSearch(view, asker.gang, asker.domains)
     if not view.group_victims or not len(search.candidates):
-        return _refused(
-            for_, outcomes.UNSCHEDULABLE, f"{placement.status}, pod group preemption: {NO_VICTIMS}"
-        )
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))
     found = select_for_gang(search)
-    if not isinstance(found, Selection):
-        return _refused(
-            for_, outcomes.UNSCHEDULABLE, f"{placement.status}, pod group preemption: {found.status}"
-        )
-    return plan_of(view, for_, found, gang=True)
+    if view.config.preemption.algorithm == "minimal-cost":
+        start = found if isinstance(found, Selection) else None
+        cheapest = _minimal_cost(view, for_, asker.gang, start, asker.domains, whole=True)
+        if cheapest is not None:
+            return cheapest
+    if isinstance(found, GangPlacement):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
+    plan = plan_of(view, for_, found, gang=True, without=status)
+    return _with(plan, for_gang(view, asker, found)) if alternatives else plan
 
 
-def _scheduled(view: View, for_: str, assigned: list[Assignment]) -> Plan:
-    keys, names = view.cluster.pods.keys, view.cluster.nodes.names
-    return Plan(
-        for_=for_,
-        outcome=outcomes.SCHEDULED,
-        placements={keys[each.row]: names[each.slot] for each in assigned},
-        algorithm=view.config.preemption.algorithm,
-    )
+def _minimal_cost(
+    view: View, for_: str, gang: Gang, start: Selection | None, domains: Sequence[Domain], *, whole: bool
+) -> Plan | None:
+    from reprieve.preemption.minimal.decide import decide as cheapest
+
+    return cheapest(view, for_, gang, start, whole=whole, domains=[each.nodes for each in domains])
 
 
-def _refused(for_: str, outcome: str, text: str) -> Plan:
-    return Plan(for_=for_, outcome=outcome, message=text, reasons=(text,))
+def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:
+    return msgspec.structs.replace(plan, alternatives=others)
+
+
+def _unhelped(diagnosis: Diagnosis) -> str:
+    """Upstream's words for a preemption that finds no candidate."""
+    unhelpful = int((diagnosis.code == UNRESOLVABLE).sum())
+    tried = diagnosis.nodes - unhelpful
+    parts = [f"{unhelpful} Preemption is not helpful for scheduling"] if unhelpful else []
+    parts += [f"{tried} No preemption victims found for incoming pod"] if tried else []
+    return f"0/{diagnosis.nodes} nodes are available: {', '.join(sorted(parts))}."
+
+
+def _scheduled(view: View, for_: str, where: dict[str, str], text: str) -> Plan:
+    algorithm = view.config.preemption.algorithm
+    return Plan(for_=for_, outcome=outcomes.SCHEDULED, placements=where, reasons=(text,), algorithm=algorithm)
+
+
+def _refused(view: View, for_: str, outcome: str, text: str, *more: str) -> Plan:
+    algorithm = view.config.preemption.algorithm
+    return Plan(for_=for_, outcome=outcome, message=text, reasons=(text, *more), algorithm=algorithm)

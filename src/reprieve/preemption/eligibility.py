@@ -1,10 +1,11 @@
 """Who may preempt, and when an earlier preemption must be waited for."""
 
-from collections.abc import Iterable
+import numpy as np
 
 from reprieve.cluster.columns import Rows
-from reprieve.placement import UNRESOLVABLE
+from reprieve.placement import UNRESOLVABLE, Cycle, passes
 from reprieve.placement.single import promised_slot
+from reprieve.preemption.subject import Asker
 from reprieve.preemption.view import View
 
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -27,10 +28,31 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     return TERMINATING if making_way(view, slot, own) else ""
 
 
-def gang_is_waiting(view: View, rows: Iterable[int], priority: int) -> bool:
-    """Whether less important pods are on their way out on a node that one of the gang's pods was promised."""
-    slots = {promised_slot(view.cluster, row) for row in rows} - {None}
-    return any(making_way(view, slot, priority) for slot in slots if slot is not None)
+def must_wait(view: View, asker: Asker) -> bool:
+    """Whether less important pods are on their way out on a node that one of the gang's pods was promised.
+
+    KEP-5710 adds: once they are gone the promised places must still do. When they no longer do, the gang starts from scratch.
+    """
+    slots = {slot for row in asker.waiting if (slot := promised_slot(view.cluster, row)) is not None}
+    if not any(making_way(view, slot, asker.gang.priority) for slot in slots):
+        return False
+    return view.faithful or _promises_stand(view, asker)
+
+
+def _promises_stand(view: View, asker: Asker) -> bool:
+    """Whether enough of the gang's pods fit where they were promised to go, once whoever is on the way out is gone."""
+    cluster = view.cluster
+    leaving = np.flatnonzero(cluster.pods.preempted[: cluster.pods.rows] & (view.home >= 0)).astype(np.int32)
+    mark = cluster.checkpoint()
+    cluster.detach_all(leaving)
+    placed = 0
+    for row in asker.waiting:
+        slot = promised_slot(cluster, row)
+        if slot is not None and passes(Cycle(cluster, row, view.faithful), slot, view.scoring):
+            cluster.attach(row, slot)
+            placed += 1
+    cluster.rollback(mark)
+    return placed > 0 and placed + len(asker.running) >= asker.gang.min_count
 
 
 def making_way(view: View, slot: int, below: int) -> bool:

@@ -45,7 +45,7 @@ class GangSearch:
 
     def feasible_without(self, out: Mask) -> bool:
         """Whether the gang finds places when these units are out."""
-        with self._placed_without(out) as placement:
+        with self.placed_without(out) as placement:
             return placement.feasible
 
     def select(self, out: Mask) -> Selection | GangPlacement:
@@ -53,11 +53,11 @@ class GangSearch:
 
         A placement that failed is returned as it is, for its words.
         """
-        with self._placed_without(out) as placement:
+        with self.placed_without(out) as placement:
             return self._reprieve(placement.assigned, out) if placement.feasible else placement
 
     @contextmanager
-    def _placed_without(self, out: Mask) -> Iterator[GangPlacement]:
+    def placed_without(self, out: Mask) -> Iterator[GangPlacement]:
         """The gang's places with these units out; inside, they are out and the gang is not in."""
         cluster = self.view.cluster
         mark = cluster.checkpoint()

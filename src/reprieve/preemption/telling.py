@@ -1,52 +1,60 @@
-"""From rows and slots to names and sentences."""
+"""From rows and slots to a plan with names."""
 
-from reprieve.cluster.columns import LOST
 from reprieve.preemption import plan as outcomes
+from reprieve.preemption.explain import Leftovers, answer, budget_uses, reprieved_units, why_victim
+from reprieve.preemption.names import node_name, unit_name
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import GROUP, Unit
+from reprieve.preemption.units import GROUP
 from reprieve.preemption.view import View
 
 
-def unit_name(view: View, unit: Unit) -> str:
-    if unit.group >= 0:
-        return f"PodGroup/{view.cluster.groups.keys[unit.group]}"
-    return f"Pod/{view.cluster.pods.keys[unit.rows[0]]}"
-
-
-def node_name(view: View, row: int) -> str:
-    """The node a pod runs on; for a node nobody has seen, the name it states."""
-    slot = int(view.cluster.pods.node[row])
-    return view.cluster.pods.about[row].node_name if slot == LOST else view.cluster.nodes.names[slot]
-
-
-def plan_of(view: View, for_: str, selection: Selection, *, gang: bool) -> Plan:
-    """The plan that a selection amounts to."""
-    pods = view.cluster.pods
-    names = view.cluster.nodes.names
-    victims = tuple(
-        Victim(
-            pod=pods.keys[row],
-            node=node_name(view, row),
-            unit=unit_name(view, unit),
-            priority=unit.priority,
-            violates_budget=unit in selection.violations,
-            terminating=bool(pods.terminating[row]),
-        )
-        for unit in selection.victims
-        for row in unit.rows
-    )
-    groups = sum(unit.rank == GROUP for unit in selection.victims) if gang else 0
+def plan_of(view: View, for_: str, selection: Selection, *, gang: bool, without: str = "") -> Plan:
+    """The plan that a selection amounts to. `without`: what the scheduler said before it thought of preemption."""
+    pods, names = view.cluster.pods, view.cluster.nodes.names
+    victims = selection.pods
+    found = f"found a placement for podgroup, preempting {victims} victims"
+    if not gang:
+        where = names[selection.assigned[0].slot]
+        found = f"found a potential placement for pod on node {where}, preempting {victims} victims"
+    prefix = "pod group preemption" if gang else "preemption"
     return Plan(
         for_=for_,
         outcome=outcomes.PREEMPTS,
         placements={pods.keys[each.row]: names[each.slot] for each in selection.assigned},
-        victims=victims,
+        victims=victims_of(view, selection),
         pdb_violations=selection.broken,
-        pod_group_disruptions=groups,
+        pod_group_disruptions=sum(unit.rank == GROUP for unit in selection.victims) if gang else 0,
         cost=cost_of(selection),
+        reasons=(*answer(view, for_, selection), *((f"Without preemption: {without}",) if without else ())),
+        reprieved=reprieved_units(view, selection),
+        budgets=budget_uses(view, selection),
         algorithm=view.config.preemption.algorithm,
+        message=f"{without}{', ' if gang and without else ' '}{prefix}: {found}".strip(),
     )
+
+
+def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
+    """One entry for each pod that makes way, most important unit first."""
+    pods = view.cluster.pods
+    left = Leftovers(view, selection)
+    told = []
+    for unit in selection.victims:
+        breaks = selection.violations.get(unit, 0)
+        name, reason = unit_name(view, unit), why_victim(view, unit, left, breaks)
+        told += [
+            Victim(
+                pod=pods.keys[row],
+                node=node_name(view, row),
+                unit=name,
+                priority=unit.priority,
+                violates_budget=bool(breaks),
+                reason=reason,
+                terminating=bool(pods.terminating[row]),
+            )
+            for row in unit.rows
+        ]
+    return tuple(told)
 
 
 def cost_of(selection: Selection) -> Cost:

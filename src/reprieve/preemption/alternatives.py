@@ -1,0 +1,62 @@
+"""Other ways, and what they would cost. Asked for by people, not by the live loop: each one is a decision of its own."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from reprieve.placement import GangPlacement
+from reprieve.preemption.algorithms import select_for_gang
+from reprieve.preemption.gangs import GangSearch
+from reprieve.preemption.names import unit_name
+from reprieve.preemption.plan import PREEMPTS, SCHEDULED, Alternative
+from reprieve.preemption.pods import choice_key
+from reprieve.preemption.selection import Selection
+from reprieve.preemption.subject import Asker
+from reprieve.preemption.telling import cost_of
+from reprieve.preemption.view import View
+
+MOST = 3
+"""Other nodes that are shown for a pod."""
+
+TITLES = {"kubernetes": "as kube-scheduler 1.37 decides", "kep-5710": "as KEP-5710 decides"}
+
+
+def for_gang(view: View, asker: Asker, chosen: Selection) -> tuple[Alternative, ...]:
+    """The other algorithms, and the gang without the pods it does not need."""
+    found = []
+    for algorithm, title in TITLES.items():
+        if algorithm != view.config.preemption.algorithm:
+            other = _with_algorithm(view, algorithm)
+            answer = select_for_gang(GangSearch(other, asker.gang, asker.domains))
+            found.append(_alternative(other, title, answer))
+    needed = asker.gang.min_count - asker.gang.running
+    if 0 < needed < len(asker.gang.rows):
+        smaller = asker.gang._replace(rows=asker.gang.rows[:needed])
+        answer = select_for_gang(GangSearch(view, smaller, asker.domains))
+        found.append(_alternative(view, f"with only the {needed} pods it needs to start", answer))
+    same = (cost_of(chosen), _victims(view, chosen))
+    return tuple(each for each in found if each is not None and (each.cost, each.victims) != same)
+
+
+def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tuple[Alternative, ...]:
+    """The next best nodes."""
+    others = sorted((each for each in choices if each is not chosen), key=lambda each: choice_key(view, each))
+    names = view.cluster.nodes.names
+    found = [_alternative(view, f"on node {names[each.assigned[0].slot]}", each) for each in others[:MOST]]
+    return tuple(each for each in found if each is not None)
+
+
+def _with_algorithm(view: View, algorithm: str) -> View:
+    preemption = msgspec.structs.replace(view.config.preemption, algorithm=algorithm)
+    return View(view.cluster, msgspec.structs.replace(view.config, preemption=preemption), view.now)
+
+
+def _alternative(view: View, title: str, answer: Selection | GangPlacement) -> Alternative | None:
+    if isinstance(answer, GangPlacement):
+        return None
+    outcome = PREEMPTS if answer.victims else SCHEDULED
+    return Alternative(title=title, outcome=outcome, cost=cost_of(answer), victims=_victims(view, answer))
+
+
+def _victims(view: View, selection: Selection) -> tuple[str, ...]:
+    return tuple(unit_name(view, unit) for unit in selection.victims)

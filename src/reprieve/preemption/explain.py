@@ -1,0 +1,176 @@
+"""Why: the sentences of a plan. They are made of the same numbers the decision was made of; nothing is decided here."""
+
+from collections.abc import Sequence
+
+from reprieve.objects.quantity import format_amount
+from reprieve.placement.static import static_fit
+from reprieve.preemption.gangs import GangSearch
+from reprieve.preemption.names import node_name, pods_text, unit_name
+from reprieve.preemption.plan import BudgetUse, Reprieved
+from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import Unit
+from reprieve.preemption.view import View
+
+MOST_TOLD = 50
+"""Reprieved units that a plan lists by name."""
+
+
+class Leftovers:
+    """What is left on the preemptor's nodes once the victims are gone and its pods are there."""
+
+    def __init__(self, view: View, selection: Selection) -> None:
+        cluster = view.cluster
+        self._view = view
+        self.pods: dict[int, list[int]] = {}
+        for each in selection.assigned:
+            self.pods.setdefault(each.slot, []).append(each.row)
+        gone: dict[int, list[int]] = {slot: [] for slot in self.pods}
+        for unit in selection.victims:
+            for row in unit.rows:
+                gone.get(int(view.home[row]), []).append(row)
+        self.slack: dict[int, dict[int, int]] = {}
+        for slot, rows in self.pods.items():
+            asked = {index for row in rows for index, _ in cluster.class_of(row).asks}
+            left = {i: int(cluster.nodes.allocatable[i, slot] - cluster.nodes.used[i, slot]) for i in asked}
+            for index in asked:
+                left[index] += sum(self.demand(row, index) for row in gone[slot])
+                left[index] -= sum(self.demand(row, index) for row in rows)
+            self.slack[slot] = left
+
+    def demand(self, row: int, index: int) -> int:
+        return int(self._view.cluster.classes.requests[index, self._view.cluster.pods.cls[row]])
+
+    def shortages(self, unit: Unit) -> list[tuple[int, str, int]]:
+        """(slot, resource, amount) that would be missing if the unit stayed."""
+        found = []
+        for slot in dict.fromkeys(int(self._view.home[row]) for row in unit.rows):
+            for index, left in sorted(self.slack.get(slot, {}).items()):
+                wanted = sum(self.demand(row, index) for row in unit.rows if self._view.home[row] == slot)
+                if wanted > left:
+                    found.append((slot, self._view.cluster.nodes.resources[index], wanted - left))
+        return found
+
+
+def why_victim(view: View, unit: Unit, left: Leftovers, breaks: int) -> str:
+    """Why this unit and not another."""
+    names = view.cluster.nodes.names
+    parts = []
+    shortages = left.shortages(unit)
+    if shortages:
+        slot, resource, short = shortages[0]
+        amount = "a pod slot" if resource == "pods" else f"{format_amount(resource, short)} of {resource}"
+        parts.append(f"if it stayed, {names[slot]} would be {amount} short for {_guests(view, left, slot)}")
+    else:
+        slots = [
+            slot for slot in dict.fromkeys(int(view.home[row]) for row in unit.rows) if slot in left.pods
+        ]
+        where = f" on {names[slots[0]]}" if slots else ""
+        parts.append(f"next to it the preemptor's pods would not pass the filters{where}")
+    if unit.group >= 0 and len(unit.rows) > 1:
+        parts.append(f"its {len(unit.rows)} pods go together")
+    parts.append("everything more important there was put back first")
+    if breaks:
+        parts.append(f"{pods_text(breaks)} beyond a disruption budget, for want of a way around it")
+    return "; ".join(parts)
+
+
+def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
+    """Those that could have been evicted where the preemptor goes, and why they stay."""
+    names = view.cluster.nodes.names
+    slots = {each.slot for each in selection.assigned}
+    told = []
+    for unit in selection.reprieved:
+        here = [s for s in dict.fromkeys(int(view.home[row]) for row in unit.rows) if s in slots]
+        if not here:
+            continue
+        reason = f"fits on {names[here[0]]} next to the preemptor's pods"
+        if unit in selection.violations:
+            reason += "; evicting it would break a disruption budget, so it was put back first"
+        nodes = tuple(dict.fromkeys(node_name(view, row) for row in unit.rows))
+        told.append(Reprieved(unit=unit_name(view, unit), nodes=nodes, priority=unit.priority, reason=reason))
+        if len(told) == MOST_TOLD:
+            break
+    return tuple(told)
+
+
+def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
+    """What each budget that covers a victim or a reprieved unit says."""
+    cluster = view.cluster
+    victims = [row for unit in selection.victims for row in unit.rows]
+    spared = [row for unit in selection.reprieved for row in unit.rows]
+    uses = []
+    for number, budget in enumerate(cluster.budgets.all):
+        taken = [row for row in victims if number in cluster.budgets.covering(cluster.class_of(row))]
+        kept = [row for row in spared if number in cluster.budgets.covering(cluster.class_of(row))]
+        if not taken and not kept:
+            continue
+        allowed = budget.status.disruptions_allowed
+        text = f"{budget.key} allows {allowed} of its pods to be disrupted; the plan takes {len(taken)}"
+        if len(taken) > allowed:
+            text += f", {len(taken) - max(allowed, 0)} too many"
+        if kept:
+            text += f" and spares {len(kept)}"
+        uses.append(BudgetUse(budget=budget.key, allowed=allowed, victims=len(taken), sentence=f"{text}."))
+    return tuple(uses)
+
+
+def answer(view: View, for_: str, selection: Selection) -> list[str]:
+    """The first sentences of a plan that preempts."""
+    units, pods = len(selection.victims), selection.pods
+    nodes = {int(view.home[row]) for unit in selection.victims for row in unit.rows}
+    if not units:
+        return [f"{for_} finds room without evicting anybody, if its pods go where the plan puts them."]
+    lines = [
+        f"{for_} fits once {units} unit{'s' * (units != 1)} ({pods_text(pods)}) on {len(nodes)} "
+        f"node{'s' * (len(nodes) != 1)} made way."
+    ]
+    lowest_kept = min((unit.priority for unit in selection.reprieved), default=None)
+    highest = selection.highest
+    if lowest_kept is not None and lowest_kept > highest:
+        lines.append(f"Nobody with a priority above {highest} is touched.")
+    else:
+        lines.append(f"The most important victim has priority {highest}.")
+    return lines
+
+
+def missing(view: View, search: GangSearch) -> list[str]:
+    """What a gang lacks even when every unit below it is gone, in numbers."""
+    cluster = view.cluster
+    with search.placed_without(search.everyone()) as placement:
+        placed, gang = len(placement.assigned), search.gang
+        short = gang.min_count - gang.running - placed
+        lines = [
+            f"Even with all {len(search.candidates)} units of lower priority gone, {placed} of {len(gang.rows)} pods find a node; "
+            f"{max(short, 1)} more must, to run {gang.min_count} at once."
+        ]
+        lines += _totals(view, gang.rows)
+    keys = [cluster.pods.keys[row] for row in placement.failed[:1]]
+    if keys:
+        lines.append(f"The first pod without a node is {keys[0]}.")
+    return lines
+
+
+def _totals(view: View, rows: Sequence[int]) -> list[str]:
+    """For each resource, what all pods ask for and what is free on the nodes that admit them, as the cluster is supposed now."""
+    cluster = view.cluster
+    nodes = cluster.nodes
+    admitting = nodes.known & False
+    for cls in {int(cluster.pods.cls[row]) for row in rows}:
+        admitting |= static_fit(cluster, cluster.classes[cls]).fine
+    lines = []
+    free = nodes.free()
+    for index, name in enumerate(nodes.resources):
+        wanted = sum(int(cluster.classes.requests[index, cluster.pods.cls[row]]) for row in rows)
+        left = int(free[index][admitting].clip(min=0).sum())
+        if wanted > left:
+            lines.append(
+                f"Together its pods ask for {format_amount(name, wanted)} of {name}; at most {format_amount(name, left)} can be "
+                f"free on the {int(admitting.sum())} nodes that admit them."
+            )
+    return lines
+
+
+def _guests(view: View, left: Leftovers, slot: int) -> str:
+    rows = left.pods[slot]
+    first = view.cluster.pods.keys[rows[0]]
+    return first if len(rows) == 1 else f"{first} and {len(rows) - 1} more"
