@@ -149,18 +149,19 @@ class Kubelet:
             while True:
                 for item in jobs:
                     name, active = item["metadata"]["name"], (item.get("status") or {}).get("active", 0)
+                    if not active:
+                        leaving.discard(name)
                     if not item["spec"].get("suspend") and not active:
                         await self._set_active(name, item["spec"]["parallelism"])
                     elif item["spec"].get("suspend") and active and name not in leaving:
                         leaving.add(name)
                         self.stopped.append(name)
-                        group.create_task(self._stop(name, leaving))
+                        group.create_task(self._stop(name))
                 await asyncio.sleep(0.02)
 
-    async def _stop(self, name: str, leaving: set[str]) -> None:
+    async def _stop(self, name: str) -> None:
         await asyncio.sleep(self.stopping)
         await self._set_active(name, 0)
-        leaving.discard(name)
 
     async def _set_active(self, name: str, number: int) -> None:
         await self.cluster.client.patch(

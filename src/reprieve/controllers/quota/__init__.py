@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from reprieve.config import Configuration
 from reprieve.controllers.quota.controller import QuotaController
 from reprieve.controllers.quota.job_shape import QUEUE_LABEL
+from reprieve.controllers.services import Services
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -48,13 +49,26 @@ PARAMETERS = (
 )
 
 
-async def run(client: Client, config: Configuration | None = None) -> None:
-    """Admit the workloads of the cluster behind `client` until cancelled."""
+async def run(client: Client, config: Configuration | None = None, services: Services | None = None) -> None:
+    """Admit the workloads of the cluster behind `client` until cancelled; with `services`, only while it leads."""
+    configuration = Configuration.load(config)
     events = EventRecorder(client, "reprieve-quota")
-    controller = QuotaController(client, Configuration.load(config), events=events)
+    controller = QuotaController(
+        client,
+        configuration,
+        events=events,
+        records=services.records if services is not None else None,
+        registry=services.registry if services is not None else None,
+    )
+    missing = ["the objects of the cluster"]
+    if services is not None:
+        services.probes["quota"] = lambda: f"not yet read: {missing[0]}" if missing else ""
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
-        group.create_task(events.run(), name="quota-events")
         await watching(controller, stack)
+        missing.clear()
+        if services is not None:
+            await services.leading.wait()
+        group.create_task(events.run(), name="quota-events")
         await controller.run()
 
 

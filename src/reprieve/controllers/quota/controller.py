@@ -8,12 +8,14 @@ All state that matters is in the API objects: a controller that starts continues
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import partial
 
 from msgspec import structs
+from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
@@ -24,6 +26,7 @@ from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.patches import status_patch
 from reprieve.controllers.quota.pricing import gated_message
 from reprieve.controllers.quota.queue_status import cluster_queue_status, local_queue_status
+from reprieve.controllers.quota.telling import Telling
 from reprieve.controllers.workqueue import WorkQueue
 from reprieve.fleet.lease import Verdict
 from reprieve.fleet.names import GATE, GATE_SEEN_ANNOTATION
@@ -43,6 +46,7 @@ from reprieve.quota import Outcome, Quota, Rules, cycle, wait
 from reprieve.quota.claims import holds
 from reprieve.quota.outcome import Waiting
 from reprieve.quota.sentences import Event
+from reprieve.records import DecisionLog
 
 log = logging.getLogger(__name__)
 
@@ -50,16 +54,11 @@ PREEMPTION_GATED = "PreemptionGated"
 STATUS_DELAY = 0.5
 """How long changes of a queue are gathered before its status is written."""
 
-Heard = Callable[[Outcome], None]
 Decide = Callable[[Workload], Workload]
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-def _unheard(_outcome: Outcome) -> None:
-    """Nobody listens."""
 
 
 class QuotaController:
@@ -69,8 +68,9 @@ class QuotaController:
         config: Configuration,
         *,
         events: EventRecorder | None = None,
+        records: DecisionLog | None = None,
+        registry: CollectorRegistry | None = None,
         now: Callable[[], datetime] = _utc_now,
-        heard: Heard = _unheard,
     ) -> None:
         self.client = client
         self.quota = Quota(Rules.of(config))
@@ -79,7 +79,7 @@ class QuotaController:
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
         self._events = events
         self._now = now
-        self._heard = heard
+        self._telling = Telling(self.quota, records, registry, now)
         self._wake = asyncio.Event()
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -107,8 +107,9 @@ class QuotaController:
             await self._wake.wait()
             self._wake.clear()
             while self.quota.has_heads():
+                begun = time.perf_counter()
                 outcome = cycle(self.quota, self._seconds())
-                self._heard(outcome)
+                self._telling.hear(outcome, time.perf_counter() - begun)
                 await self._carry_out(outcome)
                 if not outcome.made_progress:
                     break  # nothing to gain before something changes

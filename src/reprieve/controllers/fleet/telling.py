@@ -1,0 +1,71 @@
+"""What the manager decided, for people: decision records and metrics. Upstream has none for gates. Decides nothing."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from prometheus_client import CollectorRegistry, Counter
+
+from reprieve.fleet.actions import CloseGate, CreateCopy, DeleteCopy, OpenGate, SetCheck, Step
+from reprieve.records import Decision, DecisionLog
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Telling:
+    def __init__(
+        self,
+        records: DecisionLog | None,
+        registry: CollectorRegistry | None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self._records = records
+        self._now = now
+        registry = registry or CollectorRegistry()
+        self._opened = Counter(
+            "reprieve_fleet_gates_opened", "Gates opened, by worker.", ["cluster"], registry=registry
+        )
+        self._closed = Counter(
+            "reprieve_fleet_gates_closed", "Gates closed for the next worker.", ["cluster"], registry=registry
+        )
+        self._dispatched = Counter(
+            "multikueue_workloads_dispatched", "Copies sent, by worker.", ["cluster"], registry=registry
+        )
+        self._admitted = Counter(
+            "multikueue_workloads_admitted", "Workloads won, by worker.", ["cluster"], registry=registry
+        )
+
+    def hear(self, key: str, step: Step) -> None:
+        for action in step.actions:
+            match action:
+                case OpenGate(cluster):
+                    self._opened.labels(cluster).inc()
+                case CloseGate(cluster):
+                    self._closed.labels(cluster).inc()
+                case CreateCopy(cluster):
+                    self._dispatched.labels(cluster).inc()
+                case SetCheck(_, _, cluster) if cluster:
+                    self._admitted.labels(cluster).inc()
+        outcome = _outcome(step)
+        if self._records is not None and outcome:
+            text = "; ".join(step.reasons) or outcome
+            self._records.add(
+                Decision(
+                    time=self._now(), controller="fleet", for_=f"Workload/{key}", outcome=outcome,
+                    reasons=list(step.reasons), sentence=f"Workload/{key}: {text}.",
+                )
+            )  # fmt: skip
+
+
+def _outcome(step: Step) -> str:
+    """What a step is called in the records; empty for one that changes nothing worth a record."""
+    for kind, name in (
+        (SetCheck, "decided"),
+        (OpenGate, "gate-opened"),
+        (CreateCopy, "dispatched"),
+        (DeleteCopy, "withdrawn"),
+    ):
+        if any(isinstance(action, kind) for action in step.actions):
+            return name
+    return ""

@@ -1,0 +1,129 @@
+"""What a cycle decided, for people: decision records and metrics under Kueue's names. Decides nothing."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from reprieve.quota import Outcome, Quota
+from reprieve.quota.claims import Claim
+from reprieve.quota.outcome import Eviction
+from reprieve.records import Decision, DecisionLog
+
+_SECONDS = [0.001 * 2**step for step in range(14)]
+
+
+class Telling:
+    """Hears every outcome; `seconds` is how long the cycle took."""
+
+    def __init__(
+        self,
+        quota: Quota,
+        records: DecisionLog | None,
+        registry: CollectorRegistry | None,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._quota = quota
+        self._records = records
+        self._now = now
+        registry = registry or CollectorRegistry()
+        self._attempts = Counter(
+            "kueue_admission_attempts", "Admission cycles by result.", ["result"], registry=registry
+        )
+        self._duration = Histogram(
+            "kueue_admission_attempt_duration_seconds", "Time of one admission cycle.", ["result"],
+            buckets=_SECONDS, registry=registry,
+        )  # fmt: skip
+        self._pending = Gauge(
+            "kueue_pending_workloads", "Workloads that wait.", ["cluster_queue", "status"], registry=registry
+        )
+        self._reserved = Counter(
+            "kueue_quota_reserved_workloads",
+            "Workloads that got quota.",
+            ["cluster_queue"],
+            registry=registry,
+        )
+        self._preempted = Counter(
+            "kueue_preempted_workloads", "Workloads asked to leave.", ["preempting_cluster_queue", "reason"],
+            registry=registry,
+        )  # fmt: skip
+        self._gated = Counter(
+            "reprieve_gated_preemptions", "Times a closed gate held a preemption back.", ["cluster_queue"],
+            registry=registry,
+        )  # fmt: skip
+
+    def hear(self, outcome: Outcome, seconds: float) -> None:
+        result = "success" if outcome.made_progress else "inadmissible"
+        self._attempts.labels(result).inc()
+        self._duration.labels(result).observe(seconds)
+        for name, pending in self._quota.pending.items():
+            self._pending.labels(name, "active").set(len(pending.active))
+            self._pending.labels(name, "inadmissible").set(len(pending.inadmissible))
+        for reservation in outcome.reserved:
+            self._reserved.labels(reservation.claim.queue).inc()
+        for eviction in outcome.evicted:
+            self._preempted.labels(eviction.preemptor.queue, eviction.victim.reason).inc()
+        for waiting in outcome.waiting:
+            if waiting.gated:
+                self._gated.labels(waiting.claim.queue).inc()
+        if self._records is not None:
+            for decision in _decisions(outcome, seconds, self._now()):
+                self._records.add(decision)
+
+
+def _decisions(outcome: Outcome, seconds: float, now: datetime) -> list[Decision]:
+    """One record for each workload that got quota, asked others to leave, or has something new to say."""
+    by_preemptor: dict[str, list[Eviction]] = {}
+    for eviction in outcome.evicted:
+        by_preemptor.setdefault(eviction.preemptor.key, []).append(eviction)
+    record = partial(_record, now=now, seconds=seconds)
+    return [
+        *(
+            record(each.claim, "scheduled", f"gets quota in ClusterQueue {each.claim.queue}.")
+            for each in outcome.reserved
+        ),
+        *(record(each[0].preemptor, "preempts", _leaving(each), each) for each in by_preemptor.values()),
+        *(
+            record(each.claim, "gated" if each.gated else "unschedulable", f"waits: {each.message}")
+            for each in outcome.waiting
+            if each.workload is not None and each.claim.key not in by_preemptor
+        ),
+    ]
+
+
+def _record(
+    claim: Claim,
+    outcome: str,
+    text: str,
+    evictions: Sequence[Eviction] = (),
+    *,
+    now: datetime,
+    seconds: float,
+) -> Decision:
+    return Decision(
+        time=now,
+        controller="quota",
+        for_=f"Workload/{claim.key}",
+        outcome=outcome,
+        revision=claim.workload.metadata.resource_version,
+        duration_ms=round(seconds * 1000, 3),
+        victims=[_victim(each) for each in evictions],
+        reasons=[each.message for each in evictions] or [text],
+        sentence=f"Workload/{claim.key} {text}",
+    )
+
+
+def _leaving(evictions: Sequence[Eviction]) -> str:
+    names = ", ".join(each.victim.claim.key for each in evictions)
+    return f"needs quota in ClusterQueue {evictions[0].preemptor.queue}; {names} must leave."
+
+
+def _victim(eviction: Eviction) -> dict[str, object]:
+    claim = eviction.victim.claim
+    return {
+        "workload": claim.key,
+        "clusterQueue": claim.queue,
+        "priority": claim.priority,
+        "reason": eviction.victim.reason,
+    }
