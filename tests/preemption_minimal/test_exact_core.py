@@ -43,8 +43,10 @@ def test_looking_closely_at_few_nodes_finds_what_looking_at_all_finds(
     for seed in range(int(120 * SCALE)):
         problem = instance(seed, nodes=12, pods_per_node=4, gang=9)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 64)
+        monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 64)
         whole = search(problem, Meter(10**7))
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 0)
+        monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 0)
         focused = search(problem, Meter(10**7))
         if focused.answer is not None:
             assert focused.answer.fault(problem) == "", seed

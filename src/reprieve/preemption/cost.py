@@ -122,7 +122,7 @@ class Ledger:
             + weights.cascade * columns.cascade
             + weights.pods * columns.pods
         )
-        total: Floats = np.bincount(unit_of, own)
+        total: Floats = np.bincount(unit_of, own).astype(np.float64)
         alive = np.bincount(unit_of, columns.pods) > 0
         total[alive] += weights.units
         for unit, group in groups.items():

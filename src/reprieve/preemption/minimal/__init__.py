@@ -1,6 +1,14 @@
 """`preemption.algorithm: minimal-cost`: among all placements and victim sets, the cheapest one.
 
-`model` states the question in arrays, `search` answers it: per node the sets of victims worth considering (`frontier`,
-`options`), across nodes an exact table (`table`), across units that live on several nodes branch and bound (`branch`),
-and lower bounds for everything at once (`curves`). Nothing here reads a clock: work is metered (`meter`).
+    plan = minimal.decide(view, "PodGroup/ml/train", gang, start)   # start: what `kep-5710` chose, or None
+
+Inside: `improve` starts from that plan and never ends worse; `problem` and `roster` turn the cluster's columns into the arrays of
+`model`; `search` answers: per node the sets of victims worth considering (`frontier`, `options`), across nodes an exact table
+(`table`), across units that live on several nodes branch and bound (`branch`), and for large problems lower bounds for all nodes at
+once (`curves`, `focus`). Nothing here reads a clock: work is metered (`meter`).
 """
+
+from reprieve.preemption.minimal.decide import decide
+from reprieve.preemption.minimal.improve import Improved, improve
+
+__all__ = ["Improved", "decide", "improve"]

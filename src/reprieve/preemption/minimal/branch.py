@@ -6,6 +6,7 @@ for nothing; one that is decided to stay offers none.
 """
 
 import heapq
+import itertools
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -14,10 +15,10 @@ import numpy as np
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import Answer, Flags, Ints, Problem
 from reprieve.preemption.minimal.options import Offer, Option
-from reprieve.preemption.minimal.table import INFINITE, Step, Table
+from reprieve.preemption.minimal.table import INFINITE, Rows, Table
 
 #: States of the table; budgets that would make it larger are counted afterwards, and the bound ignores them.
-STATES = 40_000
+STATES = 12_000
 #: Rounds in which the shares of undecided units are moved to where they are wanted.
 ROUNDS = 6
 
@@ -79,9 +80,9 @@ class Core:
             [o.cost + price * sum(o.uses[b] for b in linear) for o in self.options], np.int64
         )
         self.rebate = price * int(problem.allowed[linear].sum())
-        self.groups = self._grouped()
         allowed = tuple(int(problem.allowed[b]) for b in self.budgets)
         self.table = Table(problem.need, self.lengths, allowed, price)
+        self._group()
 
     def _index(self) -> None:
         """The (span, node) pairs that options count on."""
@@ -95,15 +96,22 @@ class Core:
         self.entry_option = np.array([option for option, _ in entries], np.int64)
         self.entry_pair = np.array([pair for _, pair in entries], np.int64)
 
-    def _grouped(self) -> list[list[tuple[tuple[int, ...], Ints]]]:
-        """The options of each node by how far they move in the table."""
-        result = []
-        for start, end in self.slices:
+    def _group(self) -> None:
+        """Options of a node that move equally far in the table compete: only the cheapest of them can be taken."""
+        self.steps: list[Rows] = []
+        order: list[int] = []  # options, those of one move side by side
+        starts: list[int] = []  # where each move begins in it
+        self.bounds = [0]  # where the moves of each node begin in `starts`
+        for first, last in self.slices:
             grouped: dict[tuple[int, ...], list[int]] = defaultdict(list)
-            for index in range(start, end):
+            for index in range(first, last):
                 grouped[self._move(self.options[index])].append(index)
-            result.append([(move, np.array(rows, np.int64)) for move, rows in grouped.items()])
-        return result
+            self.steps.append(self.table.rows(list(grouped)))
+            for rows in grouped.values():
+                starts.append(len(order))
+                order += rows
+            self.bounds.append(len(starts))
+        self.order, self.starts = np.array(order, np.int64), np.array(starts, np.int64)
 
     def _move(self, option: Option) -> tuple[int, ...]:
         pods = [0] * len(self.lengths)
@@ -194,11 +202,11 @@ class Core:
         leaving = np.fromiter(sorted(out), np.int64)
         paid = int(self.unit_cost[leaving].sum()) - self.rebate
         drawn = problem.uses[leaving].sum(axis=0)[self.budgets]
-        solved = self.table.solve(self._steps(cost), drawn, self.meter)
         used = np.zeros(len(self.pair_unit), np.bool_)
+        solved = self._table(cost, drawn)
         if solved is None:
             return INFINITE, None, used
-        bound, taken = solved[0] + paid, [index for index in solved[1] if index >= 0]
+        bound, taken = solved[0] + paid, solved[1]
         used[self.entry_pair[np.isin(self.entry_option, taken)]] = True
         true_cost = self._offer_answer(taken, out)
         undecided = np.unique(self.pair_unit[used & (state == 0)]).tolist()
@@ -207,17 +215,23 @@ class Core:
         unpaid = {u: int(self.unit_cost[u] - share[used & (self.pair_unit == u)].sum()) for u in undecided}
         return bound, max(undecided, key=lambda u: (unpaid[u], int(problem.uses[u].sum()), -u)), used
 
-    def _steps(self, cost: Ints) -> list[Step]:
-        steps = []
-        for groups in self.groups:
-            rows = [(move, int(index[cost[index].argmin()])) for move, index in groups]
-            rows = [(move, row) for move, row in rows if cost[row] < INFINITE]
-            steps.append(
-                Step(
-                    tuple(m for m, _ in rows), tuple(r for _, r in rows), tuple(int(cost[r]) for _, r in rows)
-                )
-            )
-        return steps
+    def _table(self, cost: Ints, drawn: Ints) -> tuple[int, list[int]] | None:
+        """The least sum of options, one for each node at most, and which they are."""
+        if not self.options:
+            return None
+        ordered = cost[self.order]
+        moves = np.minimum.reduceat(ordered, self.starts)
+        costs = [moves[a:b] for a, b in itertools.pairwise(self.bounds)]
+        solved = self.table.solve(self.steps, costs, drawn, self.meter)
+        if solved is None:
+            return None
+        taken = []
+        for first, move in zip(self.bounds, solved[1], strict=False):
+            if move >= 0:
+                begin = int(self.starts[first + move])
+                end = begin + int(np.flatnonzero(ordered[begin:] == moves[first + move])[0])
+                taken.append(int(self.order[end]))
+        return solved[0], taken
 
     def _offer_answer(self, taken: list[int], out: frozenset[int]) -> int:
         """Keep the answer made of these options when it is the best so far; its true cost."""

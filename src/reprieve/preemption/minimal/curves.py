@@ -100,9 +100,9 @@ def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
 
 def _plain(problem: Problem, held: Pieces, forced: Flags) -> Flags:
     """Nodes whose units live only there, draw on no budget and bar nobody: their cheapest units are what they seem."""
-    odd = forced | spanning(problem)[held.unit] | problem.uses[held.unit].any(axis=1)
+    draws = np.asarray(problem.uses[held.unit].sum(axis=1) > 0)
     plain = np.ones(problem.nodes, np.bool_)
-    plain[held.node[odd]] = False
+    plain[held.node[forced | spanning(problem)[held.unit] | draws]] = False
     return plain
 
 
@@ -124,8 +124,7 @@ class _Stack:
     def enough(self, here: Ints, count: Ints, lacking: Ints) -> Flags:
         """Whether the cheapest so many pieces free what lacks."""
         freed = self.by_cost[here, np.clip(count, 0, self.by_cost.shape[1] - 1)]
-        result: Flags = (freed >= lacking).all(axis=1)
-        return result
+        return np.asarray((freed >= lacking).all(axis=1))
 
 
 def _stack(nodes: int, held: Pieces, chosen: Flags) -> _Stack:

@@ -99,7 +99,8 @@ class Focus:
 
     def _direct(self, picks: dict[int, int]) -> Found:
         """The answer made of the picked offers, at its true cost."""
-        problem, units = self.problem, set()
+        problem = self.problem
+        units: set[int] = set()
         placed = np.zeros((1, problem.nodes), np.int64)
         for node, k in picks.items():
             placed[0, node] = k

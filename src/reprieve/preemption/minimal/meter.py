@@ -1,13 +1,13 @@
 """How much work a search may still do.
 
-Work is counted in steps that cost about a microsecond each, so that equal inputs stop at equal points on every
+Work is counted in steps that cost about two microseconds each, so that equal inputs stop at equal points on every
 machine; a caller with a clock may cut the search short earlier. Nothing here reads a clock.
 """
 
 from collections.abc import Callable
 
 #: Steps in a second of an ordinary core; the time budget in seconds times this is the work limit.
-STEPS_PER_SECOND = 1_000_000
+STEPS_PER_SECOND = 500_000
 
 
 class Meter:

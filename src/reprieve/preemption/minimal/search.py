@@ -16,8 +16,9 @@ from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import NOBODY, Answer, Flags, Problem, Score
 from reprieve.preemption.minimal.table import INFINITE
 
-#: Up to this many nodes everything goes to the exact core.
+#: Up to this many nodes everything goes to the exact core; with one class of pods a close look pays earlier.
 SMALL = 64
+SMALL_UNIFORM = 16
 #: Nodes that a problem with several classes of pods sends there when it is larger.
 CHOSEN = 96
 
@@ -73,7 +74,7 @@ def _roomy(problem: Problem, evictable: Flags) -> bool:
 def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> tuple[Found, bool]:
     """The best answer below the limit, and whether every node and set of victims was considered."""
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
-    if len(nodes) <= SMALL or problem.absorbs:
+    if len(nodes) <= (SMALL_UNIFORM if problem.classes == 1 else SMALL) or problem.absorbs:
         core = Core(problem, evictable, nodes, limit, meter)
         return core.solve(), core.offer.complete
     if problem.classes == 1:

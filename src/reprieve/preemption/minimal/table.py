@@ -2,7 +2,7 @@
 
 The state after some nodes is how many pods were placed on each *axis* (one for every class that could run out, one for
 all the others) and how much of each budget is drawn. Budgets saturate at their allowance; what goes beyond is paid on the
-spot.
+spot. All moves of a node are tried at once: each is a row that says from which state every state is reached.
 """
 
 import itertools
@@ -16,12 +16,12 @@ from reprieve.preemption.minimal.model import Ints
 INFINITE = 1 << 61
 
 
-class Step(NamedTuple):
-    """The distinct moves of one node: each the cheapest of the options that move equally far."""
+class Rows(NamedTuple):
+    """Ways to move on: from where each state is reached, at what extra cost, and by which of the moves."""
 
-    moves: tuple[tuple[int, ...], ...]  # pods on each axis, then draws on each budget
-    option: tuple[int, ...]  # which option that is
-    cost: tuple[int, ...]
+    origin: Ints  # [row, state]; one past the last state: not reached
+    extra: Ints  # [row] violations times their price
+    move: Ints  # [row]
 
 
 class Table:
@@ -30,87 +30,88 @@ class Table:
     def __init__(self, need: int, lengths: tuple[int, ...], allowed: tuple[int, ...], price: int) -> None:
         self.need, self.lengths, self.allowed, self.price = need, lengths, allowed, price
         self.shape = tuple(n + 1 for n in (*lengths, *allowed))
-        pods = np.zeros(self.shape, np.int64)
-        for axis, length in enumerate(lengths):
-            pods += np.arange(length + 1).reshape([-1 if a == axis else 1 for a in range(len(self.shape))])
-        self._goal = pods == need
-        self._known: dict[tuple[int, ...], list[tuple[tuple[slice, ...], tuple[slice, ...], int]]] = {}
+        self.states = int(np.prod(self.shape))
+        grid = np.indices(self.shape).reshape(len(self.shape), self.states)
+        self._pods = grid[: len(lengths)].sum(axis=0)
+        self._grid = grid
+        self._known: dict[tuple[int, ...], tuple[Ints, Ints]] = {}
 
-    def solve(self, steps: list[Step], drawn: Ints, meter: Meter) -> tuple[int, list[int]] | None:
-        """The least cost and the option taken on each node (-1: none), or None when there is no way."""
-        start = np.full(self.shape, INFINITE, np.int64)
-        beyond = np.maximum(drawn - np.array(self.allowed, np.int64), 0)
-        start[(*(0 for _ in self.lengths), *np.minimum(drawn, self.allowed).tolist())] = self.price * int(
-            beyond.sum()
+    def rows(self, moves: list[tuple[int, ...]]) -> Rows:
+        """The rows of one node; a move is the pods on each axis, then the draws on each budget."""
+        parts = [self._move(move) for move in moves]
+        return Rows(
+            np.concatenate([origin for origin, _ in parts]),
+            np.concatenate([extra for _, extra in parts]),
+            np.repeat(np.arange(len(moves)), [len(extra) for _, extra in parts]),
         )
-        layers = [start]
-        for step in steps:
-            layers.append(self._advance(layers[-1], step))
-            meter.take((4 + start.size / 1000) * len(step.moves) + 2)
-        final = np.where(self._goal, layers[-1], INFINITE)
-        best = int(final.argmin())
-        cost = int(final.flat[best])
-        if cost >= INFINITE:
+
+    def solve(
+        self, steps: list[Rows], costs: list[Ints], drawn: Ints, meter: Meter
+    ) -> tuple[int, list[int]] | None:
+        """The least cost and the move taken on each node (-1: none), or None when there is no way.
+
+        `costs` holds the cost of each node's moves, `drawn` what the budgets have lost already.
+        """
+        layer = np.full(self.states + 1, INFINITE, np.int64)
+        beyond = np.maximum(drawn - np.array(self.allowed, np.int64), 0)
+        start = (*(0 for _ in self.lengths), *np.minimum(drawn, self.allowed).tolist())
+        layer[int(np.ravel_multi_index(start, self.shape))] = self.price * int(beyond.sum())
+        layers = [layer]
+        for step, cost in zip(steps, costs, strict=True):
+            reached = layer[step.origin] + (cost[step.move] + step.extra)[:, None]
+            layer = layer.copy()
+            np.minimum(layer[:-1], reached.min(axis=0), out=layer[:-1])
+            layers.append(layer)
+            meter.take(4 + step.origin.size / 1500)
+        final = np.where(self._pods == self.need, layer[:-1], INFINITE)
+        state = int(final.argmin())
+        if final[state] >= INFINITE:
             return None
-        state = tuple(int(i) for i in np.unravel_index(best, self.shape))
-        return cost, self._trace(layers, steps, state)
+        return int(final[state]), self._trace(layers, steps, costs, state)
 
-    def _advance(self, before: Ints, step: Step) -> Ints:
-        after = before.copy()
-        for move, cost in zip(step.moves, step.cost, strict=True):
-            for source, target, beyond in self._shifts(move):
-                part = after[target]
-                np.minimum(part, before[source] + (cost + beyond * self.price), out=part)
-        return after
-
-    def _shifts(self, move: tuple[int, ...]) -> list[tuple[tuple[slice, ...], tuple[slice, ...], int]]:
-        """Slices (from, to) of a move, and how many pods go beyond a budget in each."""
-        if move in self._known:
-            return self._known[move]
-        axes: list[list[tuple[slice, slice, int]]] = []
-        for by, length in zip(move, self.lengths, strict=False):
-            axes.append([(slice(0, length + 1 - by), slice(by, None), 0)])
-        for by, allowed in zip(move[len(self.lengths) :], self.allowed, strict=True):
-            inside = [(slice(0, allowed + 1 - by), slice(by, None), 0)] if by <= allowed else []
-            over = [
-                (slice(have, have + 1), slice(allowed, None), have + by - allowed)
-                for have in range(max(0, allowed - by + 1), allowed + 1)
-            ]
-            axes.append(inside + over)
-        self._known[move] = [
-            (tuple(s for s, _, _ in each), tuple(t for _, t, _ in each), sum(b for _, _, b in each))
-            for each in itertools.product(*axes)
-        ]
-        return self._known[move]
-
-    def _trace(self, layers: list[Ints], steps: list[Step], state: tuple[int, ...]) -> list[int]:
+    def _trace(self, layers: list[Ints], steps: list[Rows], costs: list[Ints], state: int) -> list[int]:
         taken = [-1] * len(steps)
         for at in range(len(steps) - 1, -1, -1):
-            before, here = layers[at], int(layers[at + 1][state])
-            if int(before[state]) == here:
-                continue
-            taken[at], state = self._origin(before, steps[at], state, here)
+            before, step = layers[at], steps[at]
+            if before[state] != layers[at + 1][state]:
+                reached = before[step.origin[:, state]] + costs[at][step.move] + step.extra
+                row = int(reached.argmin())
+                taken[at], state = int(step.move[row]), int(step.origin[row, state])
         return taken
 
-    def _origin(
-        self, before: Ints, step: Step, state: tuple[int, ...], here: int
-    ) -> tuple[int, tuple[int, ...]]:
-        for move, option, cost in zip(step.moves, step.option, step.cost, strict=True):
-            choices = [
-                [have - by]
-                if axis < len(self.lengths) or have < self.shape[axis] - 1
-                else range(have - by, have + 1)
-                for axis, (have, by) in enumerate(zip(state, move, strict=True))
+    def _move(self, move: tuple[int, ...]) -> tuple[Ints, Ints]:
+        """The rows of one move: one for the plain shift, more where a budget saturates, one for each draw beyond it."""
+        if move not in self._known:
+            choices: list[range] = [range(1)] * len(self.lengths)
+            choices += [
+                range(min(by, allowed) + 1)
+                for by, allowed in zip(self._draws(move), self.allowed, strict=True)
             ]
-            for origin in itertools.product(*choices):
-                if min(origin) < 0:
-                    continue
-                beyond = sum(
-                    max(0, have + by - allowed)
-                    for have, by, allowed in zip(
-                        origin[len(self.lengths) :], move[len(self.lengths) :], self.allowed, strict=True
-                    )
-                )
-                if int(before[origin]) + cost + beyond * self.price == here:
-                    return option, origin
-        raise AssertionError("a state of the table has no origin")
+            rows = [self._row(move, lacking) for lacking in itertools.product(*choices)]
+            self._known[move] = (
+                np.array([origin for origin, _ in rows], np.int64),
+                np.array([extra for _, extra in rows], np.int64),
+            )
+        return self._known[move]
+
+    def _draws(self, move: tuple[int, ...]) -> tuple[int, ...]:
+        return move[len(self.lengths) :]
+
+    def _row(self, move: tuple[int, ...], left: tuple[int, ...]) -> tuple[Ints, int]:
+        """Origins of all states when a budget that ends saturated had `left` of its allowance before the move."""
+        reached = np.ones(self.states, np.bool_)
+        origin, extra = [], 0
+        for axis, by in enumerate(move):
+            have = self._grid[axis]
+            before = have - by
+            if axis >= len(self.lengths):
+                allowed = self.allowed[axis - len(self.lengths)]
+                saturated = have == allowed
+                if left[axis] < by:
+                    before = np.where(saturated, allowed - left[axis], before)
+                    reached &= saturated
+                    extra += (by - left[axis]) * self.price
+            reached &= before >= 0
+            origin.append(np.maximum(before, 0))
+        flat = np.ravel_multi_index(tuple(origin), self.shape)
+        return np.where(reached, flat, self.states), extra

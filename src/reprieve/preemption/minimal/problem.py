@@ -1,0 +1,121 @@
+"""From the cluster's columns to the abstract question, and back from unit numbers to units."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.cluster import NOWHERE
+from reprieve.cluster.columns import Mask, Rows
+from reprieve.placement.static import static_fit
+from reprieve.preemption.cost import Ledger
+from reprieve.preemption.gangs import Gang
+from reprieve.preemption.minimal.clashes import clash, clashing, reaches_further
+from reprieve.preemption.minimal.model import Flags, Ints, Problem
+from reprieve.preemption.minimal.roster import Roster
+from reprieve.preemption.units import Unit
+from reprieve.preemption.view import View
+
+#: Weights become integers: all of them together stay below this, so that violations times their price fit 64 bits.
+HEADROOM = 1 << 44
+FINEST = 1 << 30
+
+
+class Question(NamedTuple):
+    problem: Problem
+    roster: Roster
+    slots: Rows  # of each node of the problem
+    classes: list[list[int]]  # waiting pods of each class, in queue order
+    further: bool  # rules beyond the problem apply: the answer needs the real filters' word
+    scale: float  # one unit of weight in the problem's integers
+
+    def unit(self, number: int) -> Unit:
+        return self.roster.unit(number)
+
+
+def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: int | None) -> Question:
+    """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
+    cluster = view.cluster
+    classes: dict[int, list[int]] = {}
+    for row in gang.rows:
+        classes.setdefault(int(cluster.pods.cls[row]), []).append(row)
+    waiting = [cluster.classes.all[number] for number in classes]
+    admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
+    if within is not None:
+        admitted &= within
+    slots = np.flatnonzero(admitted.any(axis=0)).astype(np.int32)
+    roster = Roster(view, gang.priority, ceiling, slots)
+    bars = np.array([clashing(cluster, cls) for cls in waiting], np.bool_)
+    counts = np.array([len(rows) for rows in classes.values()], np.int64)
+    alone = np.array([clash(cluster, cls, cls) for cls in waiting], np.bool_)
+    most = np.where(admitted[:, slots], np.where(alone, 1, counts)[:, None], 0)
+    most[_barred(view, roster, slots, bars)] = 0
+    asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
+    columns = np.flatnonzero(asked.any(axis=0))
+    spent, uses, allowed = roster.budgets()
+    weight, scale = _integers(roster.weights(Ledger(view)))
+    problem = Problem(
+        free=_free(view, gang, slots)[:, columns],
+        requests=asked[:, columns],
+        counts=counts,
+        most=most,
+        need=need,
+        priority=roster.priority,
+        weight=weight,
+        spent=spent,
+        uses=uses,
+        allowed=allowed,
+        pod_unit=roster.pod_unit,
+        pod_node=roster.pod_node,
+        pod_requests=cluster.demand(roster.pod_row).T[:, columns],
+        pod_bars=bars[:, cluster.pods.cls[roster.pod_row]].T,
+        apart=tuple(
+            (a, b) for a in range(len(waiting)) for b in range(a) if clash(cluster, waiting[a], waiting[b])
+        ),
+        absorbs=roster.absorbs,
+    )
+    further = any(reaches_further(cluster, cls) for cls in waiting)
+    return Question(problem, roster, slots, list(classes.values()), further, scale)
+
+
+def _free(view: View, gang: Gang, slots: Rows) -> Ints:
+    """What is free on each node, less what was promised there to pods that are at least as important."""
+    cluster = view.cluster
+    free: Ints = cluster.nodes.free(slots).T.copy()
+    index = {slot: at for at, slot in enumerate(slots.tolist())}
+    own = set(gang.rows)
+    for name, rows in cluster.nominated.items():
+        at = index.get(cluster.nodes.slot_of.get(name, -1))
+        for row in rows if at is not None else ():
+            if (
+                row not in own
+                and cluster.pods.node[row] == NOWHERE
+                and cluster.pods.priority[row] >= gang.priority
+            ):
+                asked = cluster.classes.requests[:, cluster.pods.cls[row]]
+                free[at, : len(asked)] -= asked
+    return free
+
+
+def _barred(view: View, roster: Roster, slots: Rows, bars: Flags) -> Flags:
+    """[class, node] where a pod that nobody may evict keeps the class away."""
+    pods = view.cluster.pods
+    barred = np.zeros((len(bars), len(slots)), np.bool_)
+    if not bars.any():
+        return barred
+    at = np.full(view.cluster.nodes.slots + 2, -1, np.int64)
+    at[slots] = np.arange(len(slots))
+    staying = np.flatnonzero((pods.node[: pods.rows] >= 0) & ~roster.evictable)
+    where = at[pods.node[staying]]
+    for number, kinds in enumerate(bars):
+        hit = where[(where >= 0) & kinds[pods.cls[staying]]]
+        barred[number, hit] = True
+    return barred
+
+
+def _integers(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[Ints, float]:
+    """Weights as integers, each at least one: nobody is evicted for nothing."""
+    total = float(weights.sum())
+    scale = float(FINEST)
+    while total * scale > HEADROOM:
+        scale /= 2
+    return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
