@@ -195,6 +195,14 @@ class Cluster:
         """What pods ask for: resources (rows) by pods (columns)."""
         return self.classes.requests[:, self.pods.cls[rows]]
 
+    def missing_classes(self) -> list[str]:
+        """Names of priority classes that pods or groups state and nobody has seen."""
+        found = [resolve(pod, self.priorities).missing for pod in self._subjects.values()]
+        found += [
+            resolve(group, self.priorities).missing for group in self.groups.objects if group is not None
+        ]
+        return sorted({name for name in found if name})
+
     def _count(self, row: int, slot: int, sign: int) -> None:
         if slot < 0:
             return

@@ -1,5 +1,7 @@
 """Who may preempt, and when an earlier preemption must be waited for."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from reprieve.cluster.columns import Rows
@@ -17,7 +19,8 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     """Why a pod may not preempt now; empty when it may.
 
     1. Its policy is Never.
-    2. On the node it was promised a less important pod is on its way out for it. Unless that node can no longer help.
+    2. On the node it was promised a less important pod is on its way out for it. Unless that node can no longer help (KEP-5710:
+       unless the pod would still not fit there afterwards).
     """
     if view.cluster.pods.about[row].never_preempts:
         return NEVER
@@ -25,7 +28,8 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     if slot is None or codes[slot] == UNRESOLVABLE:
         return ""
     own = int(view.cluster.pods.priority[row])
-    return TERMINATING if making_way(view, slot, own) else ""
+    waits = making_way(view, slot, own) and (view.faithful or _promises_stand(view, [row], 1))
+    return TERMINATING if waits else ""
 
 
 def must_wait(view: View, asker: Asker) -> bool:
@@ -36,23 +40,23 @@ def must_wait(view: View, asker: Asker) -> bool:
     slots = {slot for row in asker.waiting if (slot := promised_slot(view.cluster, row)) is not None}
     if not any(making_way(view, slot, asker.gang.priority) for slot in slots):
         return False
-    return view.faithful or _promises_stand(view, asker)
+    return view.faithful or _promises_stand(view, asker.waiting, asker.gang.min_count - len(asker.running))
 
 
-def _promises_stand(view: View, asker: Asker) -> bool:
-    """Whether enough of the gang's pods fit where they were promised to go, once whoever is on the way out is gone."""
+def _promises_stand(view: View, rows: Sequence[int], needed: int) -> bool:
+    """Whether as many of the pods as needed fit where they were promised to go, once whoever is on the way out is gone."""
     cluster = view.cluster
     leaving = np.flatnonzero(cluster.pods.preempted[: cluster.pods.rows] & (view.home >= 0)).astype(np.int32)
     mark = cluster.checkpoint()
     cluster.detach_all(leaving)
     placed = 0
-    for row in asker.waiting:
+    for row in rows:
         slot = promised_slot(cluster, row)
         if slot is not None and passes(Cycle(cluster, row, view.faithful), slot, view.scoring):
             cluster.attach(row, slot)
             placed += 1
     cluster.rollback(mark)
-    return placed > 0 and placed + len(asker.running) >= asker.gang.min_count
+    return placed >= max(needed, 1)
 
 
 def making_way(view: View, slot: int, below: int) -> bool:

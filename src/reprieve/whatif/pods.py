@@ -1,16 +1,23 @@
 """A plan for a pod or a pod group, over manifests."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
 from reprieve.objects.decode import decode_all
-from reprieve.objects.meta import Document, Object
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.meta import Document, LabelSelector, Object
 from reprieve.objects.times import parse_time
 from reprieve.preemption import Plan, decide
+from reprieve.whatif.warnings import warnings
+
+_MAPS = ("Service", "ReplicationController")
+_SELECTORS = ("ReplicaSet", "StatefulSet")
 
 
 def plan_unit(
@@ -21,16 +28,40 @@ def plan_unit(
 ) -> Plan:
     """Who makes way for a pod or pod group. Without `now` the present moment counts."""
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
-    return decide(load(decode_all(objects)), for_, Configuration.load(config), ticks(moment))
+    cluster = load(objects)
+    plan = decide(cluster, for_, Configuration.load(config), ticks(moment), alternatives=True)
+    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *warnings(cluster)))
 
 
-def load(objects: Iterable[Object]) -> Cluster:
+def load(objects: Iterable[Document]) -> Cluster:
     """A cluster of these objects.
 
     Manifests do not say whether a scheduler still keeps the promises (nominations) it once made to other waiting pods, so no room is
     kept for them; kube-scheduler's recorded answers do the same.
     """
+    documents = list(objects)
     cluster = Cluster(promises=False)
-    for each in objects:
+    seen: set[tuple[type[Object], str]] = set()
+    for each in decode_all(documents):
+        identity = (type(each), each.key)
+        if identity in seen:
+            raise ReprieveError(f"{type(each).__name__}/{each.key} is given twice; which one counts?")
+        seen.add(identity)
         cluster.set(each)
+    for kind, namespace, name, selector in _owners(documents):
+        cluster.set_owner(kind, namespace, name, selector)
     return cluster
+
+
+def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:
+    """Selectors of services and controllers: only default spreading reads them, so they have no typed view."""
+    for document in documents:
+        kind = document.get("kind")
+        if kind not in (*_MAPS, *_SELECTORS):
+            continue
+        selector = (document.get("spec") or {}).get("selector")
+        if not selector:
+            continue
+        meta = document.get("metadata") or {}
+        raw = {"matchLabels": selector} if kind in _MAPS else selector
+        yield kind, meta.get("namespace", ""), meta.get("name", ""), msgspec.convert(raw, LabelSelector)

@@ -1,0 +1,83 @@
+"""`reprieve plan`: would it fit, and if not, who makes way and why."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reprieve.cli.output import NO, YES, Output, output_option, print_result
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command("plan")
+@click.option(
+    "-f",
+    "--filename",
+    "filenames",
+    multiple=True,
+    metavar="FILE|DIR|-",
+    help="Manifests: a file, a folder, or - for standard input. May be given several times.",
+)
+@click.option(
+    "--for", "for_", required=True, metavar="KIND/NS/NAME", help="A Pod, a PodGroup or a Kueue Workload."
+)
+@click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
+@click.option("--now", metavar="TIME", help="The moment of the plan (RFC 3339); default: now.")
+@click.option(
+    "--kubeconfig", type=click.Path(), help="Read the objects from this cluster. Nothing is written."
+)
+@output_option
+def command(
+    filenames: tuple[str, ...],
+    for_: str,
+    config: str | None,
+    now: str | None,
+    kubeconfig: str | None,
+    output: Output,
+) -> None:
+    """Would it fit, and if not: who makes way, on which node, and why?
+
+    Nothing is changed anywhere. Exit code 0: it fits, now or once others made way; 1: it does not; 2: bad input.
+
+    \b
+    Examples:
+      reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
+      kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml | reprieve plan -f - --for Pod/web/api-0
+      reprieve plan --kubeconfig ~/.kube/config --for PodGroup/ml/train -o json
+    """
+    if not filenames and not kubeconfig:
+        raise click.UsageError("give manifests with -f, or a cluster with --kubeconfig")
+    import reprieve
+    from reprieve.config import Configuration
+
+    documents = [*_documents(filenames), *(read_cluster(kubeconfig) if kubeconfig else ())]
+    configuration: Any = Configuration.read(config) if config else None
+    answer = reprieve.plan(documents, for_, config=configuration, now=now)
+    data = answer.to_dict()
+    print_result(data, output, lambda screen: _render(screen, answer, data))
+    raise SystemExit(
+        NO if data.get("outcome", data.get("mode")) in ("unschedulable", "gated", "NoFit") else YES
+    )
+
+
+def _documents(filenames: tuple[str, ...]) -> list[dict[str, Any]]:
+    from reprieve.objects.documents import read_documents
+
+    return [source.document for filename in filenames for source in read_documents(filename)]
+
+
+def read_cluster(kubeconfig: str) -> list[dict[str, Any]]:
+    """Every object of a live cluster that a plan reads."""
+    from reprieve.kube.dump import read_cluster as read
+
+    return read(kubeconfig)
+
+
+def _render(screen: "Console", answer: Any, data: dict[str, Any]) -> None:
+    from reprieve.cli.plan_table import render, render_fields
+
+    if "outcome" in data:
+        render(screen, answer)
+    else:
+        render_fields(screen, data)
