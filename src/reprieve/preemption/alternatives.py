@@ -29,6 +29,8 @@ def for_gang(view: View, asker: Asker, chosen: Selection) -> tuple[Alternative, 
             other = _with_algorithm(view, algorithm)
             answer = select_for_gang(GangSearch(other, asker.gang, asker.domains))
             found.append(_alternative(other, title, answer))
+    if view.config.preemption.algorithm != "minimal-cost":
+        found.append(_cheapest(view, asker, chosen))
     needed = asker.gang.min_count - asker.gang.running
     if 0 < needed < len(asker.gang.rows):
         smaller = asker.gang._replace(rows=asker.gang.rows[:needed])
@@ -44,6 +46,14 @@ def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tupl
     names = view.cluster.nodes.names
     found = [_alternative(view, f"on node {names[each.assigned[0].slot]}", each) for each in others[:MOST]]
     return tuple(each for each in found if each is not None)
+
+
+def _cheapest(view: View, asker: Asker, chosen: Selection) -> Alternative | None:
+    from reprieve.preemption.minimal.improve import improve
+
+    other = _with_algorithm(view, "minimal-cost")
+    found = improve(other, asker.gang, chosen, [each.nodes for each in asker.domains], None)
+    return None if found is None else _alternative(other, "at the least cost (minimal-cost)", found.selection)
 
 
 def _with_algorithm(view: View, algorithm: str) -> View:
