@@ -62,7 +62,7 @@ def find_assignment(
 ) -> tuple[Assignment, list[Victim]]:
     """Flavors and victims for a workload: all its pods if that is possible at all, else as many as possible."""
     rules = quota.rules
-    scout = Scout(claim, queue, rules)
+    scout = Scout(claim, queue, rules, quota.truce.protected_from(claim.key))
     assigner = Assigner(queue, quota.ledger.flavors, rules, scout)
 
     def attempt(demands: Sequence[Demand]) -> tuple[Assignment, list[Victim]] | None:
@@ -124,6 +124,9 @@ class _Cycle:
         refused = refusal(
             claim.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
+        if refused is None and quota.truce.lets_pass(claim.key):
+            passing = quota.truce.lets_pass(claim.key)
+            refused = Refusal(WAITING_FOR_QUOTA, sentences.steps_back(passing))
         if refused is not None:
             self._refuse(claim, refused)
             return None
@@ -273,6 +276,7 @@ class _Cycle:
             message = sentences.preempted(claim, queue, victim)
             workload = transitions.preempt(victim.claim.workload, victim.reason, message, self._now)
             self._outcome.evicted.append(Eviction(victim, claim, message, workload))
+            self._quota.truce.preempted(claim.key, victim.claim.key)
             self._outcome.events += sentences.preemption_events(claim, victim, message)
         self._forget_scan(claim)
         message = f"{entry.assignment.message()}. Pending the preemption of {len(entry.victims)} workload(s)"
@@ -300,6 +304,8 @@ class _Cycle:
             ready = backoff_over(claim.workload, self._now)
             scan = quota.scans.get(claim.key)
             quota.pending[claim.queue].requeue(claim, reason, ready, scan, condition)
+            if reason != PENDING_PREEMPTION:
+                quota.preemptor_gave_up(claim.key, self._now)
 
 
 def _admission(queue: QueueNode, assignment: Assignment) -> Admission:

@@ -31,6 +31,10 @@ _DUE_TO = {
 _FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
 
 
+def steps_back(passing: str) -> str:
+    return f"Workload lets {passing} pass, for which it was preempted again and again"
+
+
 class Event(NamedTuple):
     workload: str
     type: str

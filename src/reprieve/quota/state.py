@@ -6,7 +6,7 @@ between the two and wakes parked ones when something they may be waiting for cha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -20,6 +20,7 @@ from reprieve.quota.ledger import Ledger
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import CohortNode
+from reprieve.quota.truce import Truce
 
 SUSPENDED = "Suspended"
 ORIGIN = "kueue.x-k8s.io/multikueue-origin"
@@ -33,6 +34,7 @@ class Quota:
         self.ledger = Ledger(self.rules)
         self.pending: dict[str, PendingQueue] = {}
         self.scans: dict[str, Scan] = {}
+        self.truce = Truce()
         self.cycles = 0
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.priority_classes: dict[tuple[str, str], int] = {}
@@ -46,6 +48,7 @@ class Quota:
     # --- queues -------------------------------------------------------------------------------------
 
     def put_cluster_queue(self, queue: ClusterQueue, now: datetime) -> None:
+        self.truce.quota_changed()
         self.ledger.put_queue(queue)
         strict = queue.spec.queueing_strategy == "StrictFIFO"
         if queue.name in self.pending:
@@ -57,6 +60,7 @@ class Quota:
 
     def drop_cluster_queue(self, name: str, now: datetime) -> None:
         self.flush(name, now)
+        self.truce.quota_changed()
         self.ledger.drop_queue(name)
         for claim in self._everybody(self.pending.pop(name, None)):
             self._home.pop(claim.key, None)
@@ -98,7 +102,9 @@ class Quota:
             self._forget(workload.key)
             claim = self._claim(workload, _admitted_by(workload))
             self.ledger.reserve(claim)
-            if held is not None and _uses_less(claim, held):
+            if held is None:
+                self._wake(self.truce.reserved(claim.key), now)
+            elif _uses_less(claim, held):
                 self.flush(held.queue, now)
             return
         if held is not None:
@@ -116,10 +122,21 @@ class Quota:
         self._let_go(key, now)
 
     def _let_go(self, key: str, now: datetime) -> None:
+        """It neither holds quota nor waits any more."""
         home = self._home.get(key)
         self._forget(key)
+        self._wake(self.truce.gone(key), now)
+        self.truce.quota_given_back()
         if home is not None:
             self.flush(home, now)
+
+    def _wake(self, keys: Iterable[str], now: datetime) -> None:
+        for home in sorted({self._home[key] for key in keys if key in self._home}):
+            self.flush(home, now)
+
+    def preemptor_gave_up(self, key: str, now: datetime) -> None:
+        """Tried without progress: whoever stepped back for it may be tried again."""
+        self._wake(self.truce.gave_up(key), now)
 
     def _forget(self, key: str) -> None:
         """Out of whatever queue it was in."""

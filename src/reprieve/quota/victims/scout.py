@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.claims import Claim
@@ -23,12 +23,14 @@ class Scout:
     that asks for a single resource is searched for once.
     """
 
-    __slots__ = ("_answers", "_claim", "_queue", "_rules")
+    __slots__ = ("_answers", "_claim", "_protected", "_queue", "_rules")
 
-    def __init__(self, claim: Claim, queue: QueueNode, rules: Rules) -> None:
+    def __init__(self, claim: Claim, queue: QueueNode, rules: Rules, protected: Collection[str] = ()) -> None:
         self._claim = claim
         self._queue = queue
         self._rules = rules
+        self._protected = frozenset(protected)
+        """Workloads that are no candidates, whatever the policies say."""
         self._answers: dict[_Question, list[Victim]] = {}
 
     def victims(
@@ -40,7 +42,7 @@ class Scout:
         if found is None:
             for key in requests.keys() | short:
                 self._queue.cell(key)
-            ask = Ask(self._claim, self._queue, requests, short)
+            ask = Ask(self._claim, self._queue, requests, short, self._protected)
             found = (
                 fair.find_victims(ask, self._rules)
                 if self._rules.fair_sharing

@@ -43,6 +43,8 @@ class Ask(NamedTuple):
     queue: QueueNode
     requests: Mapping[FlavorResource, int]
     short: frozenset[FlavorResource]
+    protected: frozenset[str] = frozenset()
+    """Workloads that are no candidates."""
 
     def fits(self, borrowing: bool) -> bool:
         cells = self.queue.cells
@@ -57,6 +59,8 @@ def candidates(ask: Ask, queue: QueueNode, evicted: bool) -> Iterator[Ranked]:
     """Workloads of the queue that use what the preemptor is short of and that the policy gives it, in order."""
     policy = ask.queue.within_policy if queue is ask.queue else ask.queue.reclaim_policy
     ranked = queue.roster.using(ask.short, evicted)
+    if ask.protected:
+        ranked = (item for item in ranked if item[-1].key not in ask.protected)
     if policy == ANY:
         return (item for item in ranked if not item[-1].away)
     if policy == LOWER_PRIORITY:
