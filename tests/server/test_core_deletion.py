@@ -106,3 +106,11 @@ async def test_a_collection_is_deleted_by_selector(wire: Wire) -> None:
     assert deleted.body["kind"] == "ConfigMapList"
     assert deleted.names == ["a", "b"]
     assert (await wire.get(CONFIG_MAPS)).names == ["c"]
+
+
+async def test_the_namespaces_that_everything_relies_on_stay(wire: Wire) -> None:
+    refused = await wire.delete("/api/v1/namespaces/default")
+    assert (refused.status, refused.message) == (
+        403,
+        'namespaces "default" is forbidden: this namespace may not be deleted',
+    )

@@ -9,13 +9,14 @@ from datetime import timedelta
 
 from reprieve.objects.times import format_time
 from reprieve.server.backend import Backend, DeleteOptions
-from reprieve.server.errors import bad_request, conflict
+from reprieve.server.errors import bad_request, conflict, forbidden
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
+_IMMORTAL = ("default", "kube-system", "kube-public")
 _POLICIES = ("", "Background", "Foreground", "Orphan")
 
 
@@ -28,6 +29,8 @@ def delete(
     dry_run: bool = False,
 ) -> tuple[Record, bool]:
     """The last or the marked state, and whether the object is gone."""
+    if resource.storage_key == "namespaces" and name in _IMMORTAL:
+        raise forbidden("", "namespaces", name, "this namespace may not be deleted")
     current = backend.existing(resource, namespace, name)
     document = current.object
     _check_preconditions(resource, current, document, options)

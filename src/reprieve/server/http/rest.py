@@ -257,7 +257,7 @@ async def _create(call: Call) -> web.StreamResponse:
     if review is not None:
         return call.answer(encode(review(document, call.identity)), 201)
     if resource.plural == "bindings":
-        return await _bind_document(call, document, (document.get("metadata") or {}).get("name", ""))
+        return await _bind_document(call, document)
     if call.backend.store.count >= call.rest.limits.objects:
         raise ApiError(
             507, "InsufficientStorage", f"the server holds {call.rest.limits.objects} objects already"
@@ -390,10 +390,11 @@ async def _bind(call: Call) -> web.StreamResponse:
     return await _bind_document(call, await call.document(), call.target.name)
 
 
-async def _bind_document(call: Call, binding: Document, name: Any) -> web.StreamResponse:
-    meta = binding.get("metadata")
-    if meta is not None and not isinstance(meta, dict):
+async def _bind_document(call: Call, binding: Document, name: str = "") -> web.StreamResponse:
+    meta = binding.get("metadata") or {}
+    if not isinstance(meta, dict):
         raise bad_request("Binding: metadata: expected an object")
+    name = name or meta.get("name", "")
     if not isinstance(name, str) or not name:
         raise bad_request("Binding: metadata.name: the name of the pod is required")
     pods.bind(call.backend, call.target.namespace, name, binding, call.dry_run())
