@@ -1,0 +1,158 @@
+"""`reprieve up --workers N`: a manager and N worker clusters on this machine, ready to be watched.
+
+Each cluster is a whole control plane with its own port, data and kubeconfig. The workers run scheduler and quota, the
+manager quota and fleet; all of it in this process. Every cluster gets a queue `main` in namespace `default`, with the
+fake nodes' capacity as its quota.
+"""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reprieve.config import Configuration
+from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
+from reprieve.controllers.fleet.access import SECRETS
+from reprieve.fleet.names import CONTROLLER
+from reprieve.kube import (
+    ADMISSION_CHECKS,
+    CLUSTER_QUEUES,
+    LOCAL_QUEUES,
+    MULTIKUEUE_CLUSTERS,
+    MULTIKUEUE_CONFIGS,
+    NAMESPACES,
+    RESOURCE_FLAVORS,
+    ApiError,
+    Client,
+    Resource,
+)
+from reprieve.objects.meta import Document
+from reprieve.objects.quantity import amount, format_amount
+from reprieve.scheduler.process import Process
+from reprieve.server.embedded import EmbeddedServer
+from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.local import local_cluster
+
+CHECK: Final = "fleet"
+FEATURES: Final = {"featureGates": {"MultiKueueOrchestratedPreemption": True}}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFleet:
+    manager: EmbeddedServer
+    workers: dict[str, EmbeddedServer]
+
+    def kubeconfigs(self) -> dict[str, Path]:
+        """Each cluster's name with the file to give to kubectl."""
+        found = {"manager": self.manager.kubeconfig}
+        return found | {name: server.kubeconfig for name, server in self.workers.items()}
+
+
+@asynccontextmanager
+async def local_fleet(
+    workers: int,
+    nodes: Sequence[NodeTemplate],
+    habits: Habits | None = None,
+    *,
+    data_dir: Path | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    config: Configuration | None = None,
+) -> AsyncIterator[LocalFleet]:
+    """Everything started and connected to each other. `port` is the manager's; the workers pick free ones."""
+    configuration = config or Configuration.load(FEATURES)
+    async with AsyncExitStack() as stack:
+
+        async def start(name: str, at: int, with_nodes: Sequence[NodeTemplate]) -> EmbeddedServer:
+            folder = data_dir / name if data_dir is not None else None
+            server = local_cluster(nodes=with_nodes, habits=habits, data_dir=folder, host=host, port=at)
+            return await stack.enter_async_context(server)
+
+        fleet = LocalFleet(
+            await start("manager", port, ()),
+            {name: await start(name, 0, nodes) for name in _names(workers)},
+        )
+        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        for name, server in fleet.workers.items():
+            client = await stack.enter_async_context(Client.from_kubeconfig(server.kubeconfig))
+            await _furnish(client, _quotas(nodes, 1))
+            _control(stack, tasks, client, configuration, name, ("scheduler", "quota"))
+        client = await stack.enter_async_context(Client.from_kubeconfig(fleet.manager.kubeconfig))
+        await _furnish(client, _quotas(nodes, workers), CHECK)
+        await _connect(client, fleet)
+        _control(stack, tasks, client, configuration, "manager", ("quota", "fleet"))
+        yield fleet
+
+
+def _names(workers: int) -> list[str]:
+    return [f"worker{number}" for number in range(1, workers + 1)]
+
+
+def _control(
+    stack: AsyncExitStack,
+    tasks: asyncio.TaskGroup,
+    client: Client,
+    config: Configuration,
+    name: str,
+    controllers: Sequence[str],
+) -> None:
+    process = Process(client, config, controllers, port=None, leader_election=False)
+    stack.callback(tasks.create_task(process.run(), name=f"controllers of {name}").cancel)
+
+
+def _quotas(nodes: Sequence[NodeTemplate], clusters: int) -> dict[str, str]:
+    """What all fake nodes have together, pods aside."""
+    totals: dict[str, int] = {}
+    for template in nodes:
+        for resource, quantity in template.resources.items():
+            if resource != "pods":
+                number = amount(resource, quantity) * template.count * clusters
+                totals[resource] = totals.get(resource, 0) + number
+    return {resource: format_amount(resource, number) for resource, number in totals.items()}
+
+
+async def _furnish(client: Client, quotas: dict[str, str], check: str = "") -> None:
+    resources = [{"name": name, "nominalQuota": quantity} for name, quantity in quotas.items()]
+    spec: Document = {
+        "namespaceSelector": {},
+        "preemption": {"withinClusterQueue": "LowerPriority"},
+        "resourceGroups": [
+            {"coveredResources": list(quotas), "flavors": [{"name": "default", "resources": resources}]}
+        ],
+    }
+    if check:
+        spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": check}]}
+    await _ensure(client, RESOURCE_FLAVORS, {"metadata": {"name": "default"}})
+    await _ensure(client, CLUSTER_QUEUES, {"metadata": {"name": "main"}, "spec": spec})
+    local = {"metadata": {"name": "main", "namespace": "default"}, "spec": {"clusterQueue": "main"}}
+    await _ensure(client, LOCAL_QUEUES, local)
+
+
+async def _connect(client: Client, fleet: LocalFleet) -> None:
+    """Tell the manager of its workers: kubeconfigs in Secrets, as on any cluster."""
+    await _ensure(client, NAMESPACES, {"metadata": {"name": KUBECONFIG_NAMESPACE}})
+    for name, server in fleet.workers.items():
+        data = {"kubeconfig": base64.b64encode(server.kubeconfig.read_bytes()).decode()}
+        metadata = {"name": name, "namespace": KUBECONFIG_NAMESPACE}
+        await client.apply(SECRETS, {"metadata": metadata, "data": data})
+        source = {"kubeConfig": {"location": name, "locationType": "Secret"}}
+        await _ensure(
+            client, MULTIKUEUE_CLUSTERS, {"metadata": {"name": name}, "spec": {"clusterSource": source}}
+        )
+    config = {"metadata": {"name": CHECK}, "spec": {"clusters": list(fleet.workers)}}
+    await _ensure(client, MULTIKUEUE_CONFIGS, config)
+    parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": CHECK}
+    spec = {"controllerName": CONTROLLER, "parameters": parameters}
+    await _ensure(client, ADMISSION_CHECKS, {"metadata": {"name": CHECK}, "spec": spec})
+
+
+async def _ensure(client: Client, resource: Resource, document: Document) -> None:
+    """Create it; what is there from an earlier run (`--data-dir`) stays as it is."""
+    try:
+        await client.create(resource, document)
+    except ApiError as error:
+        if not error.already_exists:
+            raise
