@@ -110,7 +110,8 @@ class Exec:
             hint = f"; {plugin.install_hint}" if plugin.install_hint else ""
             raise ConfigError(f"exec plugin {plugin.command}: {error.strerror}{hint}") from error
         try:
-            output, complaint = await asyncio.wait_for(process.communicate(), EXEC_TIMEOUT)
+            async with asyncio.timeout(EXEC_TIMEOUT):
+                output, complaint = await process.communicate()
         except TimeoutError as error:
             process.kill()
             raise ConfigError(f"exec plugin {plugin.command}: no answer in {EXEC_TIMEOUT:.0f} s") from error

@@ -1,9 +1,12 @@
 """How actions ended, and what a predecessor left unfinished."""
 
+from collections.abc import Iterable
+
 from reprieve.scheduler import marks, recovery, status, wakeups
 from reprieve.scheduler.actions import Action, Bind, Evicted, Preempt, Reprieve
 from reprieve.scheduler.memory import Memory
-from reprieve.scheduler.queue import State
+from reprieve.scheduler.preemptions import Preemption
+from reprieve.scheduler.queue import State, Unit
 
 
 class Aftermath:
@@ -58,25 +61,42 @@ class Aftermath:
         group in mode *all* is finished apart from that (`recover`)."""
         memory = self._memory
         unit, preemption = memory.queue.units.get(preempt.unit), memory.preemptions.get(preempt.unit)
-        if errors or unit is None or preemption is None:
-            memory.preemptions.end(preempt.unit)
-        if not errors:
-            if unit is not None and preemption is not None:
-                preemption.calling = False
-                if preemption.victims:
-                    memory.queue.rest(unit, now)
-                else:
-                    unit.patient = False
-                    memory.settle(unit, now)
-            return []
         actions: list[Action] = []
-        if unit is not None:
-            key, why = next(iter(errors.items()))
-            note = f"{len(errors)} of {len(preempt.victims)} victims could not be evicted, the first {key}: {why}"
-            actions = [*memory.withdraw(unit.key, unit.pods), status.withdrawn(preempt.preemptor, note)]
+        if unit is None or preemption is None:
+            memory.preemptions.end(preempt.unit)
+        elif errors or preemption.spoiled:
+            key, why = next(iter(errors.items()), ("", "another preemption failed to evict a victim of both"))
+            note = f"{len(errors)} of {len(preempt.victims)} victims could not be evicted ({key}: {why})"
+            actions = [*self._give_up(unit, now), status.withdrawn(preempt.preemptor, note)]
+        else:
+            self._through(unit, preemption, now)
+        return [*actions, *self._spoil(errors, now), *self.recover()] if errors else actions
+
+    def _through(self, unit: Unit, preemption: Preemption, now: float) -> None:
+        """Every call succeeded: wait for the victims to end, unless they have."""
+        preemption.calling = False
+        if preemption.victims:
+            self._memory.queue.rest(unit, now)
+        else:
             unit.patient = False
-            memory.settle(unit, now, failed=True)
-        return actions + self.recover()
+            self._memory.settle(unit, now)
+
+    def _spoil(self, staying: Iterable[str], now: float) -> list[Action]:
+        """Others wait for these pods to end, which they will not: they start over as well."""
+        actions: list[Action] = []
+        for sharer in self._memory.preemptions.sharing(staying):
+            unit = self._memory.queue.units.get(sharer.unit)
+            if sharer.calling:
+                sharer.spoiled = True
+            elif unit is not None:
+                actions += self._give_up(unit, now)
+        return actions
+
+    def _give_up(self, unit: Unit, now: float) -> list[Action]:
+        actions = self._memory.withdraw(unit.key, unit.pods)
+        unit.patient = False
+        self._memory.settle(unit, now, failed=True)
+        return actions
 
     def recover(self) -> list[Action]:
         """Finish or undo evictions that nobody is working on; resume waiting for victims that are already going."""

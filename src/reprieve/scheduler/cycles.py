@@ -34,7 +34,8 @@ class Cycle:
     pods: int
     actions: list[Action] = field(default_factory=list)
     plan: Plan | None = None
-    victims: int = 0
+    victims: frozenset[str] = frozenset()
+    """Pods evicted because of this decision; not those of the plan that are already on their way out."""
 
 
 class Cycles:
@@ -68,11 +69,14 @@ class Cycles:
     def _try(self, unit: Unit, now: float) -> Cycle:
         waiting = self._memory.preemptions.get(unit.key)
         given_up: list[Action] = []
-        if waiting is not None and not self._promise_holds(unit, waiting):
+        with self._memory.promises.in_order(unit.pods, unit.priority):
+            holding = waiting is None or self._promise_holds(unit, waiting)
+            plan = self._plan(unit, now) if holding else None
+        if plan is None:
             # A more important unit took the place, or the node went: from scratch.
             given_up = self._memory.withdraw(unit.key, unit.pods)
             waiting = None
-        plan = self._plan(unit, now)
+            plan = self._plan(unit, now)
         if plan.outcome == "scheduled":
             return self._schedule(unit, plan, given_up)
         if plan.ongoing or (waiting is not None and waiting.victims):
@@ -137,7 +141,7 @@ class Cycles:
         victims = tuple(
             Evicted(memory.pod_ref(victim.pod), victim.node, victim.reason)
             for victim in plan.victims
-            if not victim.terminating
+            if not victim.terminating and not memory.preemptions.includes(victim.pod)
         )
         leaving = {victim.pod: memory.pod_ref(victim.pod).uid for victim in plan.victims}
         memory.preemptions.start(unit.key, leaving)
@@ -150,9 +154,8 @@ class Cycles:
         actions.append(Preempt(unit.key, preemptor, tuple(nominations), victims, why))
         actions.append(status.preempting(preemptor, victims))
         actions += self._say_group(unit, "Unschedulable", message)
-        return Cycle(
-            unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, len(victims)
-        )
+        evicted = frozenset(victim.pod.key for victim in victims)
+        return Cycle(unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted)
 
     def _keep_waiting(self, unit: Unit, waiting: Preemption | None, plan: Plan, now: float) -> Cycle:
         self._memory.queue.rest(unit, now)

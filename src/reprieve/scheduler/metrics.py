@@ -156,7 +156,7 @@ class Metrics:
             self._pod_preemptions.inc()
         if cycle.outcome != "preempts" or cycle.plan is None:
             return
-        (self._group_victims if group else self._pod_victims).observe(cycle.victims)
+        (self._group_victims if group else self._pod_victims).observe(len(cycle.victims))
         if cycle.plan.pod_group_disruptions:
             self._disruptions.labels(kind).observe(cycle.plan.pod_group_disruptions)
         if cycle.plan.pdb_violations:

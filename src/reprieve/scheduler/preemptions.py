@@ -1,5 +1,6 @@
 """Preemptions under way: whose they are, which victims have not ended yet, and whether the API calls are through."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -10,6 +11,8 @@ class Preemption:
     """Victims that still exist: key -> UID."""
     calling: bool = True
     """Marks and deletions are being sent; the unit is not tried meanwhile."""
+    spoiled: bool = False
+    """A victim that another preemption was to evict stays."""
 
 
 class Preemptions:
@@ -47,6 +50,11 @@ class Preemptions:
                 if not preemption.victims and not preemption.calling:
                     through.append(preemption)
         return through
+
+    def sharing(self, victims: Iterable[str]) -> list[Preemption]:
+        """Preemptions that wait for one of these pods."""
+        units = {unit: None for victim in victims for unit in self._by_victim.get(victim, ())}
+        return [self._by_unit[unit] for unit in units]
 
     def waits_for(self, unit: str, victim: str) -> bool:
         preemption = self._by_unit.get(unit)

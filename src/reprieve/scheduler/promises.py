@@ -5,7 +5,8 @@ value. What was promised here wins; a promise taken back stays taken back. Where
 a nomination made by someone else) the API's value counts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from reprieve.cluster import Cluster
 from reprieve.objects.core import Pod
@@ -15,6 +16,8 @@ class Promises:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._said: dict[str, str] = {}
+        self._made: dict[str, int] = {}
+        self._count = 0
 
     def reconcile(self, pod: Pod) -> None:
         """A waiting pod was read from the API: put back what we said, if the API does not say it yet."""
@@ -25,6 +28,8 @@ class Promises:
     def make(self, key: str, node: str) -> None:
         self._said[key] = node
         self._cluster.nominate(key, node)
+        self._count += 1
+        self._made[key] = self._count
 
     def node(self, key: str) -> str:
         row = self._cluster.pods.row_of.get(key)
@@ -37,3 +42,32 @@ class Promises:
     def forget(self, key: str) -> None:
         """The pod waits no more."""
         self._said.pop(key, None)
+        self._made.pop(key, None)
+
+    @contextmanager
+    def in_order(self, pods: Iterable[str], priority: int) -> Iterator[None]:
+        """While these pods look at the nodes they were promised, later promises to equals stand aside.
+
+        Each promise was made with room for the earlier ones; without this, equals that were promised the same node would wait for
+        each other.
+        """
+        held = self.holders(pods)
+        aside = self._later_equals(held, priority) if held else {}
+        for key in aside:
+            self._cluster.nominate(key, "")
+        try:
+            yield
+        finally:
+            for key, node in aside.items():
+                self._cluster.nominate(key, node)
+
+    def _later_equals(self, held: dict[str, str], priority: int) -> dict[str, str]:
+        cluster, first = self._cluster, min(self._made.get(key, 0) for key in held)
+        found: dict[str, str] = {}
+        for node in set(held.values()):
+            for row in cluster.nominated.get(node, ()):
+                key = cluster.pods.keys[row]
+                later = self._made.get(key, 0) > first
+                if key not in held and later and int(cluster.pods.priority[row]) == priority:
+                    found[key] = node
+        return found

@@ -1,4 +1,4 @@
-"""The scheduler as it runs: informers feed the shell, a Lease says who leads, the rest waits and watches.
+"""The scheduler as a controller of a process: informers feed the shell; it acts when this replica leads.
 
 A replica that does not lead still follows every change, so that it can take over at once.
 """
@@ -6,8 +6,10 @@ A replica that does not lead still follows every change, so that it can take ove
 import asyncio
 import gc
 import logging
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
 from reprieve.kube import (
@@ -17,18 +19,20 @@ from reprieve.kube import (
     POD_GROUPS,
     PODS,
     PRIORITY_CLASSES,
-    Change,
+    ApiError,
+    Backoff,
     Client,
-    Election,
+    ConfigError,
     EventRecorder,
     Informer,
-    LeaderElector,
+    TransportError,
 )
 from reprieve.kube.resources import Resource
 from reprieve.records import DecisionLog
 from reprieve.scheduler.core import Core
 from reprieve.scheduler.live import LiveActions
 from reprieve.scheduler.metrics import Metrics
+from reprieve.scheduler.process import Services
 from reprieve.scheduler.shell import Shell
 
 log = logging.getLogger(__name__)
@@ -37,83 +41,104 @@ KINDS = (PRIORITY_CLASSES, NAMESPACES, NODES, POD_GROUPS, BUDGETS, PODS)
 """In the order in which they are read: what pods refer to comes before them."""
 
 PATIENCE = 30.0
-"""How long a kind that was not served may stay unnoticed after it came."""
+"""How often to look whether a kind that was not served is served now."""
 
 
-@dataclass
-class SchedulerService:
-    client: Client
-    config: Configuration
-    scheduler_name: str = "reprieve"
-    election: Election | None = None
-    records: DecisionLog = field(default_factory=DecisionLog)
-    metrics: Metrics = field(default_factory=Metrics)
+async def run(client: Client, config: Configuration, services: Services) -> None:
+    """Schedule until cancelled, from the moment this replica leads."""
+    scheduler = LiveScheduler(client, config, services.records, services.registry)
+    services.probes["scheduler"] = scheduler.problem
+    async with scheduler.following():
+        await services.leading.wait()
+        await scheduler.schedule()
 
-    def __post_init__(self) -> None:
-        self.events = EventRecorder(self.client, f"{self.scheduler_name}-scheduler")
-        self.core = Core(self.config, self.scheduler_name)
+
+class LiveScheduler:
+    def __init__(
+        self,
+        client: Client,
+        config: Configuration,
+        records: DecisionLog | None = None,
+        registry: CollectorRegistry | None = None,
+    ) -> None:
+        name = config.scheduler.scheduler_name
+        self._client = client
+        self._events = EventRecorder(client, f"{name}-scheduler")
+        self.core = Core(config, name)
+        self.metrics = Metrics(registry)
+        self.metrics.watch(self.core)
         self.shell = Shell(
             self.core,
-            LiveActions(self.client, self.events),
-            records=self.records,
+            LiveActions(client, self._events),
+            records=records,
             metrics=self.metrics,
-            asynchronous=self.config.gate("SchedulerAsyncPreemption"),
+            asynchronous=config.gate("SchedulerAsyncPreemption"),
         )
-        self.metrics.watch(self.core)
-        self.informers: list[Informer] = []
-        self.elector = LeaderElector(self.client, self.election) if self.election else None
-        self.scheduling = False
+        self._informers: list[Informer] = []
+        self._read = False
 
     def problem(self) -> str:
         """Why it is not ready; empty when it is."""
-        missing = [each.resource.plural for each in self.informers if not each.has_synced]
-        if len(self.informers) < 2 or missing:
-            return f"not yet read: {', '.join(missing) or 'everything'}"
-        return ""
+        return "" if self._read else "has not read the cluster yet"
 
-    async def run(self) -> None:
-        """Until cancelled, or until the lease is lost: then the process should start afresh."""
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[None]:
+        """Keeps the core in step with the cluster; entered when everything has been read once."""
         async with AsyncExitStack() as stack:
-            background = await stack.enter_async_context(asyncio.TaskGroup())
-            recorder = background.create_task(self.events.run(), name="events")
-            stack.callback(recorder.cancel)
-            for resource in KINDS:
-                await self._follow(stack, background, resource)
+            background = [asyncio.create_task(self._events.run(), name="events")]
+            stack.push_async_callback(_end, background)
+            for wanted in KINDS:
+                served = await self._served(wanted)
+                if served is None:
+                    log.warning("%s is not served here; see `reprieve manifests crds`", wanted.kind)
+                    background.append(asyncio.create_task(self._follow_later(wanted)))
+                else:
+                    await stack.enter_async_context(self._informer(served))
             gc.freeze()
-            if self.elector is None:
-                await self._schedule()
-            else:
-                await self.elector.run(self._schedule)
+            self._read = True
+            yield
 
-    async def _follow(self, stack: AsyncExitStack, background: asyncio.TaskGroup, resource: Resource) -> None:
-        served = await self.client.served(resource)
-        if served is None:
-            log.warning("%s is not served here (see `reprieve manifests crds`)", resource.kind)
-            stack.callback(background.create_task(self._await_kind(resource)).cancel)
-            return
-        await stack.enter_async_context(self._informer(served))
+    async def schedule(self) -> None:
+        log.info("scheduling pods whose schedulerName is %s", self.core.name)
+        leading = self.metrics.leading.labels(self.core.name)
+        leading.set(1)
+        try:
+            await self.shell.run()
+        finally:
+            leading.set(0)
 
     def _informer(self, resource: Resource) -> Informer:
-        informer = Informer(self.client, resource, self._observe)
-        self.informers.append(informer)
+        informer = Informer(self._client, resource, self.shell.observe)
+        self._informers.append(informer)
         return informer
 
-    async def _await_kind(self, resource: Resource) -> None:
+    async def _served(self, wanted: Resource) -> Resource | None:
+        """Waits for a server that does not answer yet; one that refuses us is the user's to fix."""
+        backoff = Backoff()
+        while True:
+            try:
+                return await self._client.served(wanted)
+            except ApiError as error:
+                if not error.transient:
+                    raise ConfigError(
+                        f"the API server refuses to say whether it has {wanted.plural}: {error}"
+                    ) from error
+                problem: Exception = error
+            except TransportError as error:
+                problem = error
+            pause = backoff.next()
+            log.warning("the API server does not answer, again in %.1f s: %s", pause, problem)
+            await asyncio.sleep(pause)
+
+    async def _follow_later(self, wanted: Resource) -> None:
         """A kind may be installed later; from then on it is followed like the others."""
-        while (served := await self.client.served(resource)) is None:
+        while (served := await self._served(wanted)) is None:
             await asyncio.sleep(PATIENCE)
         async with self._informer(served):
             await asyncio.Event().wait()
 
-    def _observe(self, change: Change) -> None:
-        self.shell.observe(change)
 
-    async def _schedule(self) -> None:
-        self.scheduling = True
-        self.metrics.leading.labels(self.scheduler_name).set(1)
-        log.info("scheduling as %s", self.scheduler_name)
-        try:
-            await self.shell.run()
-        finally:
-            self.scheduling = False
-            self.metrics.leading.labels(self.scheduler_name).set(0)
+async def _end(tasks: list["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

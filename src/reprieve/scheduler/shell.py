@@ -8,6 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from reprieve.kube import Change
 from reprieve.kube.pacing import Clock
@@ -81,10 +82,9 @@ class Shell:
                 ready = self.core.queue.next_ready()
                 limit = RECOVER_EVERY if ready is None else min(RECOVER_EVERY, max(0.0, ready - now))
                 self._wake.clear()
-                try:
-                    await asyncio.wait_for(self._wake.wait(), limit + 0.001)
-                except TimeoutError:
-                    continue
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(limit + 0.001):
+                        await self._wake.wait()
         finally:
             await self._lanes.stop()
 
@@ -214,7 +214,7 @@ class Shell:
                 time=instant(now), controller="scheduler", for_=cycle.unit, outcome=cycle.outcome,
                 revision=self._revision, duration_ms=round(seconds * 1000, 3),
                 placements=plan.get("placements", {}),
-                victims=plan.get("victims", []) if cycle.outcome == "preempts" else [],
+                victims=[victim for victim in plan.get("victims", ()) if victim["pod"] in cycle.victims],
                 reasons=cycle.reasons, cost=plan.get("cost", {}), alternatives=plan.get("alternatives", []),
             )
         )  # fmt: skip
@@ -223,7 +223,7 @@ class Shell:
             extra={
                 "unit": cycle.unit,
                 "outcome": cycle.outcome,
-                "victims": cycle.victims,
+                "victims": len(cycle.victims),
                 "decision": decision.id,
             },
         )

@@ -1,0 +1,135 @@
+"""`reprieve run`: the controllers against a cluster, until they are told to stop."""
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+if TYPE_CHECKING:
+    from reprieve.config import Configuration
+
+
+@click.command(context_settings={"show_default": True})
+@click.option(
+    "--controllers", default="scheduler", help="Which ones, separated by commas: scheduler, quota, fleet."
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    help="Default: $KUBECONFIG, ~/.kube/config, or in cluster.",
+)
+@click.option("--context", "context_", help="A context of the kubeconfig other than the current one.")
+@click.option(
+    "--config", "config_path", type=click.Path(path_type=Path), help="A ReprieveConfiguration file."
+)
+@click.option("--scheduler-name", help="Schedule pods with this spec.schedulerName.  [default: reprieve]")
+@click.option(
+    "--leader-elect/--no-leader-elect",
+    default=None,
+    help="Let one of several replicas act.  [default: elect]",
+)
+@click.option("--lease-namespace", help="Where the Lease is.  [default: reprieve-system]")
+@click.option(
+    "--listen",
+    default="127.0.0.1:8080",
+    help="Where /healthz, /readyz, /metrics and /api are; empty: nowhere.",
+)
+@click.option("--kube-api-qps", default=1000.0, help="Requests a second to the API server; 0: no limit.")
+@click.option("--kube-api-burst", default=2000, help="Requests at once beyond that.")
+@click.option(
+    "--log-format", type=click.Choice(["text", "json"]), default="text", help="For people or for machines."
+)
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
+def command(
+    controllers: str,
+    kubeconfig: Path | None,
+    context_: str | None,
+    listen: str,
+    kube_api_qps: float,
+    kube_api_burst: int,
+    log_format: Literal["text", "json"],
+    log_level: str,
+    **settings: Any,
+) -> None:
+    """Run the controllers against a cluster.
+
+    Ends with 0 when it is told to stop, with 1 when another replica took the lease, with 2 when it cannot start.
+    """
+    from reprieve.cli.output import fail
+    from reprieve.kube import Client
+    from reprieve.objects.errors import ReprieveError
+    from reprieve.scheduler import logs
+    from reprieve.scheduler.process import LeaseLost, Process, load
+
+    logs.set_up(log_format, log_level.upper())
+    names = [name.strip() for name in controllers.split(",") if name.strip()]
+    for name in names:
+        load(name)
+    config = _configuration(**settings)
+    host, port = _address(listen)
+
+    async def main() -> None:
+        async with Client.from_kubeconfig(
+            kubeconfig, context_, qps=kube_api_qps, burst=kube_api_burst
+        ) as client:
+            await Process(client, config, names, host, port, config.scheduler.leader_election.enabled).run()
+
+    try:
+        _run_until_told(main())
+    except* LeaseLost as lost:
+        click.echo(f"reprieve: {lost.exceptions[0]}", err=True)
+        raise SystemExit(1) from None
+    except* ReprieveError as errors:
+        fail(str(errors.exceptions[0]))
+
+
+def _configuration(
+    config_path: Path | None,
+    scheduler_name: str | None,
+    leader_elect: bool | None,
+    lease_namespace: str | None,
+) -> "Configuration":
+    """The file's settings, with those of the command line on top."""
+    from reprieve.config import Configuration
+
+    document = Configuration.read(config_path).to_dict() if config_path else {}
+    scheduler = document.setdefault("scheduler", {})
+    election = scheduler.setdefault("leaderElection", {})
+    for section, key, value in (
+        (scheduler, "schedulerName", scheduler_name),
+        (election, "enabled", leader_elect),
+        (election, "namespace", lease_namespace),
+    ):
+        if value is not None:
+            section[key] = value
+    return Configuration.load(document)
+
+
+def _address(listen: str) -> tuple[str, int | None]:
+    host, _, port = listen.rpartition(":")
+    if not listen:
+        return "", None
+    if not port.isdigit():
+        raise click.BadParameter(f"{listen!r} is not HOST:PORT", param_hint="--listen")
+    return host.strip("[]") or "0.0.0.0", int(port)
+
+
+def _run_until_told(main: Any) -> None:
+    """On uvloop where there is one; SIGTERM and SIGINT stop it in order, so that the lease is released."""
+
+    async def guarded() -> None:
+        task = asyncio.ensure_future(main)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    with contextlib.suppress(ImportError):
+        import uvloop
+
+        uvloop.run(guarded())
+        return
+    asyncio.run(guarded())

@@ -1,0 +1,132 @@
+"""A process that runs controllers: one client, one lease, one HTTP server for all of them.
+
+Each controller is a coroutine function found by its import path when it is asked for. It gets the client and the configuration;
+one that has a `services` parameter is started at once, to read and watch, and waits for `services.leading` before it acts; any
+other is started when this replica leads. When the lease is lost, or a controller fails, the process ends: what matters is in
+the API, and a fresh start is the simplest way to be right.
+"""
+
+import asyncio
+import inspect
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+
+from reprieve.config import Configuration
+from reprieve.kube import Client, Election, LeaderElector
+from reprieve.objects.errors import ReprieveError
+from reprieve.records import DecisionLog
+from reprieve.scheduler import endpoints
+
+log = logging.getLogger(__name__)
+
+CONTROLLERS = {
+    "scheduler": "reprieve.scheduler.service:run",
+    "quota": "reprieve.controllers.quota:run",
+    "fleet": "reprieve.controllers.fleet:run",
+}
+"""Name of each controller and where its `run(client, config[, services])` is."""
+
+
+@dataclass
+class Services:
+    """What a controller may use of its process."""
+
+    records: DecisionLog
+    registry: CollectorRegistry = field(default_factory=CollectorRegistry)
+    leading: asyncio.Event = field(default_factory=asyncio.Event)
+    app: web.Application = field(default_factory=web.Application)
+    probes: dict[str, endpoints.Probe] = field(default_factory=dict)
+    """What must be ready: name to a function that says what is missing."""
+
+    def problem(self) -> str:
+        found = ((name, probe()) for name, probe in self.probes.items())
+        return "; ".join(f"{name}: {problem}" for name, problem in found if problem)
+
+
+class LeaseLost(Exception):
+    """Another replica leads now."""
+
+
+@dataclass(frozen=True)
+class Process:
+    client: Client
+    config: Configuration
+    controllers: Sequence[str]
+    host: str = "127.0.0.1"
+    port: int | None = 8080
+    """None: no HTTP server; 0: any free port."""
+    leader_election: bool = True
+
+    async def run(self) -> None:
+        """Until cancelled; raises `LeaseLost` when this replica must not act any more."""
+        section = self.config.records
+        services = Services(DecisionLog(section.ring_size, section.path or None))
+        runs = {name: load(name) for name in self.controllers}
+        runner = await self._serve(services)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for name, run in runs.items():
+                    if _wants_services(run):
+                        group.create_task(run(self.client, self.config, services), name=name)
+                await self._lead(services, {k: run for k, run in runs.items() if not _wants_services(run)})
+                raise LeaseLost("the lease was lost: ending, so that the other replica acts alone")
+        finally:
+            services.records.close()
+            if runner is not None:
+                await runner.cleanup()
+
+    async def _lead(self, services: Services, runs: dict[str, Callable[..., Awaitable[None]]]) -> None:
+        async def lead() -> None:
+            services.leading.set()
+            async with asyncio.TaskGroup() as group:
+                for name, run in runs.items():
+                    group.create_task(_coroutine(run(self.client, self.config)), name=name)
+                await asyncio.Event().wait()
+
+        if not self.leader_election:
+            await lead()
+        section = self.config.scheduler.leader_election
+        election = Election(
+            section.name, section.namespace, f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}",
+            section.lease_duration, section.renew_deadline, section.retry_period,
+        )  # fmt: skip
+        await LeaderElector(self.client, election).run(lead)
+
+    async def _serve(self, services: Services) -> web.AppRunner | None:
+        if self.port is None:
+            return None
+        endpoints.add_health(services.app, lambda: "", services.problem)
+        endpoints.add_metrics(services.app, services.registry)
+        endpoints.add_decisions(services.app, services.records)
+        try:
+            runner = await endpoints.serve(services.app, self.host, self.port)
+        except OSError as error:
+            raise ReprieveError(f"cannot listen on {self.host}:{self.port}: {error.strerror}") from error
+        log.info("listening on %s", ", ".join(f"http://{host}:{port}" for host, port, *_ in runner.addresses))
+        return runner
+
+
+def load(name: str) -> Callable[..., Any]:
+    """The `run` of a controller; an unknown or missing one is the user's to fix."""
+    if name not in CONTROLLERS:
+        raise ReprieveError(f"there is no controller {name!r}; known are {', '.join(CONTROLLERS)}")
+    module, _, attribute = CONTROLLERS[name].partition(":")
+    run: Callable[..., Any] = getattr(import_module(module), attribute)
+    return run
+
+
+def _wants_services(run: Callable[..., Any]) -> bool:
+    return "services" in inspect.signature(run).parameters
+
+
+async def _coroutine(awaitable: Awaitable[None]) -> None:
+    await awaitable

@@ -1,0 +1,176 @@
+"""A scheduler on the embedded server over HTTP, with nodes that start and stop pods."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.kube import NAMESPACES, NODES, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
+from reprieve.objects.quantity import milli_value
+from reprieve.scheduler.service import LiveScheduler
+from reprieve.server import EmbeddedServer
+
+Document = dict[str, Any]
+
+
+def kubelets(grace: float = 0.0) -> Callable[[Any], Any]:
+    """Every node at once: a bound pod runs, a pod being deleted is gone after `grace` seconds."""
+
+    async def end(api: Any, name: str, namespace: str, uid: str) -> None:
+        await asyncio.sleep(grace)
+        try:
+            await api.delete("pods", name, namespace, grace=0, uid=uid)
+        except Exception as error:
+            if getattr(error, "code", 0) not in (404, 409):
+                raise
+
+    async def run(api: Any) -> None:
+        ending: dict[str, asyncio.Task[None]] = {}
+        async for event in api.watch("pods"):
+            metadata, spec = event.object["metadata"], event.object["spec"]
+            uid = metadata["uid"]
+            if event.type == "DELETED":
+                ending.pop(uid, None)
+            elif spec.get("nodeName") and metadata.get("deletionTimestamp") and uid not in ending:
+                ending[uid] = asyncio.create_task(end(api, metadata["name"], metadata["namespace"], uid))
+
+    return run
+
+
+def node(name: str, cpu: int = 10, pods: int = 110) -> Document:
+    amounts = {"cpu": str(cpu), "memory": "64Gi", "pods": str(pods)}
+    return {"metadata": {"name": name}, "status": {"allocatable": amounts, "capacity": amounts}}
+
+
+def pod(
+    name: str, cpu: str = "1", cls: str = "low", *, group: str = "", grace: int | None = None
+) -> Document:
+    spec: Document = {
+        "schedulerName": "reprieve", "priorityClassName": cls,
+        "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}],
+    }  # fmt: skip
+    if group:
+        spec["schedulingGroup"] = {"podGroupName": group}
+    if grace is not None:
+        spec["terminationGracePeriodSeconds"] = grace
+    return {"metadata": {"name": name, "namespace": "ns"}, "spec": spec}
+
+
+def group(name: str, minimum: int, cls: str = "low", *, whole: bool = False) -> Document:
+    spec: Document = {"schedulingPolicy": {"gang": {"minCount": minimum}}, "priorityClassName": cls}
+    if whole:
+        spec["disruptionMode"] = {"all": {}}
+    return {"metadata": {"name": name, "namespace": "ns"}, "spec": spec}
+
+
+class Live:
+    def __init__(self, server: EmbeddedServer, client: Client) -> None:
+        self.server = server
+        self.client = client
+        self.scheduler: asyncio.Task[None] | None = None
+
+    @property
+    def pods(self) -> list[Document]:
+        return self.server.api.select("pods")
+
+    async def create(self, resource: Any, *documents: Document) -> None:
+        await asyncio.gather(*(self.client.create(resource, document) for document in documents))
+
+    async def until(self, done: Callable[[], bool], timeout: float = 30.0) -> None:
+        end = time.monotonic() + timeout
+        while not done():
+            if self.scheduler is not None and self.scheduler.done():
+                await self.scheduler
+            assert time.monotonic() < end, self.story()
+            await asyncio.sleep(0.02)
+
+    def bound(self, prefix: str = "") -> list[str]:
+        return sorted(
+            pod["metadata"]["name"]
+            for pod in self.pods
+            if pod["spec"].get("nodeName") and pod["metadata"]["name"].startswith(prefix)
+            and not pod["metadata"].get("deletionTimestamp")
+        )  # fmt: skip
+
+    def story(self) -> str:
+        counts = Counter(
+            (
+                "terminating"
+                if p["metadata"].get("deletionTimestamp")
+                else "bound"
+                if p["spec"].get("nodeName")
+                else "waiting"
+            )
+            for p in self.pods
+        )
+        waiting = [p["metadata"]["name"] for p in self.pods if not p["spec"].get("nodeName")][:5]
+        return f"still not there: {dict(counts)}; waiting: {waiting}"
+
+    def overcommitted(self) -> dict[str, int]:
+        """Nodes that hold more cpu than they have."""
+        used: Counter[str] = Counter()
+        for each in self.pods:
+            if each["spec"].get("nodeName"):
+                used[each["spec"]["nodeName"]] += sum(
+                    milli_value(c["resources"]["requests"]["cpu"]) for c in each["spec"]["containers"]
+                )
+        room = {
+            n["metadata"]["name"]: milli_value(n["status"]["allocatable"]["cpu"])
+            for n in self.server.api.select("nodes")
+        }
+        return {name: amount for name, amount in used.items() if amount > room.get(name, 0)}
+
+
+CLASSES = ({"metadata": {"name": "low"}, "value": 10}, {"metadata": {"name": "mid"}, "value": 50}, {"metadata": {"name": "high"}, "value": 100})  # fmt: skip
+
+
+@asynccontextmanager
+async def cluster(
+    nodes: int = 4, cpu: int = 10, *, grace: float = 0.0, tls: bool = False, **options: Any
+) -> AsyncIterator[Live]:
+    """A server with nodes, a namespace and priority classes, and no scheduler."""
+    background = (kubelets(grace), *options.pop("background", ()))
+    async with (
+        EmbeddedServer(tls=tls, background=background, **options) as server,
+        Client.from_kubeconfig(server.kubeconfig) as client,
+    ):
+        live = Live(server, client)
+        await live.create(NAMESPACES, {"metadata": {"name": "ns"}})
+        await live.create(PRIORITY_CLASSES, *CLASSES)
+        await live.create(NODES, *(node(f"n{index:03}", cpu) for index in range(nodes)))
+        yield live
+
+
+@asynccontextmanager
+async def scheduling(
+    live: Live, config: Document | None = None, client: Client | None = None
+) -> AsyncIterator[LiveScheduler]:
+    """A scheduler with a connection of its own."""
+    own = client or Client.from_kubeconfig(live.server.kubeconfig)
+    async with own:
+        scheduler = LiveScheduler(own, Configuration.load(config))
+        async with scheduler.following():
+            task = live.scheduler = asyncio.create_task(scheduler.schedule())
+            try:
+                yield scheduler
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+
+__all__ = [
+    "NODES",
+    "PODS",
+    "POD_GROUPS",
+    "PRIORITY_CLASSES",
+    "Live",
+    "cluster",
+    "group",
+    "kubelets",
+    "node",
+    "pod",
+    "scheduling",
+]

@@ -1,0 +1,82 @@
+"""On the embedded server over HTTP: the four preemptor and victim cases, storms, several gangs at once."""
+
+import pytest
+
+from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
+
+
+@pytest.mark.parametrize("preemptor", ["pod", "gang"])
+@pytest.mark.parametrize("victim", ["pods", "gang"])
+@pytest.mark.parametrize("asynchronous", [True, False], ids=["async", "sync"])
+async def test_a_preemptor_gets_its_place_from_less_important_victims(preemptor, victim, asynchronous):
+    config = {"featureGates": {"SchedulerAsyncPreemption": asynchronous}}
+    async with cluster(2, 2) as live, scheduling(live, config) as scheduler:
+        if victim == "gang":
+            await live.create(POD_GROUPS, group("v", 2, whole=True))
+        await live.create(PODS, *(pod(f"v{i}", "2", group="v" if victim == "gang" else "") for i in range(2)))
+        await live.until(lambda: len(live.bound("v")) == 2)
+        if preemptor == "gang":
+            await live.create(POD_GROUPS, group("p", 1, "high"))
+        await live.create(PODS, pod("p0", "2", "high", group="p" if preemptor == "gang" else ""))
+        await live.until(lambda: live.bound("p") == ["p0"])
+        assert len(live.bound("v")) == (0 if victim == "gang" else 1)
+        assert live.overcommitted() == {}
+        [decision] = list(scheduler.shell.records.find(outcome="preempts"))
+        assert len(decision.victims) == (2 if victim == "gang" else 1)
+
+
+async def test_conditions_events_and_nominations_tell_both_sides():
+    async with cluster(1, 2, grace=0.5) as live, scheduling(live):
+        await live.create(PODS, pod("victim", "2"))
+        await live.until(lambda: live.bound() == ["victim"])
+        await live.create(PODS, pod("boss", "2", "high"))
+        await live.until(lambda: any(p["status"].get("nominatedNodeName") == "n000" for p in live.pods))
+        await live.until(lambda: any(p["metadata"].get("deletionTimestamp") for p in live.pods))
+        documents = {p["metadata"]["name"]: p for p in live.pods}
+        mark = next(c for c in documents["victim"]["status"]["conditions"] if c["type"] == "DisruptionTarget")
+        assert (mark["status"], mark["reason"]) == ("True", "PreemptionByScheduler")
+        assert "pod ns/boss (priority 100)" in mark["message"]
+        waiting = next(c for c in documents["boss"]["status"]["conditions"] if c["type"] == "PodScheduled")
+        assert (waiting["status"], waiting["reason"]) == ("False", "Unschedulable")
+        await live.until(lambda: live.bound() == ["boss"])
+        documents = {p["metadata"]["name"]: p for p in live.pods}
+        done = next(c for c in documents["boss"]["status"]["conditions"] if c["type"] == "PodScheduled")
+        assert done["status"] == "True"
+
+
+async def test_a_gang_of_a_hundred_evicts_a_thousand_pods_on_a_hundred_nodes():
+    async with cluster(100, 10) as live, scheduling(live):
+        await live.create(PODS, *(pod(f"low-{i:04}") for i in range(1000)))
+        await live.until(lambda: len(live.bound("low")) == 1000, 60)
+        await live.create(POD_GROUPS, group("big", 100, "high"))
+        await live.create(PODS, *(pod(f"big-{i:03}", "10", "high", group="big") for i in range(100)))
+        await live.until(lambda: len(live.bound("big")) == 100, 60)
+        assert live.bound("low") == []
+        assert live.overcommitted() == {}
+
+
+async def test_ten_gangs_at_once_all_find_their_places():
+    async with cluster(20, 10) as live, scheduling(live) as scheduler:
+        await live.create(PODS, *(pod(f"low-{i:03}") for i in range(200)))
+        await live.until(lambda: len(live.bound("low")) == 200)
+        await live.create(POD_GROUPS, *(group(f"g{n}", 10, "high", whole=True) for n in range(10)))
+        await live.create(
+            PODS, *(pod(f"g{n}-{i}", "2", "high", group=f"g{n}") for n in range(10) for i in range(10))
+        )
+        await live.until(lambda: len(live.bound("g")) == 100, 60)
+        assert live.overcommitted() == {}
+        assert live.bound("low") == []
+        preempting = [d.for_ for d in scheduler.shell.records.find(outcome="preempts")]
+        assert len(preempting) == len(set(preempting)), "nobody preempts twice"
+
+
+async def test_no_victim_is_touched_for_a_gang_that_cannot_fit():
+    async with cluster(2, 2) as live, scheduling(live) as scheduler:
+        await live.create(PODS, pod("v0", "2"), pod("v1", "2", "high"))
+        await live.until(lambda: len(live.bound("v")) == 2)
+        await live.create(POD_GROUPS, group("p", 2, "mid"))
+        await live.create(PODS, pod("p0", "2", "mid", group="p"), pod("p1", "2", "mid", group="p"))
+        await live.until(lambda: bool(list(scheduler.shell.records.find(for_="PodGroup/ns/p"))))
+        await scheduler.shell.idle()
+        assert len(live.bound("v")) == 2
+        assert not any(p["status"].get("nominatedNodeName") for p in live.pods)
