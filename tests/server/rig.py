@@ -1,0 +1,110 @@
+"""An API without HTTP, its controllers and fake nodes, on a clock that the test moves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from reprieve.server import controllers
+from reprieve.server.api import Api
+from reprieve.server.backend import Backend
+from reprieve.server.bootstrap import bootstrap
+from reprieve.server.controllers.agenda import ManualClock
+from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
+
+Doc = dict[str, Any]
+
+
+class Rig:
+    def __init__(self, api: Api, clock: ManualClock) -> None:
+        self.api = api
+        self.clock = clock
+
+    async def settle(self) -> None:
+        """Let everybody do what can be done now."""
+        quiet, revision = 0, -1
+        while quiet < 30:
+            await asyncio.sleep(0)
+            now = self.api.backend.store.revision
+            quiet, revision = (quiet + 1, revision) if now == revision else (0, now)
+
+    async def advance(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        await self.settle()
+
+    async def create(self, place: str, *documents: Doc) -> None:
+        for document in documents:
+            await self.api.create(place, document)
+        await self.settle()
+
+    def get(self, place: str, name: str, namespace: str = "default") -> Doc:
+        document = self.api.peek(place, name, namespace)
+        assert document is not None, f"{place} {namespace}/{name} is gone"
+        return document
+
+    def gone(self, place: str, name: str, namespace: str = "default") -> bool:
+        return self.api.peek(place, name, namespace) is None
+
+    def pods(self, where: Callable[[Doc], bool] = lambda pod: True) -> list[Doc]:
+        return [pod for pod in self.api.select("pods") if where(pod)]
+
+    def phases(self) -> list[str]:
+        return sorted(pod["status"]["phase"] for pod in self.pods())
+
+
+@asynccontextmanager
+async def running(nodes: Sequence[str] = (), habits: Habits | None = None) -> AsyncIterator[Rig]:
+    """Controllers always; a fake kubelet when there are nodes."""
+    clock = ManualClock()
+    backend = Backend(None, clock=clock)
+    bootstrap(backend)
+    api = Api(backend)
+    tasks = [asyncio.create_task(controllers.run(api))]
+    if nodes:
+        templates = [NodeTemplate.parse(spec) for spec in nodes]
+        tasks.append(asyncio.create_task(FakeKubelet(api, templates, habits).run()))
+    rig = Rig(api, clock)
+    await rig.settle()
+    try:
+        yield rig
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await backend.store.close()
+
+
+def pod(name: str, node: str = "", namespace: str = "default", **more: Any) -> Doc:
+    metadata: Doc = {"name": name, "namespace": namespace}
+    for key in ("labels", "annotations", "finalizers", "ownerReferences"):
+        if key in more:
+            metadata[key] = more.pop(key)
+    spec: Doc = {"containers": [{"name": "c", "image": "i"}], **more}
+    if node:
+        spec["nodeName"] = node
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def job(name: str = "j", annotations: Doc | None = None, node: str = "n-0", **spec: Any) -> Doc:
+    template = {
+        "metadata": {"annotations": annotations or {}},
+        "spec": {
+            "restartPolicy": "Never",
+            "nodeName": node,
+            "terminationGracePeriodSeconds": 5,
+            "containers": [{"name": "c", "image": "i"}],
+        },
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"template": template, **spec},
+    }
+
+
+def condition(doc: Doc, type: str) -> str:
+    for item in (doc.get("status") or {}).get("conditions") or ():
+        if item["type"] == type:
+            return f"{item['status']}/{item.get('reason', '')}"
+    return ""

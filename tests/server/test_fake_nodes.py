@@ -1,0 +1,219 @@
+"""Fake nodes: templates, the life of pods on them, failure and return. Time moves only when a test moves it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reprieve.server.fake_nodes import Habits, NodeTemplate, TemplateError
+from reprieve.server.fake_nodes.lifecycle import next_step
+from tests.server.rig import condition, pod, running
+
+NODES = ("n=2:cpu=4,memory=8Gi",)
+
+
+def test_a_template_makes_nodes_with_their_resources() -> None:
+    template = NodeTemplate.parse("h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8")
+    nodes = template.nodes()
+    assert [n["metadata"]["name"] for n in nodes] == [f"h100-{i}" for i in range(8)]
+    assert nodes[0]["status"]["allocatable"] == {
+        "cpu": "96",
+        "memory": "1Ti",
+        "nvidia.com/gpu": "8",
+        "pods": "110",
+    }
+    assert nodes[0]["metadata"]["labels"]["kubernetes.io/hostname"] == "h100-0"
+
+
+def test_zones_racks_labels_and_taints_are_dealt_out() -> None:
+    text = "a=4:cpu=1;zones=x,y;racks=3;labels=pool=gpu,team=ml;taints=spot=true:NoSchedule"
+    nodes = NodeTemplate.parse(text).nodes()
+    labels = [n["metadata"]["labels"] for n in nodes]
+    assert [each["topology.kubernetes.io/zone"] for each in labels] == ["x", "y", "x", "y"]
+    assert [each["topology.kubernetes.io/rack"] for each in labels] == [
+        "a-rack-0",
+        "a-rack-1",
+        "a-rack-2",
+        "a-rack-0",
+    ]
+    assert labels[0]["pool"] == "gpu"
+    assert nodes[0]["spec"]["taints"] == [{"key": "spot", "value": "true", "effect": "NoSchedule"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no name"),
+        ("h100=8", "no resources"),
+        ("h100=x:cpu=1", "no number of nodes"),
+        ("h100=0:cpu=1", "no number of nodes"),
+        ("h100=9999999:cpu=1", "no number of nodes"),
+        ("H_!=2:cpu=1", "no name"),
+        ("h=2:cpu", "no amount"),
+        ("h=2:cpu=lots", "no amount"),
+        ("h=2:cpu=-1", "no amount"),
+        ("h=2:cpu=1;color=red", "unknown option"),
+        ("h=2:cpu=1;taints=a", "no taint"),
+        ("h=2:cpu=1;labels=a", "no label"),
+        ("h=2:cpu=1;racks=two", "no number"),
+    ],
+)
+def test_a_bad_template_says_what_is_wrong(text: str, said: str) -> None:
+    with pytest.raises(TemplateError, match=said):
+        NodeTemplate.parse(text)
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("1m30s", 90), ("5", 5), ("0.5", 0.5), ("nonsense", None), ("-3s", 0)]
+)
+def test_run_for_is_a_duration_or_plain_seconds(text: str, seconds: float | None) -> None:
+    doc: dict[str, Any] = pod("a", "n", annotations={"reprieve.dev/run-for": text})
+    doc["status"] = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
+    step = next_step(doc, Habits(), NOW)
+    assert (step.due - NOW if step else None) == (None if seconds is None else timedelta(seconds=seconds))
+
+
+def test_usual_habits_apply_only_to_pods_that_are_meant_to_end() -> None:
+    doc = pod("a", "n")
+    doc["status"] = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
+    assert next_step(doc, Habits(run_for=3), NOW) is None
+    doc["spec"]["restartPolicy"] = "Never"
+    step = next_step(doc, Habits(run_for=3), NOW)
+    assert step is not None
+    assert (step.action, step.exit_code) == ("end", 0)
+
+
+async def test_nodes_come_up_ready_and_renew_their_leases() -> None:
+    async with running(NODES) as rig:
+        assert [condition(n, "Ready") for n in rig.api.select("nodes")] == ["True/KubeletReady"] * 2
+        lease = rig.get("leases.coordination.k8s.io", "n-0", "kube-node-lease")
+        await rig.advance(11)
+        later = rig.get("leases.coordination.k8s.io", "n-0", "kube-node-lease")
+        assert later["spec"]["renewTime"] > lease["spec"]["renewTime"]
+
+
+async def test_a_pod_on_a_fake_node_runs_and_succeeds_by_annotation() -> None:
+    async with running(NODES) as rig:
+        await rig.create("pods", pod("a", "n-0", annotations={"reprieve.dev/run-for": "10s"}))
+        started = rig.get("pods", "a")
+        assert started["status"]["phase"] == "Running"
+        assert condition(started, "Ready").startswith("True")
+        assert started["status"]["containerStatuses"][0]["ready"] is True
+        await rig.advance(9)
+        assert rig.phases() == ["Running"]
+        await rig.advance(2)
+        ended = rig.get("pods", "a")
+        assert ended["status"]["phase"] == "Succeeded"
+        assert condition(ended, "Ready") == "False/PodCompleted"
+
+
+async def test_an_exit_code_makes_it_fail() -> None:
+    async with running(NODES) as rig:
+        told = {"reprieve.dev/run-for": "1s", "reprieve.dev/exit-code": "3"}
+        await rig.create("pods", pod("a", "n-0", annotations=told))
+        await rig.advance(2)
+        status = rig.get("pods", "a")["status"]
+        assert status["phase"] == "Failed"
+        assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 3
+
+
+async def test_a_slow_start_and_a_deadline() -> None:
+    async with running(NODES) as rig:
+        slow = pod("a", "n-0", annotations={"reprieve.dev/start-after": "5s"}, activeDeadlineSeconds=10)
+        await rig.create("pods", slow)
+        assert rig.phases() == ["Pending"]
+        await rig.advance(6)
+        assert rig.phases() == ["Running"]
+        await rig.advance(11)
+        assert rig.get("pods", "a")["status"]["reason"] == "DeadlineExceeded"
+
+
+async def test_pods_elsewhere_are_left_alone() -> None:
+    async with running(NODES) as rig:
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "real"}}
+        await rig.create("nodes", node)
+        await rig.create("pods", pod("a", "real"), pod("b"))
+        await rig.advance(60)
+        assert rig.phases() == ["Pending", "Pending"]
+
+
+async def test_termination_takes_the_grace_period() -> None:
+    async with running(NODES) as rig:
+        await rig.create("pods", pod("a", "n-0", terminationGracePeriodSeconds=20))
+        await rig.api.delete("pods", "a", "default")
+        await rig.advance(19)
+        assert rig.get("pods", "a")["status"]["phase"] == "Running"
+        await rig.advance(2)
+        assert rig.gone("pods", "a")
+
+
+async def test_termination_can_be_told_to_be_quick_but_never_longer_than_the_grace() -> None:
+    async with running(NODES) as rig:
+        for name, told in (("quick", "3s"), ("slow", "90s")):
+            annotations = {"reprieve.dev/terminate-after": told}
+            doc = pod(name, "n-0", terminationGracePeriodSeconds=20, annotations=annotations)
+            await rig.create("pods", doc)
+            await rig.api.delete("pods", name, "default")
+        await rig.advance(4)
+        assert rig.gone("pods", "quick")
+        assert not rig.gone("pods", "slow")
+        await rig.advance(17)
+        assert rig.gone("pods", "slow")
+
+
+async def test_a_pod_held_by_a_finalizer_ends_and_waits() -> None:
+    async with running(NODES) as rig:
+        await rig.create("pods", pod("a", "n-0", finalizers=["x.io/keep"], terminationGracePeriodSeconds=1))
+        await rig.api.delete("pods", "a", "default")
+        await rig.advance(2)
+        held = rig.get("pods", "a")
+        assert held["status"]["phase"] == "Failed"
+        await rig.api.patch("pods", "a", {"metadata": {"finalizers": None}}, "default")
+        await rig.settle()
+        assert rig.gone("pods", "a")
+
+
+async def test_a_failed_node_turns_unknown_and_its_pods_go_after_their_toleration() -> None:
+    async with running(NODES) as rig:
+        await rig.create("pods", pod("a", "n-0", terminationGracePeriodSeconds=1))
+        await rig.api.patch("nodes", "n-0", {"metadata": {"annotations": {"reprieve.dev/fail": "true"}}})
+        await rig.settle()
+        node = rig.get("nodes", "n-0", "")
+        assert condition(node, "Ready") == "Unknown/NodeStatusUnknown"
+        assert {t["effect"] for t in node["spec"]["taints"]} == {"NoSchedule", "NoExecute"}
+        assert condition(rig.get("pods", "a"), "Ready").startswith("False")
+        await rig.advance(299)
+        assert "deletionTimestamp" not in rig.get("pods", "a")["metadata"]
+        await rig.advance(2)
+        assert "deletionTimestamp" in rig.get("pods", "a")["metadata"]
+        await rig.advance(60)
+        assert not rig.gone("pods", "a"), "nobody is there to stop it"
+        await rig.api.patch("nodes", "n-0", {"metadata": {"annotations": {"reprieve.dev/fail": None}}})
+        await rig.settle()
+        assert rig.gone("pods", "a")
+        node = rig.get("nodes", "n-0", "")
+        assert condition(node, "Ready") == "True/KubeletReady"
+        assert "taints" not in node["spec"]
+
+
+async def test_a_node_that_returns_in_time_keeps_its_pods() -> None:
+    async with running(NODES) as rig:
+        await rig.create("pods", pod("a", "n-0"))
+        for told in ("true", "false"):
+            await rig.api.patch("nodes", "n-0", {"metadata": {"annotations": {"reprieve.dev/fail": told}}})
+            await rig.advance(10)
+        await rig.advance(600)
+        survivor = rig.get("pods", "a")
+        assert survivor["status"]["phase"] == "Running"
+        assert condition(survivor, "Ready").startswith("True")
+
+
+async def test_a_thousand_pods_start_together() -> None:
+    async with running(("n=10:cpu=4",)) as rig:
+        for index in range(1000):
+            await rig.api.create("pods", pod(f"p{index}", f"n-{index % 10}"))
+        await rig.settle()
+        assert rig.phases() == ["Running"] * 1000
