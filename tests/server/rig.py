@@ -29,6 +29,7 @@ class Rig:
             quiet, revision = (quiet + 1, revision) if now == revision else (0, now)
 
     async def advance(self, seconds: float) -> None:
+        await self.settle()
         self.clock.advance(seconds)
         await self.settle()
 
