@@ -56,7 +56,18 @@ class Problem(NamedTuple):
 
 def misfits(document: Any, view: type, *, known_fields_only: bool = False) -> list[Problem]:
     """Every field of `document` that `view` cannot hold; with `known_fields_only` also every field it does not have."""
+    if not known_fields_only and _fits(document, view):
+        return []
     return list(_Checker(known_fields_only).check(document, view, ""))
+
+
+def _fits(document: Any, view: type) -> bool:
+    """The quick answer for the many documents that are in order."""
+    try:
+        msgspec.convert(document, view)
+    except (msgspec.ValidationError, OverflowError, UnicodeError):
+        return False
+    return True
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
