@@ -250,3 +250,31 @@ async def test_partial_metadata_is_all_that_is_sent_to_who_wants_no_more(wire: W
     listed = await wire.get(CONFIG_MAPS, Accept=accept)
     assert listed.body["kind"] == "PartialObjectMetadataList"
     assert set(listed.body["items"][0]) == {"kind", "apiVersion", "metadata"}
+
+
+async def test_events_are_the_same_in_both_of_their_apis(wire: Wire) -> None:
+    old, new = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
+    event = {
+        "metadata": {"name": "e"},
+        "eventTime": "2026-11-15T12:00:00.000000Z",
+        "regarding": {"kind": "Pod", "name": "a", "namespace": "default"},
+        "note": "Preempted by default/b",
+        "reason": "Preempted",
+        "action": "Preempting",
+        "type": "Normal",
+        "reportingController": "reprieve",
+        "reportingInstance": "reprieve-0",
+    }
+    created = await wire.post(new, event)
+    assert (created.status, created.body["note"]) == (201, "Preempted by default/b")
+    shown = (await wire.get(f"{old}/e")).body
+    assert shown["apiVersion"] == "v1"
+    assert shown["message"] == "Preempted by default/b"
+    assert shown["involvedObject"]["name"] == "a"
+    assert shown["reportingComponent"] == "reprieve"
+    assert (await wire.get(f"{old}?fieldSelector=involvedObject.name%3Da")).names == ["e"]
+    assert (await wire.get(f"{new}?fieldSelector=regarding.name%3Da")).names == ["e"]
+    series = {"series": {"count": 2, "lastObservedTime": "2026-11-15T12:01:00.000000Z"}}
+    assert (await wire.patch(f"{new}/e", series)).body["series"]["count"] == 2
+    assert (await wire.get(f"{old}/e")).body["series"]["count"] == 2
+    assert (await wire.get(new)).body["items"][0]["regarding"]["name"] == "a"

@@ -19,12 +19,13 @@ import msgspec
 
 from reprieve.objects.kinds import TABLE
 from reprieve.objects.normalise import normalise
-from reprieve.objects.structure import misfits
+from reprieve.objects.structure import misfits, shown
 from reprieve.server import defaults, metadata, validation
-from reprieve.server.errors import Cause, bad_request, forbidden, invalid, not_found
+from reprieve.server.errors import Cause, forbidden, invalid, not_found
 from reprieve.server.molds import PodMolds
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.rules import ObjectRules
+from reprieve.server.schema import wrong_types
 from reprieve.server.storage import Store
 
 _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
@@ -111,7 +112,7 @@ def _shape(resource: ResourceInfo, document: Document) -> Document:
         document["apiVersion"], document["kind"] = resource.api_version, resource.kind
         document = normalise(document)
         _check_types(resource, document)
-    return _in_order(resource, document)
+    return _in_order(resource, resource.to_storage(document))
 
 
 def _in_order(resource: ResourceInfo, document: Document) -> Document:
@@ -125,21 +126,19 @@ def _in_order(resource: ResourceInfo, document: Document) -> Document:
 
 
 def _check_types(resource: ResourceInfo, document: Document) -> None:
-    """Typed views name the fields that we read; those must have the type of the wire."""
-    for field in ("spec", "status"):
-        if field in document and not isinstance(document[field], dict):
-            raise metadata.cannot_handle(resource, field, "expected an object")
+    """Every field must have the type of the wire; typed views must be able to read what they read."""
+    problems = [
+        f"{path}: expected {type_}, got {shown(value)}"
+        for path, value, type_ in wrong_types(resource, document)
+    ]
     kind = TABLE.get((resource.group, resource.kind))
-    if kind is None:
-        return
-    try:
-        msgspec.convert(document, kind.view)
-    except (msgspec.ValidationError, ValueError) as error:
-        problems = misfits(document, kind.view)
-        text = "; ".join(str(p) for p in problems[:10]) if problems else str(error)
-        raise bad_request(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {text}'
-        ) from None
+    if kind is not None and not problems:
+        try:
+            msgspec.convert(document, kind.view)
+        except (msgspec.ValidationError, ValueError) as error:
+            problems = [str(p) for p in misfits(document, kind.view)] or [str(error)]
+    if problems:
+        raise metadata.cannot_handle(resource, "; ".join(problems[:10]))
 
 
 def _custom(resource: ResourceInfo, document: Document, old: Document | None) -> list[Cause]:

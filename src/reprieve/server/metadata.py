@@ -11,7 +11,7 @@ import msgspec
 
 from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
 from reprieve.objects.times import TimeError, parse_time
-from reprieve.server.errors import Cause, bad_request, forbidden_field, invalid_value, required
+from reprieve.server.errors import ApiError, Cause, bad_request, forbidden_field, invalid_value, required
 from reprieve.server.registry import Document, ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -67,9 +67,8 @@ def check_shape(resource: ResourceInfo, document: Document) -> Document:
     try:
         msgspec.convert(metadata, _Metadata)
     except msgspec.ValidationError as error:
-        raise cannot_handle(
-            resource, "metadata" + str(error).partition("$")[2].rstrip("`"), str(error)
-        ) from None
+        text, _, place = str(error).partition(" - at `$")
+        raise cannot_handle(resource, f"metadata{place.rstrip('`')}: {text}") from None
     for key in [key for key, value in metadata.items() if value is None or value == {} or value == []]:
         del metadata[key]
     for key in ("labels", "annotations"):
@@ -86,10 +85,9 @@ def unknown_metadata(document: Document) -> list[str]:
     return [f"metadata.{key}" for key in metadata if key not in _KNOWN] if isinstance(metadata, dict) else []
 
 
-def cannot_handle(resource: ResourceInfo, path: str, message: str) -> Exception:
-    text = message.partition(" - at ")[0]
+def cannot_handle(resource: ResourceInfo, problem: str) -> ApiError:
     return bad_request(
-        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {path}: {text}'
+        f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {problem}'
     )
 
 

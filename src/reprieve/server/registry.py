@@ -14,7 +14,6 @@ from reprieve.server.errors import Cause
 
 Document = dict[str, Any]
 
-READ_VERBS = ("get", "list", "watch")
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -66,6 +65,10 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """`openAPIV3Schema` of a custom resource version."""
     printer_columns: tuple[PrinterColumn, ...] = ()
     scale_paths: ScalePaths | None = None
+    twin: "ResourceInfo | None" = None
+    """A resource of another group that holds the same objects; only names of top-level fields differ (`renames`)."""
+    renames: dict[str, str] = {}
+    """Field of this resource -> field of its twin."""
     default: Callable[[Document], None] | None = None
     prune: Callable[[Document], None] | None = None
     validate: Callable[[Document, Document | None], list[Cause]] | None = None
@@ -82,17 +85,35 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
 
     @property
     def storage_api_version(self) -> str:
+        if self.twin is not None:
+            return self.twin.api_version
         return f"{self.group}/{self.storage_version}" if self.group else self.storage_version
 
     @property
     def storage_key(self) -> str:
         """`pods`, `jobs.batch`: the name of the place all versions share."""
+        if self.twin is not None:
+            return self.twin.storage_key
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def converts(self) -> bool:
-        """Whether an object must change on its way from or to storage."""
-        return self.version != self.storage_version
+        """Whether an object looks different when stored."""
+        return self.version != self.storage_version or self.twin is not None
+
+    def to_storage(self, document: Document) -> Document:
+        """The document under the names it is stored with."""
+        return (
+            {self.renames.get(key, key): value for key, value in document.items()} if self.twin else document
+        )
+
+    def from_storage(self, document: Document) -> Document:
+        """A stored document as this resource shows it."""
+        if self.twin is not None:
+            names = {there: here for here, there in self.renames.items()}
+            document = {names.get(key, key): value for key, value in document.items()}
+        document["apiVersion"] = self.api_version
+        return document
 
     @property
     def has_status(self) -> bool:

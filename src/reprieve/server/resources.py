@@ -1,7 +1,7 @@
 """The built-in resources: a table, nothing else. Short names and categories are upstream's, so that `kubectl get po`
 and `kubectl get all` work as people expect."""
 
-from reprieve.server.registry import READ_VERBS, ResourceInfo, ScalePaths
+from reprieve.server.registry import ResourceInfo, ScalePaths
 
 STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
@@ -154,6 +154,30 @@ def _platform() -> list[ResourceInfo]:
     ]
 
 
+EVENT_FIELDS = {
+    "regarding": "involvedObject",
+    "note": "message",
+    "reportingController": "reportingComponent",
+    "deprecatedSource": "source",
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+}
+
+
+def _events(core: ResourceInfo) -> ResourceInfo:
+    """The newer API for events; both show the same ones."""
+    return ResourceInfo(
+        group="events.k8s.io",
+        version="v1",
+        kind="Event",
+        plural="events",
+        short_names=("ev",),
+        twin=core,
+        renames=EVENT_FIELDS,
+    )
+
+
 KUEUE = "kueue.x-k8s.io"
 _KUEUE_KINDS: tuple[tuple[str, str, bool, tuple[str, ...], bool], ...] = (
     # kind, plural, namespaced, short names, status subresource
@@ -193,7 +217,6 @@ def _kueue() -> list[ResourceInfo]:
 
 def builtin_resources() -> list[ResourceInfo]:
     """A fresh list in discovery order."""
-    return [*_core(), *_workloads(), *_platform(), *_kueue()]
-
-
-__all__ = ["READ_VERBS", "builtin_resources"]
+    core = _core()
+    events = _events(next(r for r in core if r.kind == "Event"))
+    return [*core, *_workloads(), *_platform(), events, *_kueue()]

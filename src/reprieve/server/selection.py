@@ -75,6 +75,8 @@ class Selection:
             self._add_field(resource, path, equal, value)
 
     def _add_field(self, resource: ResourceInfo, path: str, equal: bool, value: str) -> None:
+        first, dot, rest = path.partition(".")
+        path = resource.renames.get(first, first) + dot + rest
         if path == "metadata.name":
             self.name = value if equal else self.name
             self._fields.append((lambda record: record.name, equal, value))

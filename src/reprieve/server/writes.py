@@ -229,9 +229,7 @@ def _apply(
 
 def served(resource: ResourceInfo, record: Record) -> Document:
     """The stored document under the version that is asked for."""
-    document = record.object
-    document["apiVersion"] = resource.api_version
-    return document
+    return resource.from_storage(record.object)
 
 
 def _unsaved(resource: ResourceInfo, namespace: str, name: str, document: Document) -> Record:

@@ -30,6 +30,8 @@ class Renderer:
         """JSON of the object in the version that was asked for."""
         if not self._resource.converts:
             return record.raw
+        if self._resource.twin is not None:
+            return encode(self._resource.from_storage(record.object))
         return self._served + record.raw[len(self._stored) :]
 
     def object(self, record: Record) -> bytes:

@@ -112,6 +112,8 @@ class Call:
         if (self.request.content_length or 0) > limit:
             raise too_large(f"the body is larger than {limit} bytes")
         try:
+            if self.request.content.is_eof():
+                return await self.request.read()
             async with asyncio.timeout(self.rest.limits.body_seconds):
                 return await self.request.read()
         except web.HTTPRequestEntityTooLarge:
