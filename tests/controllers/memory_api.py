@@ -13,6 +13,11 @@ from typing import Any
 from reprieve.kube import MemoryTransport, Request, Response, Stream
 
 Document = dict[str, Any]
+PLURALS = (
+    "admissionchecks", "clusterqueues", "cohorts", "jobs", "limitranges", "localqueues", "multikueueclusters",
+    "multikueueconfigs", "namespaces", "podgroups", "pods", "priorityclasses", "resourceflavors", "workloads",
+    "workloadpriorityclasses",
+)  # fmt: skip
 Place = tuple[str, str, str]
 
 
@@ -73,6 +78,8 @@ class MemoryApi:
         self.requests += 1
         if not request.path.startswith(("/api/", "/apis/")):
             return Response(200, b"ok")
+        if (found := _discovery(request.path)) is not None:
+            return _ok(found)
         plural, namespace, name, subresource = _parse(request.path)
         if request.method == "GET" and not name:
             return self._collection(plural, namespace, request)
@@ -145,6 +152,16 @@ class MemoryApi:
 async def _drain(queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
     while (chunk := await queue.get()) is not None:
         yield chunk
+
+
+def _discovery(path: str) -> Document | None:
+    """Every group serves every version and every kind, except those nobody needs here."""
+    parts = path.strip("/").split("/")
+    if parts[0] == "apis" and len(parts) == 2:
+        return {"versions": [{"version": version} for version in ("v1", "v1beta1", "v1beta2")]}
+    if len(parts) == (2 if parts[0] == "api" else 3):
+        return {"resources": [{"name": plural} for plural in PLURALS]}
+    return None
 
 
 def _parse(path: str) -> tuple[str, str, str, str]:

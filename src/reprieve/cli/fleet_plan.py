@@ -16,6 +16,7 @@ from reprieve.objects.meta import Document
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from reprieve.config import Configuration
     from reprieve.whatif.fleet import FleetPlan
 
 
@@ -23,7 +24,7 @@ def plan_and_print(
     fleet: str,
     files: Sequence[str],
     for_: str,
-    config: Mapping[str, Any] | None,
+    config: "Mapping[str, Any] | Configuration | None",
     now: str | None,
     kubeconfig: str | None,
     output: Output,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from reprieve.config import Configuration
 from reprieve.fleet.cost import PreemptionCost
 from reprieve.fleet.pricing import price
 from reprieve.fleet.settings import LEAST_COST, settings_from
@@ -18,8 +19,6 @@ from reprieve.objects.meta import Document
 from reprieve.objects.times import parse_time
 from reprieve.quota.plan import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
 from reprieve.whatif.quota import plan_workload
-
-Config = Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +85,25 @@ class FleetPlan:
 def plan_fleet(
     workload: Document,
     clusters: Mapping[str, Sequence[Document]],
-    config: Config = None,
+    config: Mapping[str, Any] | Configuration | None = None,
     now: str | datetime | None = None,
 ) -> FleetPlan:
     """The choice for `workload` among `clusters` (name to the objects that cluster holds), changing nothing."""
     metadata = workload["metadata"]
     key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
-    moment = _moment(now)
+    moment, settings = _moment(now), Configuration.load(config).to_dict()
     # The question is who would be allowed to preempt; so every worker is asked as if its gate were open.
     spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}
     asked = {**workload, "metadata": {**metadata, "namespace": key.split("/")[0]}, "spec": spec, "status": {}}
-    candidates = [_ask(name, [*objects, asked], key, config, moment) for name, objects in clusters.items()]
-    policy = settings_from(config).gate_policy
+    candidates = [_ask(name, [*objects, asked], key, settings, moment) for name, objects in clusters.items()]
+    policy = settings_from(settings).gate_policy
     chosen, reasons = _choose(candidates, policy, moment)
     return FleetPlan(key, policy, chosen, candidates, reasons)
 
 
-def _ask(cluster: str, objects: list[Document], key: str, config: Config, now: datetime) -> Candidate:
+def _ask(
+    cluster: str, objects: list[Document], key: str, config: Mapping[str, Any], now: datetime
+) -> Candidate:
     try:
         plan = plan_workload(objects, f"Workload/{key}", config=config, now=now)
     except ReprieveError as error:
