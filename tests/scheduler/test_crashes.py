@@ -1,0 +1,83 @@
+"""kill -9 at random points during a storm of gang preemptions: nothing is lost, doubled or left half done."""
+
+import asyncio
+import os
+import random
+
+import pytest
+
+from tests.scheduler.crashing import Judge, Victim
+from tests.scheduler.live import POD_GROUPS, PODS, Live, cluster, group, pod
+
+NODES, CPU, GANG = 12, 4, 6
+WANTED = 2 * GANG + 2
+SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
+KILLS = max(3, int(8 * SCALE))
+
+
+def sizes(live: Live, prefix: str) -> dict[str, int]:
+    """How many pods of each gang are on nodes and staying."""
+    counts: dict[str, int] = {}
+    for document in live.pods:
+        name = document["spec"].get("schedulingGroup", {}).get("podGroupName", "")
+        if name.startswith(prefix):
+            staying = bool(document["spec"].get("nodeName")) and not document["metadata"].get(
+                "deletionTimestamp"
+            )
+            counts[name] = counts.get(name, 0) + staying
+    return counts
+
+
+async def storm(live: Live, number: int) -> None:
+    """Low gangs fill the cluster; then high gangs want half of it, and single pods the rest of a quarter."""
+    await live.create(POD_GROUPS, *(group(f"low{number}-{g}", GANG, whole=True) for g in range(4)))
+    await live.create(
+        PODS,
+        *(pod(f"low{number}-{g}-{i}", "2", group=f"low{number}-{g}") for g in range(4) for i in range(GANG)),
+    )
+
+
+async def assault(live: Live, number: int) -> None:
+    await live.create(POD_GROUPS, *(group(f"high{number}-{g}", GANG, "high", whole=True) for g in range(2)))
+    await live.create(
+        PODS,
+        *(pod(f"high{number}-{g}-{i}", "2", "high", group=f"high{number}-{g}", grace=1) for g in range(2) for i in range(GANG)),
+        *(pod(f"mid{number}-{i}", "3", "mid") for i in range(2)),
+    )  # fmt: skip
+
+
+async def clear(live: Live) -> None:
+    for document in live.pods:
+        await live.client.delete(PODS, document["metadata"]["name"], "ns", grace_seconds=0)
+    await live.until(lambda: not live.pods)
+
+
+@pytest.mark.slow
+async def test_killed_at_random_points_nothing_is_lost_doubled_or_left_half_done():
+    seed = int(os.environ.get("REPRIEVE_TEST_SEED", random.randrange(10**6)))
+    dice = random.Random(seed)
+    judge = Judge({f"n{index:03}": CPU * 1000 for index in range(NODES)})
+    async with cluster(NODES, CPU, grace=0.1, background=(judge.watch,)) as live:
+        scheduler = Victim(str(live.server.kubeconfig))
+        number = 0
+        while scheduler.kills < KILLS:
+            number += 1
+            await storm(live, number)
+            scheduler.start()
+            await live.until(lambda n=number: sum(sizes(live, f"low{n}").values()) == 4 * GANG, 60)
+            attack = asyncio.create_task(assault(live, number))
+            for _ in range(3):
+                await scheduler.live_a_little(live, dice)
+                await scheduler.kill()
+                scheduler.start()
+            await attack
+            await live.until(
+                lambda n=number: len(live.bound(f"high{n}")) + len(live.bound(f"mid{n}")) == WANTED, 60
+            )
+            await live.until(lambda: not any(p["metadata"].get("deletionTimestamp") for p in live.pods), 20)
+            await live.until(lambda n=number: set(sizes(live, f"low{n}").values()) <= {0, GANG}, 20)
+            assert set(sizes(live, f"high{number}").values()) == {GANG}, f"seed {seed}"
+            assert judge.complaints == [], f"seed {seed}"
+            await scheduler.kill()
+            await clear(live)
+    print(f"{scheduler.kills} kills, {judge.seen} changes judged, seed {seed}")

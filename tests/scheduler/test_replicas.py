@@ -1,0 +1,135 @@
+"""`reprieve run`, twice: one leads; when it is killed the other takes over within the lease time. And what they serve."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import time
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+import yaml
+
+from tests.scheduler.live import PODS, cluster, pod
+
+LEASE = 2.0
+CONFIG = {
+    "scheduler": {
+        "leaderElection": {"leaseDuration": "2s", "renewDeadline": "1500ms", "retryPeriod": "300ms"}
+    }
+}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Replica:
+    def __init__(self, process, port):
+        self.process, self.port = process, port
+
+    async def get(self, path):
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"http://127.0.0.1:{self.port}{path}") as reply,
+        ):
+            return reply.status, await reply.text()
+
+    async def until_ready(self):
+        for _ in range(600):
+            try:
+                if (await self.get("/readyz"))[0] == 200:
+                    return
+            except aiohttp.ClientError:
+                pass
+            await asyncio.sleep(0.05)
+        raise AssertionError("never ready")
+
+
+@asynccontextmanager
+async def replica(live, tmp_path, *options):
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump(CONFIG))
+    port = free_port()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", "from reprieve.cli import main; main()", "run", "--kubeconfig", str(live.server.kubeconfig),
+        "--config", str(config), "--listen", f"127.0.0.1:{port}", "--lease-namespace", "ns", "--log-level", "warning", *options,
+    )  # fmt: skip
+    try:
+        yield Replica(process, port)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def holder(live) -> str:
+    leases = live.server.api.select("leases.coordination.k8s.io")
+    return leases[0]["spec"].get("holderIdentity", "") if leases else ""
+
+
+def is_held_by(live, replica) -> bool:
+    return f"_{replica.process.pid}_" in holder(live)
+
+
+@pytest.mark.slow
+async def test_one_leads_and_the_other_takes_over_within_the_lease_time_when_it_is_killed(tmp_path):
+    async with cluster(2, 4) as live, replica(live, tmp_path) as first:
+        await first.until_ready()
+        await live.until(lambda: is_held_by(live, first))
+        async with replica(live, tmp_path) as second:
+            await second.until_ready()
+            await live.create(PODS, pod("a"))
+            await live.until(lambda: live.bound() == ["a"])
+            assert is_held_by(live, first)
+            os.kill(first.process.pid, signal.SIGKILL)
+            killed = time.monotonic()
+            await live.create(PODS, pod("b"))
+            await live.until(lambda: live.bound() == ["a", "b"])
+            assert is_held_by(live, second)
+            assert time.monotonic() - killed < LEASE + 1.5
+
+
+@pytest.mark.slow
+async def test_a_replica_that_is_told_to_stop_releases_the_lease_and_ends_well(tmp_path):
+    async with cluster(1, 4) as live, replica(live, tmp_path) as only:
+        await only.until_ready()
+        await live.until(lambda: is_held_by(live, only))
+        only.process.terminate()
+        assert await asyncio.wait_for(only.process.wait(), 10) == 0
+        assert holder(live) == ""
+
+
+@pytest.mark.slow
+async def test_what_it_serves(tmp_path):
+    async with (
+        cluster(1, 2) as live,
+        replica(live, tmp_path, "--no-leader-elect", "--log-format", "json") as only,
+    ):
+        await only.until_ready()
+        await live.create(PODS, pod("low", "2"))
+        await live.until(lambda: live.bound() == ["low"])
+        await live.create(PODS, pod("high", "2", "high"))
+        await live.until(lambda: live.bound() == ["high"])
+        assert await only.get("/healthz") == (200, "ok\n")
+        code, text = await only.get("/metrics")
+        assert code == 200
+        for name in (
+            "scheduler_preemption_attempts_total 1.0",
+            "scheduler_preemption_victims_sum 1.0",
+            'scheduler_goroutines_execution_total{operation="preemption",result="success"} 1.0',
+            'scheduler_goroutines_duration_seconds_count{operation="preemption",result="success"} 1.0',
+            'scheduler_schedule_attempts_total{profile="reprieve",result="scheduled"} 2.0',
+            'scheduler_pending_pods{queue="active"} 0.0',
+        ):
+            assert name in text, name
+        code, text = await only.get("/api/decisions?outcome=preempts")
+        assert code == 200
+        assert '"for":"Pod/ns/high"' in text
+        assert (await only.get("/api/decisions/1"))[0] == 200
+        assert (await only.get("/api/decisions/9999"))[0] == 404
+        assert (await only.get("/api/decisions?limit=x"))[0] == 400
