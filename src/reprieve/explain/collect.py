@@ -6,7 +6,7 @@ those in which the asker may read pods.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,6 +14,9 @@ from reprieve.explain.evidence import Evidence, Target
 from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.meta import Document
+
+if TYPE_CHECKING:
+    import aiohttp
 
 FORBIDDEN = 403
 HIDDEN = "something you may not see"
@@ -31,24 +34,27 @@ async def from_cluster(client: Client, target: Target, decisions: Iterable[Mappi
 
 
 async def fetch_records(controller: str) -> list[dict[str, Any]]:
-    """The decisions that a running controller keeps, newest first, with all their details."""
+    """The decisions with victims that a running controller keeps, newest first, with all their details."""
     import aiohttp
 
     url = f"{controller.rstrip('/')}/api/decisions"
     timeout = aiohttp.ClientTimeout(total=RECORDS_TIMEOUT_SECONDS)
     try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(url, params={"limit": "1000", "details": "true"}) as response,
-        ):
-            response.raise_for_status()
-            items: list[dict[str, Any]] = msgspec.json.decode(await response.read())["items"]
-            return items
+        async with aiohttp.ClientSession(timeout=timeout, raise_for_status=True) as session:
+            listed = (await _get(session, f"{url}?limit=1000"))["items"]
+            evicting = [item["id"] for item in listed if item["victims"]]
+            return [await _get(session, f"{url}/{id}") for id in evicting]
     except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError, KeyError) as error:
         raise ReprieveError(
             f"no decision records from {controller}: {error or type(error).__name__}; is the controller running there? "
             "Leave --controller out to explain from conditions and events alone"
         ) from error
+
+
+async def _get(session: "aiohttp.ClientSession", url: str) -> dict[str, Any]:
+    async with session.get(url) as response:
+        document: dict[str, Any] = msgspec.json.decode(await response.read())
+        return document
 
 
 async def _readable(client: Client, wanted: Resource, namespace: str, not_shown: list[str]) -> list[Document]:

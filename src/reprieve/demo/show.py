@@ -1,0 +1,30 @@
+"""The order of the scenes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from reprieve.demo.scenes import flavors, gang
+from reprieve.demo.stage import stage
+from reprieve.demo.tour import Tour
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: bool, port: int) -> None:
+    """The whole tour; with `keep` it stays until it is cancelled."""
+    controller = f"http://127.0.0.1:{port}"
+    async with stage(port) as clusters:
+        console.print(
+            "[bold]Reprieve[/]: an API server, fake nodes, a scheduler and a quota controller run on this machine."
+        )
+        console.print(f"  export KUBECONFIG={clusters.server.kubeconfig}", markup=False)
+        tour = Tour(console, clusters.server.kubeconfig, pause)
+        await gang.plan_it(tour, clusters)
+        await gang.submit_it(tour, clusters)
+        await gang.explain_it(tour, clusters, controller)
+        await flavors.choose(tour, clusters)
+        if keep:
+            console.print(f"\nEverything goes on until Ctrl-C. Dashboard: {controller}/", markup=False)
+            await asyncio.Event().wait()

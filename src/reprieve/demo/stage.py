@@ -1,0 +1,62 @@
+"""The clusters of the tour: an API server with fake nodes, and the controllers that a user would run."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reprieve.config import Configuration
+from reprieve.demo.tour import MANIFESTS
+from reprieve.kube import PODS, QUOTA_KINDS, Client, Resource
+from reprieve.kube.resources import BUDGETS, JOBS, POD_GROUPS, PRIORITY_CLASSES
+from reprieve.objects.core import Pod
+from reprieve.objects.documents import read_documents
+from reprieve.scheduler.process import Process
+from reprieve.server import EmbeddedServer
+from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.local import local_cluster
+
+NODES = ("gpu=4:cpu=8500m,memory=32Gi", "stable=2:cpu=16,memory=64Gi", "spot=2:cpu=16,memory=64Gi")
+TERMINATE_SECONDS = 3.0
+APPLIED = {r.kind: r for r in (PODS, POD_GROUPS, PRIORITY_CLASSES, BUDGETS, JOBS, *QUOTA_KINDS)}
+
+
+@dataclass
+class Stage:
+    server: EmbeddedServer
+    client: Client
+
+    async def apply(self, manifest: str) -> Path:
+        """What `kubectl apply -f` does, with the tour's own client."""
+        path = MANIFESTS / manifest
+        for source in read_documents(path):
+            resource: Resource = APPLIED[source.document["kind"]]
+            await self.client.create(resource, source.document)
+        return path
+
+    async def pods(self) -> dict[str, Pod]:
+        """By name; those being deleted included."""
+        return {pod.name: pod for pod in (await self.client.listing(PODS, "default")).items}
+
+    async def running(self, *names: str) -> bool:
+        pods = await self.pods()
+        return all(name in pods and pods[name].status.phase == "Running" for name in names)
+
+
+@asynccontextmanager
+async def stage(port: int = 0) -> AsyncIterator[Stage]:
+    """Up and scheduling when entered."""
+    nodes = [NodeTemplate.parse(text) for text in NODES]
+    habits = Habits(run_for=None, terminate_after=TERMINATE_SECONDS)
+    async with (
+        local_cluster(nodes=nodes, habits=habits) as server,
+        Client.from_kubeconfig(server.kubeconfig) as client,
+    ):
+        process = Process(
+            client, Configuration.load({}), ["scheduler", "quota"], port=port, leader_election=False
+        )
+        async with asyncio.TaskGroup() as group:  # a controller that dies ends the tour with its reason
+            controllers = group.create_task(process.run())
+            yield Stage(server, client)
+            controllers.cancel()
