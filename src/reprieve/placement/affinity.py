@@ -65,6 +65,16 @@ class _Counts:
         return found
 
 
+def may_refuse(cluster: Cluster, cls: PodClass) -> bool:
+    """Whether the filter can ever have a say: the class has terms of its own, or some class has a term against it."""
+    return bool(cls.affinity or cls.anti_affinity or _veto_keys(cluster, cls))
+
+
+def may_score(cluster: Cluster, cls: PodClass) -> bool:
+    """Whether some pod's preference can count for or against a node."""
+    return bool(_liking_tables(cluster, cls))
+
+
 class AffinityState:
     """What the filter knows about one pod; None of it changes by itself, `change` keeps it up to date."""
 
@@ -153,19 +163,25 @@ def _namespaces_key(cluster: Cluster) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _veto_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
-    """For each topology key, how many required anti-affinity terms of each class forbid this one."""
+def _veto_keys(cluster: Cluster, cls: PodClass) -> tuple[str, ...]:
+    """Topology keys of the required anti-affinity terms, of whatever class, that forbid this one."""
     hosts = cluster.classes.anti_affine
+    if not hosts:
+        return ()
     key = ("veto keys", cls.id, len(hosts), _namespaces_key(cluster))
     keys: tuple[str, ...] | None = cluster.lasting.get(key)
     if keys is None:
         found = (term.key for host in hosts for term in host.anti_affinity if covers(cluster, term, cls))
         keys = cluster.lasting[key] = tuple(dict.fromkeys(found))
+    return keys
 
+
+def _veto_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
+    """For each topology key, how many required anti-affinity terms of each class forbid this one."""
     marker = _namespaces_key(cluster)
     return {
         name: class_table(cluster, ("veto", cls.id, name, marker), partial(_vetoes, cluster, cls, name))
-        for name in keys
+        for name in _veto_keys(cluster, cls)
     }
 
 

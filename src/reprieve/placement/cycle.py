@@ -12,7 +12,7 @@ from reprieve.cluster import NOWHERE, Cluster
 from reprieve.cluster.classes import PodClass
 from reprieve.cluster.columns import Mask
 from reprieve.cluster.ports import ports_clash
-from reprieve.placement.affinity import AffinityState
+from reprieve.placement.affinity import AffinityState, may_refuse
 from reprieve.placement.spread import SpreadState
 
 
@@ -29,7 +29,7 @@ class Cycle:
         self.cls: PodClass = cluster.class_of(row)
         self.spread = SpreadState(cluster, self.cls, exact=not faithful) if self.cls.spread else None
         self.affinity: AffinityState | None = None
-        if self.cls.affinity or self.cls.anti_affinity or cluster.classes.anti_affine:
+        if may_refuse(cluster, self.cls):
             state = AffinityState(cluster, self.cls)
             if not (faithful and state.idle):
                 self.affinity = state

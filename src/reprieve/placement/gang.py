@@ -9,6 +9,7 @@ from typing import NamedTuple
 from reprieve.cluster import Cluster
 from reprieve.cluster.columns import Mask
 from reprieve.placement.cycle import Cycle
+from reprieve.placement.lane import Lane, has_lane
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.single import place
 
@@ -50,9 +51,10 @@ def place_gang(
         return GangPlacement(
             False, [], [], f"pod group is unschedulable, {_cannot(min_count, scheduled, remaining)}"
         )
+    lanes: dict[int, Lane] = {}
     for row in rows:
         cycle = Cycle(cluster, row, faithful)
-        slot = place(cycle, scoring, within)
+        slot = _place(lanes, cycle, scoring, within)
         remaining -= 1
         if slot is None:
             failed.append(row)
@@ -68,6 +70,18 @@ def place_gang(
     if not assigned:
         return GangPlacement(False, assigned, failed, "pod group is unschedulable")
     return GangPlacement(True, assigned, failed, "")
+
+
+def _place(lanes: dict[int, Lane], cycle: Cycle, scoring: Scoring, within: Mask | None) -> int | None:
+    """One pod's slot, by its class's lane where there is one; a pod that was promised a node asks for that first."""
+    if cycle.cluster.pods.about[cycle.row].nominated:
+        return place(cycle, scoring, within)
+    lane = lanes.get(cycle.cls.id)
+    if lane is None:
+        if not has_lane(cycle):
+            return place(cycle, scoring, within)
+        lane = lanes[cycle.cls.id] = Lane(cycle, scoring, within)
+    return lane.best()
 
 
 def _cannot(min_count: int, scheduled: int, remaining: int) -> str:
