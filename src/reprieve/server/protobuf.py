@@ -59,7 +59,8 @@ def _text(members: dict[int, list[int | bytes]], number: int) -> str:
 def _schema(api_version: str, kind: str) -> Node:
     group, _, version = api_version.rpartition("/")
     node = schemas.message("meta", kind) if kind == "DeleteOptions" else schemas.builtin(group, version, kind)
-    if node is None or not any(child.number for child in node.fields.values()):
+    numbered = (name for name, child in node.fields.items() if child.number) if node is not None else ()
+    if node is None or set(numbered) <= {"metadata"}:
         raise unsupported_media_type("application/json, application/yaml")
     return node
 
