@@ -105,7 +105,10 @@ class Fuzzer:
         headers = {"Content-Type": rng.choice(TYPES) if rng.random() < 0.3 else self.usual_type(method)}
         if rng.random() < 0.3:
             headers["Accept"] = rng.choice(ACCEPTS)
-        return method, path + self.query(method), self.body(resource, method, path), headers
+        body = self.body(resource, method, path)
+        if body.startswith(b"k8s") and rng.random() < 0.8:
+            headers["Content-Type"] = "application/vnd.kubernetes.protobuf"
+        return method, path + self.query(method), body, headers
 
     def path(self, resource: ResourceInfo, method: str) -> str:
         rng = self.rng
@@ -152,20 +155,8 @@ class Fuzzer:
         rng = self.rng
         if method in ("GET", "HEAD"):
             return b""
-        if rng.random() < 0.04:
-            return rng.choice(
-                [
-                    b"",
-                    b"{",
-                    b"\xff",
-                    b"[" * 5000,
-                    b'{"a":' * 3000,
-                    rng.randbytes(50),
-                    b"a: &a [*a]",
-                    b"null",
-                    b"- - -",
-                ]
-            )
+        if rng.random() < 0.05:
+            return self.garbage()
         document: Any = self.document(resource)
         if path.endswith("binding"):
             document = {"target": {"kind": "Node", "name": "n1"}}
@@ -179,6 +170,22 @@ class Fuzzer:
         for _ in range(rng.choice([0, 0, 1, 1, 2, 5])):
             document = self.mutate(document)
         return json.dumps(document).encode("utf-8", "surrogatepass")
+
+    def garbage(self) -> bytes:
+        rng = self.rng
+        broken = [
+            b"",
+            b"{",
+            b"\xff",
+            b"[" * 5000,
+            b'{"a":' * 3000,
+            b"a: &a [*a]",
+            b"null",
+            b"- - -",
+            rng.randbytes(50),
+        ]
+        envelope = b"k8s\x00\n\x09\n\x02v1\x12\x03Pod\x12\x28" + rng.randbytes(40)
+        return rng.choice([*broken, envelope, envelope])
 
     def pointer(self) -> str:
         parts = [

@@ -6,11 +6,13 @@ from typing import Any
 import msgspec
 import yaml
 
+from reprieve.server import protobuf
 from reprieve.server.errors import bad_request, not_acceptable, too_large, unsupported_media_type
 
 JSON = "application/json"
 YAML = "application/yaml"
 _READABLE = f"{JSON}, {YAML}"
+"""What every kind can be read from; built-in kinds also come in protobuf."""
 _decode_json = msgspec.json.Decoder().decode
 
 
@@ -67,6 +69,8 @@ def read_document(content_type: str, body: bytes, limits: Limits) -> Any:
         return read_json(body, limits)
     if media in (YAML, "text/yaml", "application/x-yaml"):
         return read_yaml(body, limits)
+    if media == protobuf.MEDIA_TYPE:
+        return protobuf.decode(body)
     raise unsupported_media_type(_READABLE)
 
 
