@@ -36,7 +36,7 @@ unit: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 demo: setup ## The tour: who would make way, and why
-	$(BIN)/reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
+	$(BIN)/reprieve demo
 
 bench: setup ## Print every benchmark's ratios
 	for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done

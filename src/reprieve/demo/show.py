@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from reprieve.demo.scenes import flavors, gang
+from reprieve.demo.scenes import flavors, fleet, gang
 from reprieve.demo.stage import stage
 from reprieve.demo.tour import Tour
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: bool, port: int) -> None:
     """The whole tour; with `keep` it stays until it is cancelled."""
     controller = f"http://127.0.0.1:{port}"
-    async with stage(port) as clusters:
+    async with AsyncExitStack() as stack:
+        clusters = await stack.enter_async_context(stage(port))
         console.print(
             "[bold]Reprieve[/]: an API server, fake nodes, a scheduler and a quota controller run on this machine."
         )
@@ -25,6 +27,7 @@ async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: b
         await gang.submit_it(tour, clusters)
         await gang.explain_it(tour, clusters, controller)
         await flavors.choose(tour, clusters)
+        await fleet.one_preempts(tour, stack)
         if keep:
             console.print(f"\nEverything goes on until Ctrl-C. Dashboard: {controller}/", markup=False)
             await asyncio.Event().wait()

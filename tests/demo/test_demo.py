@@ -1,0 +1,54 @@
+"""The tour keeps its promises: run as a viewer would run it, with its output piped."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def tour() -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "reprieve", "demo"], capture_output=True, text=True, timeout=180, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_gang_in_mode_all_goes_whole_the_notebooks_lose_one_and_the_service_stays(tour: str):
+    assert "stayed: notebook-0, web-0, web-1; gone: etl-0, etl-1, notebook-1" in tour
+
+
+def test_small_pods_run_while_victims_are_still_leaving(tour: str):
+    assert "still leaving at that moment: etl-0, etl-1, notebook-1" in tour
+
+
+def test_the_plan_foretold_the_victims(tour: str):
+    plan = tour.split("Who makes way")[1].split("Who was reprieved")[0]
+    assert "PodGroup/default/etl" in plan
+    assert "Pod/default/notebook-1" in plan
+
+
+def test_the_victim_is_told_who_took_its_place(tour: str):
+    assert "Pod default/etl-0 is gone: it was preempted by PodGroup/default/train" in tour
+
+
+def test_the_same_job_preempts_on_stable_or_goes_to_spot(tour: str):
+    after = tour.split("06-release.yaml")[1]
+    assert "release-a  runs on stable" in after
+    assert "release-b  runs on spot" in after
+    assert "nightly-a  was preempted" in after
+    assert "nightly-b  runs on stable" in after
+
+
+def test_exactly_one_of_three_clusters_preempts(tour: str):
+    counts = [
+        line.split()[1]
+        for line in tour.splitlines()
+        if line.strip().startswith("worker") and "preempted" in line
+    ]
+    assert sorted(counts) == ["0", "0", "1"]
+
+
+def test_piped_output_is_plain(tour: str):
+    assert "\x1b[" not in tour
