@@ -65,13 +65,15 @@ class ClusterQueueSpec(View):
     fair_sharing: FairSharing | None = None
 
 
-class QueueStatus(View):
+class ConditionsOnly(View):
+    """A status of which nothing but the conditions is read."""
+
     conditions: tuple[Condition, ...] = ()
 
 
 class ClusterQueue(Object):
     spec: ClusterQueueSpec = ClusterQueueSpec()
-    status: QueueStatus = QueueStatus()
+    status: ConditionsOnly = ConditionsOnly()
 
 
 class CohortSpec(View):
@@ -91,7 +93,7 @@ class LocalQueueSpec(View):
 
 class LocalQueue(Object):
     spec: LocalQueueSpec = LocalQueueSpec()
-    status: QueueStatus = QueueStatus()
+    status: ConditionsOnly = ConditionsOnly()
 
 
 class ResourceFlavorSpec(View):
@@ -197,13 +199,9 @@ class AdmissionCheckSpec(View):
     parameters: ParametersReference | None = None
 
 
-class AdmissionCheckStatus(View):
-    conditions: tuple[Condition, ...] = ()
-
-
 class AdmissionCheck(Object):
     spec: AdmissionCheckSpec = AdmissionCheckSpec()
-    status: AdmissionCheckStatus = AdmissionCheckStatus()
+    status: ConditionsOnly = ConditionsOnly()
 
 
 class MultiKueueConfigSpec(View):
@@ -228,10 +226,6 @@ class MultiKueueClusterSpec(View):
     cluster_source: ClusterSource = ClusterSource()
 
 
-class MultiKueueClusterStatus(View):
-    conditions: tuple[Condition, ...] = ()
-
-
 class MultiKueueCluster(Object):
     spec: MultiKueueClusterSpec = MultiKueueClusterSpec()
-    status: MultiKueueClusterStatus = MultiKueueClusterStatus()
+    status: ConditionsOnly = ConditionsOnly()

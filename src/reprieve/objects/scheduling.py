@@ -49,8 +49,9 @@ class WorkloadReference(View):
     template_name: str = ""
 
 
-class PodGroupSpec(View):
-    workload_ref: WorkloadReference | None = None
+class GroupFields(View):
+    """What a group and the template of one have in common."""
+
     scheduling_policy: SchedulingPolicy = SchedulingPolicy()
     scheduling_constraints: SchedulingConstraints | None = None
     disruption_mode: DisruptionMode | None = None
@@ -58,6 +59,10 @@ class PodGroupSpec(View):
     priority: Int32 | None = None
     preemption_policy: str = ""
     preemption_priority_class_name: str = ""
+
+
+class PodGroupSpec(GroupFields):
+    workload_ref: WorkloadReference | None = None
 
 
 class PodGroupStatus(View):
@@ -91,15 +96,8 @@ class ControllerReference(View):
     name: str = ""
 
 
-class PodGroupTemplate(View):
+class PodGroupTemplate(GroupFields):
     name: str = ""
-    scheduling_policy: SchedulingPolicy = SchedulingPolicy()
-    scheduling_constraints: SchedulingConstraints | None = None
-    disruption_mode: DisruptionMode | None = None
-    priority_class_name: str = ""
-    priority: Int32 | None = None
-    preemption_policy: str = ""
-    preemption_priority_class_name: str = ""
 
 
 class WorkloadSpec(View):
