@@ -8,7 +8,7 @@ import pytest
 
 from reprieve.objects import core, kueue, scheduling
 from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode
-from reprieve.objects.errors import InvalidObject
+from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE
 from tests.objects.samples import SAMPLES, edited, sample
 
@@ -218,8 +218,10 @@ def test_decode_all_takes_lists_apart_skips_foreign_kinds_and_says_where_an_erro
     broken = edited(sample("Pod"), "spec.priority", "x")
     with pytest.raises(InvalidObject, match=r"^f.yaml:3: spec.priority: expected"):
         decode_all([Source("f.yaml", "3", broken)])
-    with pytest.raises(InvalidObject, match=r"^Pod/ml/train-worker-0-a: spec.priority: expected"):
-        decode_all([broken])
+    with pytest.raises(InvalidObject, match=r"^objects:2: spec.priority: expected"):
+        decode_all([sample("Node"), broken])
+    with pytest.raises(UnreadableInput, match=r"^objects:1: expected an object, got 'x'"):
+        decode_all(["x"])  # type: ignore[list-item]
 
 
 class TestDecodeList:

@@ -137,7 +137,7 @@ def test_lists_inside_lists_have_an_end() -> None:
         (b"\xff\xfe\x00", "not UTF-8: byte 0xff at offset 0"),
         (b"a: caf\xe9\n", "not UTF-8: byte 0xe9 at offset 6"),
         (b"just text\n", "expected an object, got 'just text'"),
-        (b"42\n", "expected an object, got '42'"),
+        (b"42\n", "expected an object, got 42"),
         (b'{"a": 1, "a": 2}', "the key 'a' is there twice"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b'{"a": "\\ud800"}', "half of a surrogate pair"),

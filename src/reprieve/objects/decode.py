@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from reprieve.objects.documents import Source, read_documents
-from reprieve.objects.errors import InvalidObject
+from reprieve.objects.documents import Source, read_documents, taken_apart
+from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document, Object
 from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, normalise
@@ -45,28 +45,28 @@ def decode_as(document: Document, view: type[T]) -> T:
 def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | None = None) -> list[Object]:
     """Typed views of all documents; lists are taken apart.
 
-    A kind Reprieve does not know decides nothing and is left out; its name goes into `skipped` for whoever wants to say so.
+    A kind Reprieve does not know decides nothing and is left out; its name goes into `skipped` for whoever wants to say so. Errors say
+    where the object stands: in its file, or `objects:3` for the third one of a plain list.
     """
     views = []
     with collector_off():
-        for each in documents:
-            where = each.where if isinstance(each, Source) else ""
-            for document in _taken_apart(each.document if isinstance(each, Source) else each):
-                try:
-                    if (
-                        isinstance(document, dict)
-                        and document.get("kind")
-                        and kind_key(document) not in TABLE
-                    ):
-                        if skipped is not None:
-                            skipped.append(f"{document.get('apiVersion')} {document['kind']}")
-                        continue
-                    views.append(decode(document))
-                except InvalidObject as error:
-                    raise InvalidObject(
-                        error.path, error.value, error.message, where or _title(document)
-                    ) from error
+        for number, each in enumerate(documents, 1):
+            source = each if isinstance(each, Source) else Source("objects", str(number), each)
+            for found in taken_apart(source.file, source.number, source.document):
+                if isinstance(found, UnreadableInput):
+                    raise found
+                if kind_key(found.document) in TABLE or not found.document.get("kind"):
+                    views.append(_decode_at(found))
+                elif skipped is not None:
+                    skipped.append(f"{found.document.get('apiVersion')} {found.document['kind']}")
     return views
+
+
+def _decode_at(source: Source) -> Object:
+    try:
+        return decode(source.document)
+    except InvalidObject as error:
+        raise InvalidObject(error.path, error.value, error.message, source.where) from error
 
 
 def decode_list(data: bytes, view: type[T]) -> list[T]:
@@ -131,30 +131,6 @@ def _view_of(document: Document) -> type[Object]:
             "apiVersion", document["apiVersion"], f"version {version!r} is not one of {known}"
         )
     return TABLE[key].view
-
-
-def _taken_apart(document: Document) -> Iterator[Document]:
-    kind = document.get("kind") if isinstance(document, dict) else None
-    items = document.get("items") if isinstance(kind, str) and kind.endswith("List") else None
-    if not isinstance(items, list):
-        yield document
-        return
-    for item in items:
-        if isinstance(item, dict) and "kind" not in item and kind != "List":
-            item = {
-                "apiVersion": document.get("apiVersion", "v1"),
-                "kind": str(kind).removesuffix("List"),
-                **item,
-            }
-        yield from _taken_apart(item)
-
-
-def _title(document: Any) -> str:
-    metadata = document.get("metadata") if isinstance(document, dict) else None
-    if not isinstance(metadata, dict):
-        return ""
-    names = (metadata.get("namespace"), metadata.get("name"))
-    return "/".join([str(document.get("kind", "")), *(str(name) for name in names if name)])
 
 
 def _needs_rewriting(data: bytes, view: type[Object]) -> bool:

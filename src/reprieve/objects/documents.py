@@ -13,6 +13,7 @@ from typing import IO, Any, NamedTuple
 from reprieve.objects import yamltext
 from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
+from reprieve.objects.structure import shown
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest file read as a manifest."""
@@ -103,7 +104,7 @@ def _parse(file: str, stream: IO[bytes] | IO[str], max_bytes: int) -> Iterator[F
         if isinstance(value, ReprieveError):
             yield UnreadableInput(f"{file}:{number}", str(value))
         else:
-            yield from _objects(file, str(number), value, 0)
+            yield from taken_apart(file, str(number), value)
     if number == 0:
         yield UnreadableInput(file, "holds no document")
 
@@ -167,8 +168,8 @@ def _no_constant(name: str) -> Any:
     raise _Refused(f"{name} is not a JSON number")
 
 
-def _objects(file: str, number: str, value: Any, depth: int) -> Iterator[Found]:
-    """Takes lists apart: `kind: List`, `kind: PodList`, a bare list of objects."""
+def taken_apart(file: str, number: str, value: Any, depth: int = 0) -> Iterator[Found]:
+    """The objects in a document: itself, or the items of `kind: List`, `kind: PodList`, a bare list."""
     if isinstance(value, list):
         items: Any = value
     elif isinstance(value, dict):
@@ -178,13 +179,13 @@ def _objects(file: str, number: str, value: Any, depth: int) -> Iterator[Found]:
             yield Source(file, number, value)
             return
     else:
-        yield UnreadableInput(f"{file}:{number}", f"expected an object, got {str(value)[:60]!r}")
+        yield UnreadableInput(f"{file}:{number}", f"expected an object, got {shown(value)}")
         return
     if depth >= _MAX_LIST_DEPTH:
         yield UnreadableInput(f"{file}:{number}", f"lists inside lists, more than {_MAX_LIST_DEPTH} deep")
         return
     for index, item in enumerate(items, 1):
-        yield from _objects(file, f"{number}.{index}", _as_item(item, value), depth + 1)
+        yield from taken_apart(file, f"{number}.{index}", _as_item(item, value), depth + 1)
 
 
 def _as_item(item: Any, parent: Any) -> Any:
