@@ -5,14 +5,17 @@
 
 Who does what (nothing here imports the decision core; only `reprieve.objects` and `reprieve.records`):
 
-    resources, registry   which resources exist (`ResourceInfo`), CRDs included
-    storage/              committed state, one global revision, history, group commit
-    watch                 streams of events from a revision on
-    admission, defaults   what happens to a document on its way in
-    api                   `Api`: every operation, without HTTP; REST handlers and controllers both call it
-    rest, discovery, app  HTTP
-    security              TLS, tokens, client certificates, kubeconfig
-    patch, apply, openapi, tables, crd, schema, controllers/, fake_nodes   see their docstrings
+    resources, registry      which resources exist (`ResourceInfo`); `custom` adds those of CustomResourceDefinitions
+    storage/                 committed state, one global revision, history, group commit
+    watch, selection         streams of changes from a revision on, through selectors
+    admission                what happens to a document on its way in: metadata, defaults/, rules, validation/, molds
+    reads, writes, deletion, pods, scale      the operations; `backend` is what they work on
+    api                      `Api`: all of them for this process, without HTTP
+    http/                    paths, bodies, answers, discovery, watch streams
+    security/                TLS, tokens, client certificates, kubeconfig
+    embedded, bootstrap      start and stop; what a fresh server contains
+    patch, apply, schema, schemas/, protobuf, openapi, tables, crd, structural     what documents mean and look like
+    controllers/, fake_nodes/                 what kube-controller-manager and kubelets would do
 
 In-process contract (`Api`, in api.py). A resource is a `ResourceInfo` or its storage name ("pods", "jobs.batch",
 "workloads.kueue.x-k8s.io"). Documents in and out are plain dicts; what comes out is yours to change. Errors are
@@ -32,17 +35,10 @@ In-process contract (`Api`, in api.py). A resource is a `ResourceInfo` or its st
     await api.evict(name, namespace, *, grace=None) -> None       429 when a budget forbids it
     await api.bind(name, namespace, node) -> None
     async for event in api.watch(resource, namespace=None, from_revision=None): event.type, event.object, event.revision
-        from_revision=None: first one ADDED for each object that exists, then what happens. `event.object` is shared
-        between watchers: read only.
+        from_revision=None: first one ADDED for each object that exists, then what happens.
 
-What the core calls, when present (lazy imports): `patch.apply_patch(content_type, current, patch, resource)`,
-`apply.server_side_apply(current, applied, manager, force, resource, now)` (current None: object is new),
-`apply.track_update(old, new, manager, subresource, now)` (called only when `old` has managedFields: until the first
-apply an object carries none, and the first apply accounts for what it finds as "before-first-apply"),
-`tables.to_table(resource, objects, include_object, now)`, `openapi.v2_document(resources)`, `openapi.v2_protobuf(resources)`
-(kubectl before 1.27 asks for it), `openapi.v3_index(resources)`, `openapi.v3_document(gv, resources)`,
-`crd.compile(crd_doc) -> list[ResourceInfo]`, `schema.unknown_fields(resource, doc) -> list[str]`,
-`controllers.run(api)`: a coroutine that runs until cancelled, started by `EmbeddedServer(controllers=True)`.
+An object carries `managedFields` from its first server-side apply on; that apply accounts for what it finds as
+"before-first-apply", ordinary writes are tracked from then on.
 """
 
 from reprieve.server.embedded import EmbeddedServer

@@ -6,6 +6,7 @@ The returned record may not be committed yet: the caller awaits `Store.settled()
 from typing import Any
 
 from reprieve.server import metadata
+from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.deletion import finish_if_finalized
 from reprieve.server.errors import (
@@ -16,6 +17,7 @@ from reprieve.server.errors import (
     invalid_value,
     not_found,
 )
+from reprieve.server.patch import apply_patch
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
@@ -133,7 +135,9 @@ def replace(
     if document == old:
         return current
     if not applied and "managedFields" in old["metadata"]:
-        document = _track(backend, resource, old, document, options, subresource)
+        document = track_update(
+            old, document, options.manager or "unknown", subresource, backend.clock(), resource
+        )
     place, namespace, name = current.place, current.namespace, current.name
     if options.dry_run:
         return _unsaved(resource, namespace, name, document)
@@ -145,21 +149,6 @@ def _finalized(old: Document, document: Document) -> Document:
     """The `finalize` subresource of namespaces changes `spec.finalizers` and nothing else."""
     spec = {**old.get("spec", {}), "finalizers": (document.get("spec") or {}).get("finalizers") or []}
     return {**old, "metadata": dict(old["metadata"]), "spec": spec}
-
-
-def _track(
-    backend: Backend,
-    resource: ResourceInfo,
-    old: Document,
-    new: Document,
-    options: WriteOptions,
-    subresource: str,
-) -> Document:
-    """Account for an ordinary write on an object that server-side apply looks after."""
-    from reprieve.server import apply
-
-    del resource
-    return apply.track_update(old, new, options.manager or "unknown", subresource, backend.clock())
 
 
 def patch(
@@ -178,8 +167,6 @@ def patch(
         return _apply(backend, resource, namespace, name, current, body, options, subresource)
     if current is None:
         raise not_found(resource.group, resource.plural, name)
-    from reprieve.server.patch import apply_patch
-
     before = served(resource, current)
     after = apply_patch(content_type, before, body, resource)
     meta = metadata.check_shape(resource, after)
@@ -206,8 +193,6 @@ def _apply(
     options: WriteOptions,
     subresource: str,
 ) -> tuple[Record, bool]:
-    from reprieve.server.apply import server_side_apply
-
     meta = metadata.check_shape(resource, body)
     _settle_namespace(resource, meta, namespace)
     if meta.setdefault("name", name) != name:

@@ -1,8 +1,8 @@
 """Documents about the server itself: discovery, OpenAPI, version. Built once for each state of the registry."""
 
-from collections.abc import Callable
 from typing import Any
 
+from reprieve.server import openapi
 from reprieve.server.http import discovery
 from reprieve.server.http.negotiation import JSON
 from reprieve.server.http.rendering import encode
@@ -77,13 +77,10 @@ class PublishedDocuments:
         return discovery.resource_list(registry, parts[1], parts[2]) if len(parts) == 3 else None
 
     def _openapi(self, parts: list[str], form: str) -> Answer | None:
-        from reprieve.server import openapi
-
         resources = list(self._registry)
         if parts == ["v2"]:
-            protobuf: Callable[[Any], bytes] | None = getattr(openapi, "v2_protobuf", None)
-            if form == "protobuf" and protobuf is not None:
-                return protobuf(resources), _OPENAPI_V2_PROTOBUF
+            if form == "protobuf":
+                return openapi.v2_protobuf(resources), _OPENAPI_V2_PROTOBUF
             return encode(openapi.v2_document(resources)), JSON
         if parts == ["v3"]:
             return encode(openapi.v3_index(resources)), JSON

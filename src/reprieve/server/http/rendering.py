@@ -10,6 +10,7 @@ from reprieve.server.http.negotiation import JSON, YAML, Output
 from reprieve.server.reads import Page
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
+from reprieve.server.tables import to_table
 
 encode = msgspec.json.Encoder().encode
 
@@ -89,8 +90,6 @@ class Renderer:
         return encode(_partial(document)) if self._output.form == "partial" else to_yaml(document)
 
     def _table(self, documents: list[dict[str, Any]]) -> dict[str, Any]:
-        from reprieve.server.tables import to_table
-
         table = to_table(self._resource, documents, self._include, self._now)
         table["apiVersion"] = f"meta.k8s.io/{self._output.table_version}"
         return table

@@ -1,0 +1,182 @@
+"""One request for a resource: what it says beside its path, and how its answer is put together."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
+from reprieve.server.errors import (
+    ApiError,
+    bad_request,
+    invalid,
+    not_supported,
+    required,
+    too_large,
+    unsupported_media_type,
+)
+from reprieve.server.http.negotiation import (
+    JSON,
+    Limits,
+    Output,
+    read_document,
+    read_json,
+    read_yaml,
+    wanted_output,
+)
+from reprieve.server.http.paths import Target
+from reprieve.server.http.rendering import Renderer
+from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.security.identity import Identity
+from reprieve.server.storage import Record
+from reprieve.server.writes import APPLY_PATCH
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+_PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
+
+
+class Call:
+    """One request for a resource."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        limits: Limits,
+        bookmark_every: float,
+        request: web.BaseRequest,
+        target: Target,
+        resource: ResourceInfo,
+        query: dict[str, str],
+        identity: Identity,
+    ) -> None:
+        self.backend = backend
+        self.limits = limits
+        self.bookmark_every = bookmark_every
+        self.request = request
+        self.target = target
+        self.resource = resource
+        self.query = query
+        self.identity = identity
+        self.output = wanted_output(request.headers.get("Accept", ""))
+        self.warnings: list[str] = []
+
+    @property
+    def scope(self) -> str | None:
+        """The namespace to look at; None for all of them."""
+        return self.target.namespace or (None if self.resource.namespaced else "")
+
+    def renderer(self, output: Output | None = None) -> Renderer:
+        include = self.query.get("includeObject", "")
+        return Renderer(self.resource, output or self.output, include, self.backend.clock())
+
+    def answer(self, body: bytes, status: int = 200, content_type: str = JSON) -> web.Response:
+        response = web.Response(body=body, status=status, content_type=content_type)
+        response.headers["Cache-Control"] = "no-cache, private"
+        for warning in self.warnings:
+            text = warning.replace("\\", "\\\\").replace('"', '\\"')
+            response.headers.add("Warning", f'299 - "{text}"')
+        return response
+
+    def answer_record(self, record: Record, status: int = 200) -> web.Response:
+        renderer = self.renderer()
+        return self.answer(renderer.object(record), status, renderer.content_type)
+
+    async def body(self) -> bytes:
+        limit = self.limits.body
+        if (self.request.content_length or 0) > limit:
+            raise too_large(f"the body is larger than {limit} bytes")
+        try:
+            if self.request.content.is_eof():
+                return await self.request.read()
+            async with asyncio.timeout(self.limits.body_seconds):
+                return await self.request.read()
+        except web.HTTPRequestEntityTooLarge:
+            raise too_large(f"the body is larger than {limit} bytes") from None
+        except TimeoutError:
+            raise ApiError(408, "Timeout", "the request body did not arrive in time") from None
+
+    async def document(self) -> Document:
+        document = read_document(self.request.headers.get("Content-Type", ""), await self.body(), self.limits)
+        if not isinstance(document, dict):
+            raise bad_request("the body of the request must be a JSON object")
+        return document
+
+    def options(self, force: bool = False) -> WriteOptions:
+        manager = self.query.get("fieldManager", "")
+        if len(manager) > 128 or not manager.isprintable():
+            raise invalid(
+                "meta.k8s.io",
+                "CreateOptions",
+                "",
+                [not_supported("fieldManager", manager[:40], ("at most 128 printable characters",))],
+            )
+        agent = self.request.headers.get("User-Agent", "unknown").partition("/")[0][:128]
+        return WriteOptions(dry_run=self.dry_run(), manager=manager or agent, force=force)
+
+    def dry_run(self) -> bool:
+        value = self.query.get("dryRun", "")
+        if value not in ("", "All"):
+            raise invalid("meta.k8s.io", "CreateOptions", "", [not_supported("dryRun", value, ("All",))])
+        return value == "All"
+
+    def check_kind(self, document: Document, api_version: str, kind: str) -> None:
+        """The body must be what the path says; silence counts as agreement for the resource's own kind."""
+        for field, expected in (("apiVersion", api_version), ("kind", kind)):
+            found = document.get(field)
+            if found is None or found == "":
+                document[field] = expected
+            elif found != expected:
+                raise bad_request(
+                    f"the API version in the data ({document.get('apiVersion')}) or its kind ({document.get('kind')}) "
+                    f"does not match the expected API version ({api_version}) and kind ({kind})"
+                )
+
+    async def patch(self) -> tuple[str, Any]:
+        media = self.request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if media not in _PATCHES:
+            raise unsupported_media_type(", ".join(_PATCHES))
+        body = await self.body()
+        if media != APPLY_PATCH:
+            patch = read_json(body, self.limits)
+            wanted = list if media == JSON_PATCH else dict
+            if not isinstance(patch, wanted):
+                raise bad_request(
+                    f"a patch of type {media} must be a JSON {'array' if wanted is list else 'object'}"
+                )
+            return media, patch
+        patch = read_json(body, self.limits) if body.lstrip()[:1] == b"{" else read_yaml(body, self.limits)
+        if not isinstance(patch, dict):
+            raise bad_request("an applied configuration must be an object")
+        self.check_kind(patch, self.resource.api_version, self.resource.kind)
+        if not self.query.get("fieldManager"):
+            cause = required("fieldManager", "is required for apply patch")
+            raise invalid("meta.k8s.io", "PatchOptions", "", [cause])
+        return media, patch
+
+    async def delete_options(self) -> tuple[DeleteOptions, bool]:
+        body = await self.body()
+        raw = (
+            read_document(self.request.headers.get("Content-Type", ""), body, self.limits)
+            if body.strip()
+            else {}
+        )
+        try:
+            options = msgspec.convert(raw or {}, DeleteOptions)
+        except msgspec.ValidationError as error:
+            raise bad_request(f"DeleteOptions: {error}") from None
+        query = self.query
+        grace = query.get("gracePeriodSeconds", "")
+        if grace and options.grace_period_seconds is None:
+            if not grace.lstrip("-").isdecimal() or not grace.isascii() or len(grace) > 12:
+                raise bad_request(f'gracePeriodSeconds: "{grace[:32]}" is not a number')
+            options = msgspec.structs.replace(options, grace_period_seconds=int(grace))
+        if query.get("propagationPolicy") and options.propagation_policy is None:
+            options = msgspec.structs.replace(options, propagation_policy=query["propagationPolicy"])
+        return options, self.dry_run() or bool(options.dry_run)
+
+
+Handler = Callable[[Call], Awaitable[web.StreamResponse]]
