@@ -1,7 +1,7 @@
 """The sequence diagram of KEP-8303 over real HTTP: a manager and three workers, each full of lower-priority work."""
 
 from reprieve.kube import KUEUE_WORKLOADS
-from tests.controllers.clusters import Fleet, eventually, full_fleet, holds, workload
+from tests.controllers.clusters import NAMESPACE, Cluster, Fleet, eventually, full_fleet, holds, workload
 
 
 async def winner(fleet: Fleet, name: str) -> str:
@@ -54,3 +54,40 @@ async def first_preemption(fleet: Fleet) -> str:
 
 async def only_in(fleet: Fleet, cluster: str, name: str) -> bool:
     return [w.name for w in fleet.workers if name in await w.workloads()] == [cluster]
+
+
+async def test_least_cost_opens_the_gate_where_it_hurts_least() -> None:
+    async with full_fleet(settings={"gatePolicy": "least-cost", "grace": "1s"}) as fleet:
+        for worker in fleet.workers[:2]:
+            await make_older(worker)
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        won = await eventually(lambda: winner(fleet, "urgent"), "a worker admits the workload")
+        assert won == fleet.workers[2].name, "its victim had run for the shortest time"
+        assert fleet.preemptions() == {"worker1": 0, "worker2": 0, "worker3": 1}
+
+
+async def test_a_worker_that_rejects_its_copy_does_not_hold_up_the_others() -> None:
+    async with full_fleet(size=2) as fleet:
+        odd, good = fleet.workers
+        foreign = workload("urgent", 0, cpu="1m")
+        foreign["spec"]["active"] = False
+        await odd.client.create(KUEUE_WORKLOADS, foreign)  # the name is taken: the copy is refused
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        assert await eventually(lambda: winner(fleet, "urgent"), "the other worker wins") == good.name
+        assert "kueue.x-k8s.io/multikueue-origin" not in (await odd.workloads())["urgent"]["metadata"].get(
+            "labels", {}
+        )
+
+
+async def make_older(worker: Cluster) -> None:
+    """The work that runs there got its quota long ago."""
+
+    def change(document: dict) -> bool:
+        for condition in document["status"]["conditions"]:
+            condition["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+        return True
+
+    for name in await worker.workloads():
+        await worker.client.update_with_retries(
+            KUEUE_WORKLOADS, name, NAMESPACE, change, subresource="status"
+        )

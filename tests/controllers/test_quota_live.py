@@ -248,6 +248,62 @@ async def test_pods_of_a_group_are_held_until_the_group_has_quota() -> None:
         assert free["spec"]["nodeSelector"] == {"pool": "gpu"}
 
 
+async def test_an_evicted_group_loses_its_pods_and_new_ones_wait_again() -> None:
+    async with cluster("one") as place:
+        await place.furnish(cpu="2")
+        await with_classes(place)
+        place.start(quota.run(place.client))
+
+        async def submit(group: str, priority: str, pods: range) -> None:
+            labels = {"kueue.x-k8s.io/queue-name": "main", PRIORITY: priority}
+            document = {
+                "metadata": {"name": group, "namespace": NAMESPACE, "labels": labels},
+                "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}},
+            }
+            if not pods.start:
+                await place.client.create(POD_GROUPS, document, NAMESPACE)
+            for number in pods:
+                await place.client.create(PODS, held_pod(f"{group}-{number}", group), NAMESPACE)
+
+        async def let_go() -> list[str]:
+            pods = (await place.client.listing(PODS.raw(), NAMESPACE)).items
+            return sorted(pod["metadata"]["name"] for pod in pods if not pod["spec"].get("schedulingGates"))
+
+        async def is_low() -> bool:
+            return await let_go() == ["low-0", "low-1"]
+
+        async def is_high() -> bool:
+            return await let_go() == ["high-0", "high-1"]
+
+        await submit("low", "low", range(2))
+        await eventually(is_low, "the first gang may go")
+        await submit("high", "high", range(2))
+        await eventually(is_high, "its pods are deleted and the second gang may go")
+        await submit("low", "low", range(2, 4))
+        await asyncio.sleep(0.5)
+        assert await is_high(), "new pods of the first gang wait"
+
+
+async def test_a_changed_job_asks_anew_while_it_waits() -> None:
+    async with cluster("one") as place:
+        await place.furnish(cpu="1")
+        place.start(quota.run(place.client))
+        await place.client.create(JOBS, job("big", cpu="1", count=2), NAMESPACE)
+
+        async def is_waiting() -> bool:
+            return any(
+                (item.get("status") or {}).get("conditions") for item in (await place.workloads()).values()
+            )
+
+        await eventually(is_waiting, "two pods are too many")
+        await place.client.patch(JOBS, "big", {"spec": {"parallelism": 1}}, NAMESPACE)
+
+        async def is_started() -> bool:
+            return not (await the_job(place, "big"))["spec"]["suspend"]
+
+        await eventually(is_started, "one pod is not")
+
+
 def held_pod(name: str, group: str) -> dict:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
     return {

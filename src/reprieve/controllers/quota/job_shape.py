@@ -90,7 +90,29 @@ def job_owner(job: Document) -> Owner:
             return Owner(FINISHED, reason, entry.get("message") or f"Job {reason.lower()}")
     left = (status.get("active") or 0) + (status.get("terminating") or 0)
     suspended = bool((job.get("spec") or {}).get("suspend"))
-    return Owner(STOPPED if suspended and not left and _suspension_seen(status) else RUNNING)
+    if suspended and not left and _suspension_seen(status):
+        return Owner(STOPPED)
+    return Owner(RUNNING, done=_pods_done(job))
+
+
+def _pods_done(job: Document) -> int:
+    """Pods that will not be started again: fewer completions are left than pods may run at once."""
+    spec, succeeded = job.get("spec") or {}, (job.get("status") or {}).get("succeeded") or 0
+    parallelism, completions = spec.get("parallelism", 1), spec.get("completions")
+    if completions is None or not succeeded:
+        return 0
+    return int(max(0, min(parallelism, completions) - (completions - succeeded)))
+
+
+def same_demand(job: Document, workload: Document) -> bool:
+    """Whether the workload still asks for what its job would run."""
+    wanted, held = job_pod_sets(job)[0], workload["spec"]["podSets"][0]
+    return bool(wanted["count"] == held.get("count", 1) and _requests(wanted) == _requests(held))
+
+
+def _requests(pod_set: Document) -> list[object]:
+    spec = (pod_set.get("template") or {}).get("spec") or {}
+    return [container.get("resources") for container in spec.get("containers") or ()]
 
 
 def _suspension_seen(status: Document) -> bool:

@@ -13,6 +13,7 @@ from reprieve.controllers.quota.job_shape import (
     job_pod_sets,
     owned_workload,
     restored_spec,
+    same_demand,
     started_spec,
     workload_name,
 )
@@ -50,8 +51,16 @@ async def reconcile_job(
         return
     if not suspended:
         await _suspend(client, job)
-    else:
+    elif (
+        holds(workload, "QuotaReserved")
+        or PREBUILT_LABEL in job["metadata"]["labels"]
+        or same_demand(job, raw)
+    ):
         await _restore(client, job, raw)
+    else:
+        # The user changed the job while it waited: it asks anew.
+        metadata = raw["metadata"]
+        await client.delete(KUEUE_WORKLOADS, metadata["name"], metadata["namespace"], uid=metadata["uid"])
 
 
 def may_run(workload: Workload) -> bool:

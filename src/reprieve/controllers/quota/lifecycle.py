@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects.kueue import AdmissionCheckState, PreemptionGateState, Workload
+from reprieve.objects.kueue import AdmissionCheckState, PreemptionGateState, ReclaimablePod, Workload
 from reprieve.objects.meta import find_condition
 from reprieve.quota import evict, release
 from reprieve.quota.claims import holds
@@ -31,6 +31,8 @@ class Owner(msgspec.Struct, frozen=True):
     state: str = STOPPED
     reason: str = ""
     message: str = ""
+    done: int = 0
+    """Pods of the first podset whose quota is no longer needed."""
 
 
 class Situation(msgspec.Struct, frozen=True):
@@ -72,7 +74,7 @@ def next_state(situation: Situation, now: datetime) -> Next:
         return Next(_requeued(workload, situation, now))
     if holds(workload, "Evicted"):
         return Next(workload if situation.owner.state == RUNNING else _released(workload, now))
-    workload = _with_checks(workload, situation.checks, now)
+    workload = _with_checks(_with_reclaimable(workload, situation.owner), situation.checks, now)
     states = {check.name: check.state for check in workload.status.admission_checks}
     if not workload.spec.active:
         return Next(evict(workload, "Deactivated", "The workload is deactivated", now))
@@ -146,6 +148,17 @@ def _with_checks(workload: Workload, checks: tuple[str, ...], now: datetime) -> 
         for name in checks
     )
     return with_status(workload, admission_checks=listed)
+
+
+def _with_reclaimable(workload: Workload, owner: Owner) -> Workload:
+    """Pods that are done give their quota back early; the number never shrinks while the quota is held."""
+    if not owner.done or not workload.spec.pod_sets:
+        return workload
+    name = workload.spec.pod_sets[0].name
+    known = next((each.count for each in workload.status.reclaimable_pods if each.name == name), 0)
+    if owner.done <= known:
+        return workload
+    return with_status(workload, reclaimable_pods=(ReclaimablePod(name=name, count=owner.done),))
 
 
 def _rejected(workload: Workload, states: dict[str, str], now: datetime) -> Workload:

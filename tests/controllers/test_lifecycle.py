@@ -1,0 +1,158 @@
+"""What becomes of a workload between admission cycles."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, Owner, Situation, next_state
+from reprieve.objects.kueue import (
+    Admission,
+    AdmissionCheckState,
+    PreemptionGate,
+    PreemptionGateState,
+    Workload,
+    WorkloadSpec,
+    WorkloadStatus,
+)
+from reprieve.objects.meta import Condition, find_condition
+from reprieve.quota.claims import holds
+
+NOW = datetime(2026, 8, 23, 12, 0, tzinfo=UTC)
+RESERVED = Condition(type="QuotaReserved", status="True", reason="QuotaReserved")
+
+
+def evicted(reason: str) -> Condition:
+    return Condition(type="Evicted", status="True", reason=reason, message="why")
+
+
+def workload(
+    *conditions: Condition, active: bool = True, checks: tuple[str, ...] = (), gates=(), positions=()
+):
+    states = tuple(AdmissionCheckState(name=f"check{n}", state=state) for n, state in enumerate(checks))
+    return Workload(
+        spec=WorkloadSpec(active=active, preemption_gates=tuple(PreemptionGate(name=name) for name in gates)),
+        status=WorkloadStatus(
+            conditions=conditions,
+            admission=Admission(cluster_queue="cq") if RESERVED in conditions else None,
+            admission_checks=states,
+            preemption_gates=tuple(PreemptionGateState(name=name, position=at) for name, at in positions),
+        ),
+    )
+
+
+def after(given: Workload, owner: Owner | None = None, **more) -> Workload:
+    names = tuple(state.name for state in given.status.admission_checks)
+    situation = Situation(given, owner or Owner(), **{"checks": names, **more})
+    return next_state(situation, NOW).workload
+
+
+def reason(of: Workload, type: str) -> str:
+    found = find_condition(of.status.conditions, type)
+    return found.reason if found is not None else ""
+
+
+def test_without_checks_quota_means_admission() -> None:
+    assert holds(after(workload(RESERVED)), "Admitted")
+
+
+def test_a_pending_check_holds_admission_back() -> None:
+    seen = after(workload(RESERVED, checks=("Ready", "Pending")))
+    assert not holds(seen, "Admitted")
+    assert reason(seen, "Admitted") == "UnsatisfiedAdmissionChecks"
+    assert holds(after(workload(RESERVED, checks=("Ready", "Ready"))), "Admitted")
+
+
+def test_checks_that_apply_are_listed_as_pending_and_others_go() -> None:
+    seen = after(workload(RESERVED, checks=("Ready",)), checks=("new",))
+    assert [(state.name, state.state) for state in seen.status.admission_checks] == [("new", "Pending")]
+
+
+def test_a_check_that_says_retry_evicts() -> None:
+    seen = after(workload(RESERVED, checks=("Retry",)))
+    assert (holds(seen, "Evicted"), reason(seen, "Evicted")) == (True, "AdmissionCheck")
+    assert [state.state for state in seen.status.admission_checks] == ["Pending"]
+
+
+def test_a_rejected_workload_is_switched_off() -> None:
+    given = workload(RESERVED, checks=("Rejected",))
+    step = next_state(Situation(given, checks=("check0",)), NOW)
+    assert step.deactivate
+    assert reason(step.workload, "Evicted") == "DeactivatedDueToAdmissionCheck"
+
+
+def test_a_switched_off_workload_is_evicted() -> None:
+    assert reason(after(workload(RESERVED, active=False)), "Evicted") == "Deactivated"
+
+
+def test_a_deactivation_target_is_switched_off_for_its_cause() -> None:
+    target = Condition(
+        type="DeactivationTarget", status="True", reason="EvictedOnManagerCluster", message="m"
+    )
+    step = next_state(Situation(workload(RESERVED, target)), NOW)
+    assert step.deactivate
+    assert reason(step.workload, "Evicted") == "DeactivatedDueToEvictedOnManagerCluster"
+
+
+def test_a_drained_queue_sends_everybody_away() -> None:
+    assert (
+        reason(after(workload(RESERVED), stopped="ClusterQueueStopped"), "Evicted") == "ClusterQueueStopped"
+    )
+
+
+def test_evicted_quota_is_free_only_when_nothing_runs_any_more() -> None:
+    given = workload(RESERVED, evicted("Preempted"))
+    assert after(given, Owner(RUNNING)) == given
+    freed = after(given)
+    assert not holds(freed, "QuotaReserved")
+    assert freed.status.admission is None
+    assert holds(freed, "Requeued"), "a preempted workload queues again at once"
+
+
+def test_a_workload_that_a_check_sent_back_queues_again_at_once() -> None:
+    assert reason(after(workload(RESERVED, evicted("AdmissionCheck"))), "Requeued") == "BackoffFinished"
+
+
+@pytest.mark.parametrize(
+    ("cause", "again"),
+    [
+        ("ClusterQueueStopped", "ClusterQueueRestarted"),
+        ("LocalQueueStopped", "LocalQueueRestarted"),
+        ("Deactivated", "Reactivated"),
+        ("DeactivatedDueToAdmissionCheck", "Reactivated"),
+    ],
+)
+def test_others_queue_again_when_the_cause_is_gone(cause: str, again: str) -> None:
+    waiting = workload(Condition(type="Requeued", status="False", reason=cause))
+    assert after(waiting, stopped="ClusterQueueStopped") == waiting
+    assert after(waiting, held="LocalQueueStopped") == waiting
+    assert reason(after(waiting), "Requeued") == again
+    inactive = workload(Condition(type="Requeued", status="False", reason=cause), active=False)
+    assert after(inactive) == inactive
+
+
+def test_the_end_of_the_job_is_the_end_of_the_workload() -> None:
+    seen = after(workload(RESERVED), Owner(FINISHED, "Failed", "out of memory"))
+    found = find_condition(seen.status.conditions, "Finished")
+    assert (found.status, found.reason, found.message) == ("True", "Failed", "out of memory")
+    assert after(seen, Owner(FINISHED, "Succeeded", "")) == seen, "and it stays so"
+
+
+def test_gates_get_a_closed_position_and_lose_it_with_the_spec() -> None:
+    given = workload(gates=("a", "b"), positions=(("b", "Open"), ("old", "Open")))
+    seen = after(given, publish_gates=True)
+    assert [(gate.name, gate.position) for gate in seen.status.preemption_gates] == [
+        ("b", "Open"),
+        ("a", "Closed"),
+    ]
+    assert after(given, publish_gates=False) == given
+
+
+def test_following_up_twice_changes_nothing_more() -> None:
+    for given in (
+        workload(RESERVED, checks=("Retry",)),
+        workload(RESERVED, evicted("Preempted")),
+        workload(RESERVED),
+        workload(gates=("a",)),
+    ):
+        once = after(given, Owner(RUNNING), publish_gates=True)
+        assert after(once, Owner(RUNNING), publish_gates=True) == once

@@ -1,0 +1,250 @@
+"""Jobs and groups turned into workloads, node labels in and out, patches, kubeconfigs of workers."""
+
+import pytest
+
+from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
+from reprieve.controllers.fleet.jobs import remote_job
+from reprieve.controllers.quota.groups import group_owner, group_pod_sets
+from reprieve.controllers.quota.job_shape import (
+    job_owner,
+    job_pod_sets,
+    owned_workload,
+    restored_spec,
+    same_demand,
+    started_spec,
+    workload_name,
+)
+from reprieve.controllers.quota.patches import status_patch
+from reprieve.controllers.quota.priorities import Priorities
+from reprieve.kube import ConfigError
+from reprieve.objects.core import Pod
+from reprieve.objects.decode import decode_as
+from reprieve.objects.kueue import ResourceFlavor, Workload
+from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.quota import evict
+from tests.controllers.clusters import job
+from tests.fleet.build import NOW
+
+FLAVOR = decode_as(
+    {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ResourceFlavor",
+        "metadata": {"name": "gpu"},
+        "spec": {"nodeLabels": {"pool": "gpu"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]},
+    },
+    ResourceFlavor,
+)
+
+
+def document(count: int = 2, **template) -> dict:
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "w", "namespace": "ml"},
+        "spec": {"podSets": [{"name": "main", "count": 2, "template": {"spec": template}}]},
+        "status": {
+            "admission": {
+                "clusterQueue": "cq",
+                "podSetAssignments": [{"name": "main", "count": count, "flavors": {"cpu": "gpu"}}],
+            }
+        },
+    }
+
+
+def typed(raw: dict) -> Workload:
+    return decode_as(raw, Workload)
+
+
+def test_a_workload_is_named_after_its_job_or_as_the_user_says() -> None:
+    assert workload_name("Job", {"metadata": {"name": "a", "uid": "1"}}).startswith("job-a-")
+    assert workload_name("Job", {"metadata": {"name": "a", "uid": "1"}}) != workload_name(
+        "Job", {"metadata": {"name": "a", "uid": "2"}}
+    )
+    assert len(workload_name("Job", {"metadata": {"name": "x" * 63, "uid": "1"}})) <= 63
+    labels = {"kueue.x-k8s.io/prebuilt-workload-name": "mine"}
+    assert workload_name("Job", {"metadata": {"name": "a", "labels": labels}}) == "mine"
+
+
+def test_a_job_asks_for_as_many_pods_as_run_at_once() -> None:
+    wanted = job("a", count=4)
+    wanted["spec"]["completions"] = 3
+    assert job_pod_sets(wanted)[0]["count"] == 3
+    wanted["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
+    assert job_pod_sets(wanted)[0]["minCount"] == 2
+
+
+def test_the_workload_belongs_to_its_job() -> None:
+    made = job("a")
+    made["metadata"]["uid"] = "u1"
+    owned = owned_workload("Job", "batch/v1", made, job_pod_sets(made), {"priority": 3})
+    [owner] = owned["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"], owner["controller"]) == ("Job", "u1", True)
+    assert (owned["spec"]["queueName"], owned["spec"]["priority"]) == ("main", 3)
+
+
+def test_starting_injects_the_flavors_nodes_and_stopping_takes_them_out_again() -> None:
+    raw = document(nodeSelector={"zone": "a"})
+    made = job("a")
+    made["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
+    patch = started_spec(typed(raw), made, {"gpu": FLAVOR})
+    assert patch["suspend"] is False
+    assert patch["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
+    assert patch["template"]["spec"]["tolerations"] == [{"key": "gpu", "operator": "Exists"}]
+    made["spec"]["template"]["spec"] |= {
+        "nodeSelector": {"zone": "a", "pool": "gpu"},
+        "tolerations": patch["template"]["spec"]["tolerations"],
+    }
+    back = restored_spec(raw, made)
+    assert back["template"]["spec"] == {"nodeSelector": {"zone": "a", "pool": None}, "tolerations": None}
+    made["spec"]["template"]["spec"] |= {"nodeSelector": {"zone": "a"}, "tolerations": []}
+    assert restored_spec(raw, made) == {}, "nothing to restore"
+
+
+def test_partial_admission_lowers_the_parallelism_and_eviction_restores_it() -> None:
+    made = job("a", count=2)
+    made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "1"}
+    assert started_spec(typed(document(count=1)), made, {})["parallelism"] == 1
+    made["spec"]["parallelism"] = 1
+    assert restored_spec(document(), made) == {"parallelism": 2}
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "state"),
+    [
+        ({"suspend": True}, {}, "stopped"),
+        ({"suspend": True}, {"active": 1}, "running"),
+        ({"suspend": True}, {"terminating": 1}, "running"),
+        ({"suspend": True}, {"startTime": "2026-01-01T00:00:00Z"}, "running"),
+        (
+            {"suspend": True},
+            {"startTime": "t", "conditions": [{"type": "Suspended", "status": "True"}]},
+            "stopped",
+        ),
+        ({"suspend": False}, {}, "running"),
+        ({"suspend": False}, {"conditions": [{"type": "Complete", "status": "True"}]}, "finished"),
+        ({"suspend": True}, {"conditions": [{"type": "Failed", "status": "True"}]}, "finished"),
+    ],
+)
+def test_a_job_has_stopped_when_no_pod_is_left_and_its_controller_knows(spec, status, state) -> None:
+    assert job_owner({"spec": spec, "status": status}).state == state
+
+
+def test_pods_that_are_done_give_their_quota_back() -> None:
+    made = job("a", count=4)
+    made["spec"] |= {"suspend": False, "completions": 6}
+    for succeeded, done in ((0, 0), (2, 0), (3, 1), (5, 3)):
+        made["status"] = {"active": 4, "succeeded": succeeded}
+        assert job_owner(made).done == done
+
+
+def test_a_job_that_was_changed_while_it_waited_asks_anew() -> None:
+    made = job("a")
+    held = owned_workload(
+        "Job", "batch/v1", {**made, "metadata": {**made["metadata"], "uid": "u"}}, job_pod_sets(made), {}
+    )
+    assert same_demand(made, held)
+    made["spec"]["parallelism"] = 1
+    assert not same_demand(made, held)
+
+
+def test_a_job_goes_to_a_worker_suspended_and_without_traces_of_its_controller() -> None:
+    made = job("a")
+    made["spec"] |= {
+        "selector": {"matchLabels": {"controller-uid": "1"}},
+        "managedBy": "kueue.x-k8s.io/multikueue",
+    }
+    made["spec"]["suspend"] = False
+    made["spec"]["template"]["metadata"] = {"labels": {"app": "x", "controller-uid": "1", "job-name": "a"}}
+    sent = remote_job(made, "w", "multikueue")
+    assert sent["spec"]["suspend"] is True
+    assert "selector" not in sent["spec"]
+    assert "managedBy" not in sent["spec"]
+    assert sent["spec"]["template"]["metadata"]["labels"] == {"app": "x"}
+    assert sent["metadata"]["labels"]["kueue.x-k8s.io/prebuilt-workload-name"] == "w"
+
+
+def pod(name: str, cpu: str = "1", phase: str = "Pending", held: bool = True) -> Pod:
+    spec: dict = {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}
+    if held:
+        spec["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
+    raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ml"}, "spec": spec}
+    return decode_as({**raw, "status": {"phase": phase}}, Pod)
+
+
+def test_a_group_asks_for_its_pods_by_shape_and_for_those_still_missing() -> None:
+    raw = {"metadata": {"name": "g"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 5}}}}
+    group = decode_as({"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", **raw}, PodGroup)
+    sets = group_pod_sets(group, [pod("w-0"), pod("w-1"), pod("driver", cpu="4")])
+    assert [(each["name"], each["count"]) for each in sets] == [("main", 4), ("set-1", 1)]
+
+
+def test_a_group_runs_while_one_pod_does() -> None:
+    assert group_owner([pod("a"), pod("b")]).state == "stopped"
+    assert group_owner([pod("a"), pod("b", held=False)]).state == "running"
+    assert group_owner([pod("a", phase="Succeeded"), pod("b", phase="Failed")]).reason == "Failed"
+    assert group_owner([]).state == "stopped"
+
+
+def test_priorities_come_from_the_label_then_the_pods_then_the_default() -> None:
+    known = Priorities()
+    known.workload_classes["urgent"] = 7
+    for name, value, default in (("a", 5, True), ("b", 3, True), ("c", 9, False)):
+        raw = {"metadata": {"name": name}, "value": value, "globalDefault": default}
+        kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        known.put_pod_class(decode_as({**kind, **raw}, PriorityClass))
+    assert known.resolve({"kueue.x-k8s.io/priority-class": "urgent"}, "c")["priority"] == 7
+    assert known.resolve({}, "c")["priority"] == 9
+    assert known.resolve({}, "") == {
+        "priorityClassRef": {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "b"},
+        "priority": 3,
+    }
+    known.drop_pod_class("a")
+    known.drop_pod_class("b")
+    assert known.resolve({}, "") == {"priority": 0}
+
+
+def test_a_patch_names_only_what_changed_and_keeps_fields_nobody_here_knows() -> None:
+    raw = document()
+    raw["status"] |= {
+        "conditions": [{"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": ""}],
+        "admissionChecks": [
+            {"name": "c", "state": "Ready", "message": "", "podSetUpdates": [{"name": "main"}]}
+        ],
+        "clusterName": "eu",
+    }
+    before = typed(raw)
+    assert status_patch(raw, before, before) == {}
+    patch = status_patch(raw, before, evict(before, "Preempted", "why", NOW))
+    assert set(patch) == {"conditions", "admissionChecks", "clusterName"}
+    assert patch["clusterName"] is None
+    assert patch["admissionChecks"][0]["podSetUpdates"] == [{"name": "main"}]
+    assert patch["admissionChecks"][0]["state"] == "Pending"
+    assert {each["type"] for each in patch["conditions"]} == {"QuotaReserved", "Evicted"}
+
+
+KUBECONFIG = """
+clusters: [{name: c, cluster: {server: "https://h", %s}}]
+users: [{name: u, user: {%s}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("cluster", "user"),
+    [
+        ("insecure-skip-tls-verify: true", "token: t"),
+        ("certificate-authority: /etc/ca", "token: t"),
+        ("", "exec: {command: sh}"),
+        ("", "tokenFile: /etc/token"),
+        ("", "username: a, password: b"),
+        ("", "auth-provider: {name: x}"),
+    ],
+)
+def test_a_workers_kubeconfig_may_only_say_where_and_as_whom(cluster: str, user: str) -> None:
+    with pytest.raises(InsecureKubeConfig, match="is not allowed"):
+        parse((KUBECONFIG % (cluster, user)).encode(), "Secret/x")
+
+
+def test_a_kubeconfig_that_is_none_is_named() -> None:
+    with pytest.raises(ConfigError, match="Secret/x"):
+        parse(b"[]", "Secret/x")
+    assert parse((KUBECONFIG % ("", "token: t")).encode(), "Secret/x")["users"]
