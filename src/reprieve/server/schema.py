@@ -58,7 +58,7 @@ def _unknown(value: Any, schema: Node, path: str, found: list[str]) -> None:
             if child is not None:
                 if child.shape != "scalar":
                     _unknown(item, child, where, found)
-            elif not schema.open:
+            elif not schema.open and name[:1] != "$":  # directives of a strategic merge patch are no fields
                 found.append(where)
 
 
