@@ -1,0 +1,189 @@
+"""How long one decision takes, over the very shapes of tests/corpus/kubernetes/timings.md, and against kube-scheduler's times there.
+
+    python bench/decisions.py [--quick]
+
+Ratios are CPU time against CPU time in one run; absolute numbers depend on the machine. The naive reference is the one of tests/reference.
+"""
+
+import argparse
+import resource
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from reprieve.cluster import Cluster
+from reprieve.config import Configuration
+from reprieve.objects.core import Container, Node, NodeStatus, Pod, PodSpec, PodStatus, ResourceRequirements, SchedulingGroup
+from reprieve.objects.meta import ObjectMeta
+from reprieve.objects.scheduling import GangPolicy, PodGroup, PodGroupSpec, SchedulingPolicy
+from reprieve.preemption import decide
+
+T = TypeVar("T")
+EPOCH = datetime(2026, 3, 1, tzinfo=UTC)
+GATES = {"GenericWorkload": True, "GangScheduling": True, "WorkloadAwarePreemption": True}
+UPSTREAM_GANG = {
+    (100, 10): 0.040, (100, 100): 0.389, (100, 500): 2.32, (1000, 10): 0.371, (1000, 100): 3.84, (1000, 500): 25.0,
+    (5000, 10): 2.19, (5000, 100): 21.6, (5000, 500): 147.7,
+}  # fmt: skip
+"""CPU seconds of kube-scheduler by (nodes, gang)."""
+UPSTREAM_POD = {(1000, 10): 0.019, (1000, 30): 0.052, (5000, 10): 0.098, (5000, 30): 0.260}
+"""Wall seconds by (nodes, pods a node), every node a candidate."""
+
+
+def config(algorithm: str) -> Configuration:
+    return Configuration.load({"preemption": {"algorithm": algorithm}, "featureGates": GATES})
+
+
+def container(cpu: str, memory: str) -> Container:
+    return Container(name="c", image="i", resources=ResourceRequirements(requests={"cpu": cpu, "memory": memory}))
+
+
+def fill(cluster: Cluster, nodes: int, pods: int, gap: bool = False) -> None:
+    """Nodes of `pods` cores, each with `pods` running pods of one core and five priorities; with a gap one pod is left out."""
+    small = container("1", "4Gi")
+    for i in range(nodes):
+        name = f"node-{i:05}"
+        allocatable = {"cpu": str(pods), "memory": f"{4 * pods}Gi", "pods": "110"}
+        meta = ObjectMeta(name=name, labels={"kubernetes.io/hostname": name})
+        cluster.set(Node(metadata=meta, status=NodeStatus(allocatable=allocatable)))
+        for j in range(pods - gap):
+            start = EPOCH + timedelta(seconds=((pods * i + j) * 7919) % 1000003)
+            cluster.set(
+                Pod(
+                    metadata=ObjectMeta(name=f"run-{i}-{j}", namespace="default", labels={"app": f"app{j}"}),
+                    spec=PodSpec(node_name=name, priority=((i + j) % 5) * 10, containers=(small,)),
+                    status=PodStatus(phase="Running", start_time=start),
+                )
+            )
+
+
+def submit_gang(cluster: Cluster, size: int, cpu: str = "2", memory: str = "8Gi") -> str:
+    policy = SchedulingPolicy(gang=GangPolicy(min_count=size))
+    spec = PodGroupSpec(scheduling_policy=policy, priority=1000)
+    cluster.set(PodGroup(metadata=ObjectMeta(name="gang", namespace="default"), spec=spec))
+    for i in range(size):
+        spec_ = PodSpec(
+            priority=1000, scheduling_group=SchedulingGroup(pod_group_name="gang"), containers=(container(cpu, memory),)
+        )
+        cluster.set(Pod(metadata=ObjectMeta(name=f"gang-{i:04}", namespace="default"), spec=spec_))
+    return "PodGroup/default/gang"
+
+
+def submit_pod(cluster: Cluster, cpu: str, memory: str, name: str = "pod") -> str:
+    spec = PodSpec(priority=1000, containers=(container(cpu, memory),))
+    cluster.set(Pod(metadata=ObjectMeta(name=name, namespace="default"), spec=spec))
+    return f"Pod/default/{name}"
+
+
+def best(work: Callable[[], T], times: int = 5) -> tuple[float, T]:
+    """(CPU seconds of the quickest run, what it returned)."""
+    quickest, result = float("inf"), None
+    for _ in range(times):
+        started = time.process_time()
+        result = work()
+        quickest = min(quickest, time.process_time() - started)
+    assert result is not None
+    return quickest, result
+
+
+def gangs(quick: bool) -> None:
+    print("One gang preempts: ten pods a node, each gang pod costs two of them")
+    print(f"{'nodes':>7}{'gang':>6}{'kep-5710 ms':>13}{'kubernetes ms':>15}{'kube-scheduler ms':>19}{'ratio':>9}{'us/pod seen':>13}")
+    for nodes in (100, 1000) if quick else (100, 1000, 5000):
+        for size in (10, 100, 500):
+            cluster = Cluster()
+            fill(cluster, nodes, 10)
+            target = submit_gang(cluster, size)
+            times = {}
+            for algorithm in ("kep-5710", "kubernetes"):
+                times[algorithm], plan = best(lambda: decide(cluster, target, config(algorithm), 0), 3)  # noqa: B023
+                assert plan.outcome == "preempts", plan
+                assert len(plan.victims) == 2 * size, len(plan.victims)
+            theirs, ours = UPSTREAM_GANG[nodes, size], times["kubernetes"]
+            seen = nodes * 10 + size
+            print(
+                f"{nodes:>7}{size:>6}{times['kep-5710'] * 1e3:>13.1f}{ours * 1e3:>15.1f}{theirs * 1e3:>19.0f}"
+                f"{theirs / ours:>8.0f}x{ours / seen * 1e6:>13.2f}"
+            )
+
+
+def pods(quick: bool) -> None:
+    print("\nOne pod preempts three on any node, every node a candidate")
+    print(f"{'nodes':>7}{'pods':>6}{'ours ms':>10}{'kube-scheduler ms':>19}{'ratio':>9}")
+    for nodes, each in ((1000, 10), (1000, 30)) if quick else UPSTREAM_POD:
+        cluster = Cluster()
+        fill(cluster, nodes, each)
+        target = submit_pod(cluster, "2500m", "10Gi")
+        ours, plan = best(lambda: decide(cluster, target, config("kubernetes"), 0))  # noqa: B023
+        assert len(plan.victims) == 3, plan
+        theirs = UPSTREAM_POD[nodes, each]
+        print(f"{nodes:>7}{each:>6}{ours * 1e3:>10.1f}{theirs * 1e3:>19.0f}{theirs / ours:>8.0f}x")
+
+
+def placements(quick: bool) -> None:
+    nodes = 1000 if quick else 5000
+    cluster = Cluster()
+    fill(cluster, nodes, 10, gap=True)
+    first = submit_pod(cluster, "500m", "1Gi")
+    ours, plan = best(lambda: decide(cluster, first, config("kubernetes"), 0))
+    assert plan.outcome == "scheduled"
+    print(f"\nPlain placement of a pod of a known class, {nodes} nodes: {ours * 1e3:.2f} ms")
+
+    def place_and_bind() -> str:
+        plan = decide(cluster, first, config("kubernetes"), 0)
+        node = plan.placements["default/pod"]
+        cluster.assume("default/pod", node)
+        cluster.forget("default/pod")
+        return node
+
+    ours, _ = best(place_and_bind)
+    print(f"The same with the pod assumed and forgotten in between: {ours * 1e3:.2f} ms")
+    target = submit_gang(cluster, 1000, "500m", "1Gi")
+    ours, plan = best(lambda: decide(cluster, target, config("kubernetes"), 0), 3)
+    assert len(plan.placements) == 1000
+    print(f"A gang of 1,000 equal pods that fits, {nodes} nodes: {ours * 1e3:.1f} ms")
+
+
+def naive(quick: bool) -> None:
+    try:
+        from tests.reference.core import reference_plan
+    except ImportError:
+        return
+    nodes, size = (100, 10) if quick else (1000, 100)
+    cluster = Cluster()
+    fill(cluster, nodes, 10)
+    target = submit_gang(cluster, size)
+    ours, _ = best(lambda: decide(cluster, target, config("kubernetes"), 0), 3)
+    theirs, _ = best(lambda: reference_plan.of_shape(nodes, 10, size), 1)
+    print(f"\nAgainst the naive reference, {nodes} nodes and a gang of {size}: {theirs / ours:.0f}x ({theirs * 1e3:.0f} ms)")
+
+
+def large() -> None:
+    cluster = Cluster()
+    started = time.process_time()
+    fill(cluster, 50_000, 10)
+    target = submit_gang(cluster, 1000)
+    loaded = time.process_time() - started
+    ours, plan = best(lambda: decide(cluster, target, config("kep-5710"), 0), 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 / 1024
+    print(
+        f"\n50,000 nodes and 500,000 pods: loaded in {loaded:.1f} s, a gang of 1,000 planned in {ours:.2f} s "
+        f"({len(plan.victims)} victims), peak memory {peak:.2f} GiB"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
+    options = parser.parse_args()
+    gangs(options.quick)
+    pods(options.quick)
+    placements(options.quick)
+    naive(options.quick)
+    if not options.quick:
+        large()
