@@ -78,15 +78,16 @@ def decode_list(data: bytes, view: type[T]) -> list[T]:
         try:
             if not _needs_rewriting(data, view):
                 return cast("list[T]", _list_decoder(view).decode(data).items)
-        except msgspec.ValidationError:
-            pass  # the long way finds out which field of which item, or forgives a null
-        except msgspec.DecodeError as error:
-            raise InvalidObject("", None, f"not a JSON list: {error}") from error
+        except (msgspec.DecodeError, RecursionError):
+            pass  # the long way forgives a null, and finds out which field of which item it was
         return [decode_as(item, view) for item in _list_items(data, view)]
 
 
 def _list_items(data: bytes, view: type[Object]) -> Iterator[Document]:
-    raw = msgspec.json.decode(data)
+    try:
+        raw = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise InvalidObject("", None, f"not a JSON list: {error}") from error
     items = raw.get("items") if isinstance(raw, dict) else None
     if not isinstance(items, list | None) or not isinstance(raw, dict):
         raise InvalidObject("items", items, f"expected a list, got {shown(items)}")
