@@ -12,6 +12,7 @@ entered in the state. Nothing outside the state is touched; the `Outcome` says w
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -89,10 +90,10 @@ class _Cycle:
         self._rules = quota.rules
         self._now = now
         self._outcome = Outcome(quota.cycles)
-        self._leaving: dict[str, Victim] = {}
-        """Victims of earlier turns."""
+        self._leaving_of: defaultdict[int, dict[str, Victim]] = defaultdict(dict)
+        """Victims of earlier turns, by the tree they are in."""
         self._sketched: list[tuple[Cell, int]] = []
-        self._requeues: list[tuple[Claim, str, str]] = []
+        self._requeues: list[tuple[Claim, str]] = []
 
     def run(self) -> Outcome:
         entries = [entry for claim in self._heads() if (entry := self._nominate(claim)) is not None]
@@ -156,7 +157,7 @@ class _Cycle:
 
     def _remember_scan(self, claim: Claim, queue: QueueNode, assignment: Assignment) -> None:
         """A scan that went through all flavors starts over; there is nothing to remember."""
-        scan = Scan(assignment.tried(), queue.generation, self._quota.cycles, "")
+        scan = Scan(assignment.tried(), queue.generation, self._quota.cycles, None)
         if scan.unfinished:
             self._quota.scans[claim.key] = scan._replace(fingerprint=claim.fingerprint)
         else:
@@ -188,7 +189,7 @@ class _Cycle:
             self._skip(entry, sentences.OVERLAPPING if overlap else sentences.NO_LONGER_FITS)
         else:
             self._sketch(entry.queue, assignment.usage)
-            self._leaving.update((victim.claim.key, victim) for victim in entry.victims)
+            self._leaving(entry).update((victim.claim.key, victim) for victim in entry.victims)
             if assignment.mode == Mode.FIT:
                 self._reserve(entry)
             else:
@@ -196,14 +197,17 @@ class _Cycle:
 
     def _fits(self, entry: Entry) -> tuple[bool, bool]:
         """(whether it fits once its victims and those of earlier turns are gone, whether they share victims)."""
-        gone = dict(self._leaving)
-        gone.update((victim.claim.key, victim) for victim in entry.victims)
+        leaving = self._leaving(entry)
+        gone = leaving | {victim.claim.key: victim for victim in entry.victims}
         for victim in gone.values():
             victim.leave()
         fits = entry.queue.fits(entry.assignment.usage)
         for victim in gone.values():
             victim.stay()
-        return fits, any(victim.claim.key in self._leaving for victim in entry.victims)
+        return fits, any(victim.claim.key in leaving for victim in entry.victims)
+
+    def _leaving(self, entry: Entry) -> dict[str, Victim]:
+        return self._leaving_of[id(entry.queue.root)]
 
     def _assign_again(self, entry: Entry) -> bool:
         """Another look without the victims of earlier turns, at the same flavors; whether it fits when they are gone."""
@@ -211,13 +215,14 @@ class _Cycle:
             [{r: choice.flavor for r, choice in each.choices.items()} for each in entry.assignment.pod_sets]
         )
         self._forget_scan(entry.claim)
-        for victim in self._leaving.values():
+        leaving = self._leaving(entry).values()
+        for victim in leaving:
             victim.leave()
             victim.claim.away = True
         entry.assignment, entry.victims = find_assignment(
             self._quota, entry.claim, entry.queue, nominated=nominated
         )
-        for victim in self._leaving.values():
+        for victim in leaving:
             victim.stay()
             victim.claim.away = False
         return entry.assignment.mode == Mode.FIT
@@ -288,7 +293,7 @@ class _Cycle:
         changed = workload if workload != claim.workload else None
         self._outcome.waiting.append(Waiting(claim, shown, message, gated, changed))
         self._outcome.events.append(Event(claim.key, "Warning", shown, message))
-        self._requeues.append((claim, requeue, shown))
+        self._requeues.append((claim, requeue))
 
     # --- step 5 -------------------------------------------------------------------------------------
 
@@ -299,11 +304,11 @@ class _Cycle:
         for reservation in outcome.reserved:
             quota.put_workload(reservation.workload, self._now)
         updated = {waiting.claim.key: waiting.workload for waiting in outcome.waiting if waiting.workload}
-        for claim, reason, condition in self._requeues:
+        for claim, reason in self._requeues:
             claim.workload = updated.get(claim.key, claim.workload)
             ready = backoff_over(claim.workload, self._now)
             scan = quota.scans.get(claim.key)
-            quota.pending[claim.queue].requeue(claim, reason, ready, scan, condition)
+            quota.pending[claim.queue].requeue(claim, reason, ready, scan)
             if reason != PENDING_PREEMPTION:
                 quota.preemptor_gave_up(claim.key, self._now)
 

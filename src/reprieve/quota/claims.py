@@ -6,7 +6,7 @@ A `Claim` is rebuilt from its Workload whenever that changes; nothing in here is
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from datetime import datetime
 
 from reprieve.objects.core import LimitRange
@@ -38,14 +38,19 @@ class Claim:
         "queue",
         "queued_at",
         "rank",
-        "reserved",
         "uid",
         "workload",
     )
 
     def __init__(
-        self, workload: Workload, queue: str, rules: Rules, limit_ranges: Collection[LimitRange] = ()
+        self,
+        workload: Workload,
+        queue: str,
+        rules: Rules,
+        limit_ranges: Collection[LimitRange] = (),
+        before: Claim | None = None,
     ) -> None:
+        """`before` is an older state of the same workload; what did not change is taken from it."""
         status = workload.status
         self.workload = workload
         self.key = workload.key
@@ -54,34 +59,45 @@ class Claim:
         """Name of the ClusterQueue it is queued in or holds quota of."""
         self.base_priority = workload.spec.priority or 0
         self.priority = self.base_priority + (_boost(workload) if rules.priority_boost else 0)
-        self.queued_at = queue_time(workload, rules)
-        self.demands = demands(
-            workload.spec.pod_sets,
-            status.reclaimable_pods if rules.reclaimable_pods else (),
-            limit_ranges,
-            rules.excluded_prefixes,
-        )
+        true = {each.type: each for each in status.conditions if each.status == "True"}
+        self.queued_at = _queue_time(workload, true, rules)
+        self._fingerprint: Hashable = None
+        self.demands: tuple[Demand, ...]
+        if before is not None and _same_demands(before.workload, workload) and not limit_ranges:
+            self.demands, self._fingerprint = before.demands, before._fingerprint
+        else:
+            self.demands = _demands(workload, rules, limit_ranges)
         self.gate_closed = has_closed_gate(workload)
-        self.evicted = holds(workload, "Evicted")
-        self.reserved = is_reserved(workload)
-        self.held = usage_of(status.admission, self.demands) if self.reserved and status.admission else {}
-        self.rank = (self.priority, -self._reserved_at(), self.uid, self.key)
+        self.evicted = "Evicted" in true
+        self.held: Usage = {}
+        since = math.inf
+        if "QuotaReserved" in true:
+            since = _seconds(true["QuotaReserved"].last_transition_time)
+            if status.admission is not None:
+                self.held = usage_of(status.admission, self.demands)
+        self.rank = (self.priority, -since, self.uid, self.key)
         """Order among candidates of equal kind: lower priority, then more recent reservation, then UID."""
         self.away = False
         """Taken out of the tree for the time of one computation."""
-        self._fingerprint = ""
 
     @property
-    def fingerprint(self) -> str:
-        if not self._fingerprint:
+    def fingerprint(self) -> Hashable:
+        if self._fingerprint is None:
             self._fingerprint = fingerprint(self.demands, self.priority)
         return self._fingerprint
 
-    def _reserved_at(self) -> float:
-        condition = find_condition(self.workload.status.conditions, "QuotaReserved")
-        if condition is None or condition.status != "True" or condition.last_transition_time is None:
-            return math.inf
-        return condition.last_transition_time.timestamp()
+
+def _demands(workload: Workload, rules: Rules, limit_ranges: Collection[LimitRange]) -> tuple[Demand, ...]:
+    done = workload.status.reclaimable_pods if rules.reclaimable_pods else ()
+    return demands(workload.spec.pod_sets, done, limit_ranges, rules.excluded_prefixes)
+
+
+def _same_demands(before: Workload, after: Workload) -> bool:
+    return (
+        before.spec is after.spec
+        and before.metadata is after.metadata
+        and before.status.reclaimable_pods == after.status.reclaimable_pods
+    )
 
 
 def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
@@ -105,7 +121,8 @@ def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
 
 def holds(workload: Workload, type: str) -> bool:
     """Whether the condition is True."""
-    return _if_true(workload, type) is not None
+    condition = find_condition(workload.status.conditions, type)
+    return condition is not None and condition.status == "True"
 
 
 def is_reserved(workload: Workload) -> bool:
@@ -135,25 +152,22 @@ def backoff_over(workload: Workload, now: datetime) -> bool:
 
 def has_closed_gate(workload: Workload) -> bool:
     """A gate without a published position is closed; positions of gates that are not in the spec do not count."""
+    if not workload.spec.preemption_gates:
+        return False
     positions = {gate.name: gate.position for gate in workload.status.preemption_gates}
     return any(positions.get(gate.name, "Closed") == "Closed" for gate in workload.spec.preemption_gates)
 
 
-def queue_time(workload: Workload, rules: Rules) -> float:
+def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:
     """Since when the workload counts as waiting: its creation, or the eviction that sent it back with a delay."""
-    evicted = _if_true(workload, "Evicted")
+    evicted = true.get("Evicted")
     if evicted is not None and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
         return _seconds(evicted.last_transition_time)
     if not rules.priority_in_entry_order:
-        preempted = _if_true(workload, "Preempted")
+        preempted = true.get("Preempted")
         if preempted is not None and preempted.reason == "InCohortReclaimWhileBorrowing":
             return _seconds(preempted.last_transition_time) + 0.001
     return _seconds(workload.metadata.creation_timestamp)
-
-
-def _if_true(workload: Workload, type: str) -> Condition | None:
-    condition = find_condition(workload.status.conditions, type)
-    return condition if condition is not None and condition.status == "True" else None
 
 
 def _seconds(time: datetime | None) -> float:

@@ -6,10 +6,8 @@ the FNV-1a hash of their name, as upstream does, so that the first reported prob
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -127,31 +125,33 @@ def _filled(container: Container, requests: ResourceList, limits: ResourceList) 
     )
 
 
-def fingerprint(wanted: Iterable[Demand], priority: int) -> str:
+def fingerprint(wanted: Iterable[Demand], priority: int) -> Hashable:
     """Equal for workloads between which admission cannot tell a difference."""
-    return json.dumps(
-        [priority, *(_shape(each) for each in wanted)], sort_keys=True, default=msgspec.to_builtins
-    )
+    return priority, *(_shape(each) for each in wanted)
 
 
-def _shape(demand: Demand) -> list[Any]:
+def _shape(demand: Demand) -> Hashable:
     spec = demand.spec
-    return [
+    return (
         demand.name,
         demand.count,
         demand.min_count,
-        demand.requests,
-        [[_numbers(each.resources.requests), each.ports] for each in spec.init_containers],
-        [[_numbers(each.resources.requests), each.ports] for each in spec.containers],
-        spec.node_selector,
-        spec.affinity,
-        spec.tolerations,
+        tuple(demand.requests.items()),
+        tuple((_numbers(each.resources.requests), each.ports) for each in spec.init_containers),
+        tuple((_numbers(each.resources.requests), each.ports) for each in spec.containers),
+        _text(spec.node_selector),
+        _text(spec.affinity),
+        _text(spec.tolerations),
         spec.priority,
-        spec.topology_spread_constraints,
+        _text(spec.topology_spread_constraints),
         _numbers(spec.overhead),
         _numbers(spec.resources.requests) if spec.resources is not None else None,
-    ]
+    )
 
 
-def _numbers(resources: ResourceList) -> dict[str, int]:
-    return {name: amount(name, quantity) for name, quantity in resources.items()}
+def _text(value: object) -> bytes:
+    return msgspec.json.encode(value, order="sorted") if value else b""
+
+
+def _numbers(resources: ResourceList) -> Hashable:
+    return tuple(sorted((name, amount(name, quantity)) for name, quantity in resources.items()))

@@ -6,12 +6,15 @@ Order of the active ones:
 1. the workload whose victims are leaving (BestEffortFIFO only)
 2. higher priority
 3. earlier queue time
-4. UID
+4. UID, key
+
+Workloads between which admission cannot tell a difference are of one kind. When one of a kind is hopeless all are: kinds are parked and
+woken as a whole, whatever their size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -25,10 +28,10 @@ NAMESPACE_MISMATCH = "NamespaceMismatch"
 NO_FIT = "NoFit"
 GENERIC = ""
 _AT_ONCE = (FAILED_AFTER_NOMINATION, PENDING_PREEMPTION)
-_PARK_EQUALS = (NO_FIT, PREEMPTION_NO_CANDIDATES)
+_PARK_KIND = (NO_FIT, PREEMPTION_NO_CANDIDATES)
 
-
-_Place = tuple[bool, int, float, str, str, int, Claim]
+Place = tuple[bool, int, float, str, str, int]
+"""Where a workload stands: the order above, its key, and a number that makes every place unique."""
 
 
 class Scan(NamedTuple):
@@ -37,40 +40,85 @@ class Scan(NamedTuple):
     tried: tuple[dict[str, int], ...]
     generation: int
     cycle: int
-    fingerprint: str
+    fingerprint: object
 
     @property
     def unfinished(self) -> bool:
         return any(index != -1 for each in self.tried for index in each.values())
 
 
+class _Kind:
+    """Workloads of one namespace that are equal to admission."""
+
+    __slots__ = ("offers", "parked", "places", "size")
+
+    def __init__(self, parked: bool) -> None:
+        self.parked = parked
+        self.places: list[Place] = []
+        """A heap; places that are no longer valid are dropped when they come up."""
+        self.size = 0
+        self.offers = 0
+        """How often its first place stands in the heap of the queue."""
+
+
 class PendingQueue:
     def __init__(self, strict: bool) -> None:
         self.strict = strict
-        self.active: dict[str, Claim] = {}
-        self.inadmissible: dict[str, Claim] = {}
         self.in_flight: Claim | None = None
         self.preemptor = ""
         """Key of the workload whose victims are leaving."""
-        self.parked_kinds: dict[str, str] = {}
-        """Fingerprints of workloads found hopeless since the last flush, and the reason of their condition."""
-        self._heap: list[_Place] = []
-        self._places: dict[str, _Place] = {}
-        """The valid place of each active workload; others in the heap are left over."""
+        self._claims: dict[str, Claim] = {}
+        """Everybody but the one in flight."""
+        self._places: dict[str, Place] = {}
+        """The valid place of everybody who is not parked alone."""
+        self._kind_of: dict[str, _Kind] = {}
+        """Of everybody whose place is with the kind."""
+        self._alone: set[str] = set()
+        """Those with a place of their own."""
+        self._kinds: dict[object, dict[str, _Kind]] = {}
+        """{fingerprint: {namespace: kind}}"""
+        self._hopeless: set[object] = set()
+        """Fingerprints that were parked since the last flush."""
+        self._offers: list[tuple[Place, _Kind | None]] = []
+        """A heap of the places that may come next: of single workloads, and the first ones of kinds."""
+        self._active = 0
         self._pushes = 0
         self._pops = 0
         self._flushed_at = -1
 
+    # --- looking ------------------------------------------------------------------------------------
+
     def __contains__(self, key: str) -> bool:
-        return key in self.active or key in self.inadmissible or self._is_in_flight(key)
+        return key in self._claims or self._is_in_flight(key)
+
+    def __iter__(self) -> Iterator[Claim]:
+        yield from self._claims.values()
+        if self.in_flight is not None:
+            yield self.in_flight
+
+    def find(self, key: str) -> Claim | None:
+        return self.in_flight if self._is_in_flight(key) else self._claims.get(key)
+
+    @property
+    def has_active(self) -> bool:
+        return self._active > 0
+
+    @property
+    def active(self) -> dict[str, Claim]:
+        return {key: claim for key, claim in self._claims.items() if self._is_active(key)}
+
+    @property
+    def inadmissible(self) -> dict[str, Claim]:
+        return {key: claim for key, claim in self._claims.items() if not self._is_active(key)}
+
+    def _is_active(self, key: str) -> bool:
+        kind = self._kind_of.get(key)
+        return key in self._places and (kind is None or not kind.parked)
 
     def _is_in_flight(self, key: str) -> bool:
         return self.in_flight is not None and self.in_flight.key == key
 
-    def find(self, key: str) -> Claim | None:
-        if self._is_in_flight(key):
-            return self.in_flight
-        return self.active.get(key) or self.inadmissible.get(key)
+    # --- coming and going ---------------------------------------------------------------------------
 
     def put(self, claim: Claim, ready: bool, unchanged: Callable[[Claim], bool]) -> None:
         """Add a workload or take note of its change; what matters to nobody leaves a parked one parked."""
@@ -78,22 +126,21 @@ class PendingQueue:
         if self._is_in_flight(key):
             self.in_flight = claim
             return
-        parked = self.inadmissible.get(key)
-        if parked is not None and unchanged(parked):
-            self.inadmissible[key] = claim
+        old, was_active = self._claims.get(key), self._is_active(key)
+        if old is not None and not was_active and unchanged(old):
+            self._claims[key] = claim
             return
-        self.inadmissible.pop(key, None)
-        if (not ready and key not in self.active) or (
-            not self.strict and key not in self.active and claim.fingerprint in self.parked_kinds
-        ):
-            self.inadmissible[key] = claim
-        else:
+        if old is not None:
+            self._take_out(key)
+        self._claims[key] = claim
+        if was_active or (ready and (self.strict or claim.fingerprint not in self._hopeless)):
             self._activate(claim)
+        elif ready:
+            self._join_kind(claim)
 
     def remove(self, key: str) -> None:
-        if key in self.active:
-            self._deactivate(key)
-        self.inadmissible.pop(key, None)
+        if key in self._claims:
+            self._take_out(key)
         if self._is_in_flight(key):
             self.in_flight = None
         if self.preemptor == key:
@@ -102,60 +149,138 @@ class PendingQueue:
     def pop(self) -> Claim | None:
         """Take the first one out to be tried."""
         self._pops += 1
-        while self._heap:
-            place = heappop(self._heap)
-            claim = place[-1]
-            if self._places.get(claim.key) is place:
-                self._deactivate(claim.key)
+        while self._offers:
+            place, kind = self._offers[0]
+            key = place[4]
+            valid = self._places.get(key) is place and self._kind_of.get(key) is kind
+            if valid and (kind is None or not kind.parked):
+                claim = self._claims[key]
+                self._take_out(key)
                 self.in_flight = claim
-                return claim
+            heappop(self._offers)
+            if kind is not None:
+                kind.offers -= 1
+                self._offer(kind)
+            if self.in_flight is not None:
+                return self.in_flight
         return None
 
-    def requeue(self, claim: Claim, reason: str, ready: bool, scan: Scan | None, condition: str) -> None:
+    def requeue(self, claim: Claim, reason: str, ready: bool, scan: Scan | None) -> None:
         """Put back a workload that was tried and got nothing."""
         self.in_flight = None
+        self._claims[claim.key] = claim
         at_once = reason != NAMESPACE_MISMATCH if self.strict else reason in _AT_ONCE
         if reason == PENDING_PREEMPTION:
             self._mark_preemptor(claim.key)
         unfinished = scan is not None and scan.unfinished
         if ready and (at_once or self._flushed_at >= self._pops or unfinished):
             self._activate(claim)
+        elif reason in _PARK_KIND and not self.strict:
+            self._park_kind(claim)
+
+    def flush(self, ready: Callable[[Claim], bool]) -> None:
+        """Something changed: everybody parked may be tried again."""
+        self._flushed_at = self._pops
+        if len(self._claims) == self._active:
+            self._hopeless.clear()
             return
-        self.inadmissible[claim.key] = claim
-        if reason in _PARK_EQUALS and not self.strict:
-            self._park_equals(claim.fingerprint, condition)
+        asleep: set[object] = set()
+        for fingerprint in self._hopeless:
+            kinds = self._kinds[fingerprint]
+            for namespace in list(kinds):
+                if not self._wake(kinds[namespace], ready):
+                    asleep.add(fingerprint)
+                elif not kinds[namespace].size:
+                    del kinds[namespace]
+            if not kinds:
+                del self._kinds[fingerprint]
+        self._hopeless = asleep
+        if len(self._claims) > len(self._places):
+            for claim in [c for key, c in self._claims.items() if key not in self._places and ready(c)]:
+                self._activate(claim)
+
+    # --- kinds and places ---------------------------------------------------------------------------
 
     def _mark_preemptor(self, key: str) -> None:
         """Only one at a time; the former one falls back to its ordinary place."""
         former, self.preemptor = self.preemptor, key
-        if former != key and former in self.active:
-            self._activate(self.active[former])
-
-    def _park_equals(self, fingerprint: str, condition: str) -> None:
-        self.parked_kinds[fingerprint] = condition
-        for key in [k for k, claim in self.active.items() if claim.fingerprint == fingerprint]:
-            self.inadmissible[key] = self._deactivate(key)
-
-    def flush(self, ready: Callable[[Claim], bool]) -> bool:
-        """Something changed: everybody parked may be tried again."""
-        self._flushed_at = self._pops
-        self.parked_kinds.clear()
-        woken = [claim for claim in self.inadmissible.values() if ready(claim)]
-        for claim in woken:
-            del self.inadmissible[claim.key]
+        if former != key and self._is_active(former):
+            claim = self._claims[former]
+            self._take_out(former)
+            self._claims[former] = claim
             self._activate(claim)
-        return bool(woken)
 
     def _activate(self, claim: Claim) -> None:
-        self.active[claim.key] = claim
+        """A preemptor that goes first, and whoever is to be tried although its kind is parked, stand alone."""
         sticky = not self.strict and claim.key == self.preemptor
-        self._pushes += 1
-        place = (not sticky, -claim.priority, claim.queued_at, claim.uid, claim.key, self._pushes, claim)
-        self._places[claim.key] = place
-        heappush(self._heap, place)
-        if len(self._heap) > 2 * len(self._places) + 64:
-            self._heap = sorted(self._places.values())
+        if self.strict or sticky or claim.fingerprint in self._hopeless:
+            heappush(self._offers, (self._place(claim, sticky), None))
+            self._alone.add(claim.key)
+            self._active += 1
+        else:
+            self._join_kind(claim)
 
-    def _deactivate(self, key: str) -> Claim:
-        del self._places[key]
-        return self.active.pop(key)
+    def _join_kind(self, claim: Claim) -> None:
+        namespace, fingerprint = claim.workload.metadata.namespace, claim.fingerprint
+        kinds = self._kinds.setdefault(fingerprint, {})
+        kind = kinds.get(namespace)
+        if kind is None:
+            kind = kinds[namespace] = _Kind(parked=fingerprint in self._hopeless)
+        place = self._place(claim, sticky=False)
+        self._kind_of[claim.key] = kind
+        kind.size += 1
+        heappush(kind.places, place)
+        if not kind.parked:
+            self._active += 1
+            if kind.places[0] is place:
+                kind.offers += 1
+                heappush(self._offers, (place, kind))
+
+    def _place(self, claim: Claim, sticky: bool) -> Place:
+        self._pushes += 1
+        place = (not sticky, -claim.priority, claim.queued_at, claim.uid, claim.key, self._pushes)
+        self._places[claim.key] = place
+        return place
+
+    def _offer(self, kind: _Kind) -> None:
+        """Make sure the first of an active kind can come up."""
+        places = kind.places
+        while places and self._places.get(places[0][4]) is not places[0]:
+            heappop(places)
+        if places and not kind.parked and not kind.offers:
+            kind.offers += 1
+            heappush(self._offers, (places[0], kind))
+
+    def _take_out(self, key: str) -> None:
+        if self._is_active(key):
+            self._active -= 1
+        kind = self._kind_of.pop(key, None)
+        if kind is not None:
+            kind.size -= 1
+        self._alone.discard(key)
+        self._places.pop(key, None)
+        del self._claims[key]
+
+    def _park_kind(self, claim: Claim) -> None:
+        fingerprint = claim.fingerprint
+        self._hopeless.add(fingerprint)
+        for kind in self._kinds.get(fingerprint, {}).values():
+            if not kind.parked:
+                kind.parked = True
+                self._active -= kind.size
+        for other in [c for key in self._alone if (c := self._claims[key]).fingerprint == fingerprint]:
+            self._take_out(other.key)
+            self._claims[other.key] = other
+            self._join_kind(other)
+        self._join_kind(claim)
+
+    def _wake(self, kind: _Kind, ready: Callable[[Claim], bool]) -> bool:
+        """Whether the kind is active now. All of it are in one namespace, so one may speak for all."""
+        self._offer(kind)
+        if kind.parked:
+            if kind.places and not ready(self._claims[kind.places[0][4]]):
+                return False
+            kind.parked = False
+            self._active += kind.size
+            self._offer(kind)
+        return True

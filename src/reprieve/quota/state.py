@@ -62,7 +62,7 @@ class Quota:
         self.flush(name, now)
         self.truce.quota_changed()
         self.ledger.drop_queue(name)
-        for claim in self._everybody(self.pending.pop(name, None)):
+        for claim in self.pending.pop(name, PendingQueue(strict=True)):
             self._home.pop(claim.key, None)
             self.put_workload(claim.workload, now)
 
@@ -77,7 +77,7 @@ class Quota:
 
     def _requeue_all_of(self, local_queue: str, now: datetime) -> None:
         for pending in list(self.pending.values()):
-            for claim in list(self._everybody(pending)):
+            for claim in list(pending):
                 if _local_queue_of(claim.workload) == local_queue:
                     self.put_workload(claim.workload, now)
 
@@ -91,7 +91,8 @@ class Quota:
         self._limit_ranges.get(namespace, {}).pop(name, None)
 
     def limit_ranges(self, namespace: str) -> tuple[LimitRange, ...]:
-        return tuple(self._limit_ranges.get(namespace, {}).values())
+        found = self._limit_ranges.get(namespace)
+        return tuple(found.values()) if found else ()
 
     # --- workloads ----------------------------------------------------------------------------------
 
@@ -99,8 +100,8 @@ class Quota:
         """Take note of a workload: counted, queued, parked or let go, by its conditions."""
         held = self.ledger.claims.get(workload.key)
         if is_reserved(workload):
+            claim = self._claim(workload, _admitted_by(workload), held or self._waiting(workload.key))
             self._forget(workload.key)
-            claim = self._claim(workload, _admitted_by(workload))
             self.ledger.reserve(claim)
             if held is None:
                 self._wake(self.truce.reserved(claim.key), now)
@@ -111,7 +112,7 @@ class Quota:
             self.ledger.release(workload.key)
             self.flush(held.queue, now)
         if is_queueable(workload, self.rules):
-            self._enqueue(workload, now)
+            self._enqueue(workload, now, held)
         else:
             self._let_go(workload.key, now)
 
@@ -146,7 +147,7 @@ class Quota:
         if home is not None and home in self.pending:
             self.pending[home].remove(key)
 
-    def _enqueue(self, workload: Workload, now: datetime) -> None:
+    def _enqueue(self, workload: Workload, now: datetime, before: Claim | None = None) -> None:
         queue, refusal = self.queue_of(workload)
         old_home = self._home.get(workload.key)
         if old_home is not None and old_home != queue:
@@ -156,7 +157,7 @@ class Quota:
             return
         self.strays.pop(workload.key, None)
         self._home[workload.key] = queue
-        claim = self._claim(workload, queue)
+        claim = self._claim(workload, queue, before or self._waiting(workload.key))
         ready = backoff_over(workload, now)
         self.pending[queue].put(claim, ready, lambda parked: _same_for_admission(parked, claim))
 
@@ -189,7 +190,7 @@ class Quota:
     def drop_priority_class(self, kind: str, name: str, now: datetime) -> None:
         self.priority_classes.pop((kind, name), None)
         for pending in self.pending.values():
-            for claim in list(self._everybody(pending)):
+            for claim in list(pending):
                 if self._class_problem(claim.workload) is not None:
                     self.put_workload(claim.workload, now)
 
@@ -197,22 +198,18 @@ class Quota:
         for workload, _ in list(self.strays.values()):
             self._enqueue(workload, now)
 
-    def _claim(self, workload: Workload, queue: str) -> Claim:
-        return Claim(workload, queue, self.rules, self.limit_ranges(workload.namespace))
+    def _claim(self, workload: Workload, queue: str, before: Claim | None) -> Claim:
+        return Claim(workload, queue, self.rules, self.limit_ranges(workload.namespace), before)
 
-    @staticmethod
-    def _everybody(pending: PendingQueue | None) -> Iterator[Claim]:
-        if pending is not None:
-            yield from pending.active.values()
-            yield from pending.inadmissible.values()
-            if pending.in_flight is not None:
-                yield pending.in_flight
+    def _waiting(self, key: str) -> Claim | None:
+        home = self._home.get(key)
+        return self.pending[home].find(key) if home is not None and home in self.pending else None
 
     def has_heads(self) -> bool:
         """Whether a cycle would have anybody to try."""
         self.ledger.refresh()
         queues = self.ledger.queues
-        return any(pending.active and queues[name].active for name, pending in self.pending.items())
+        return any(pending.has_active and queues[name].active for name, pending in self.pending.items())
 
     # --- waking ------------------------------------------------------------------------------------
 
