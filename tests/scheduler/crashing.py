@@ -40,10 +40,13 @@ class Victim:
 
     async def kill(self) -> None:
         """SIGKILL: no handler, no goodbye."""
+        if self._process is None:
+            return
         self._process.kill()
         while self._process.is_alive():
             await asyncio.sleep(0.005)
         self._process.join()
+        self._process = None
         self.kills += 1
 
     async def live_a_little(self, live: Live, dice: random.Random) -> None:

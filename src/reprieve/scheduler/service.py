@@ -93,10 +93,19 @@ class LiveScheduler:
                     log.warning("%s is not served here; see `reprieve manifests crds`", wanted.kind)
                     background.append(asyncio.create_task(self._follow_later(wanted)))
                 else:
-                    await stack.enter_async_context(self._informer(served))
+                    await stack.enter_async_context(self._following(served))
             gc.freeze()
             self._read = True
             yield
+
+    def informer(self, resource: Resource) -> Informer:
+        """The live copy of a kind that is followed."""
+        return next(each for each in self._informers if each.resource.plural == resource.plural)
+
+    async def settled(self) -> None:
+        """Until every action under way has ended and every event is written."""
+        await self.shell.idle()
+        await self._events.drain()
 
     async def schedule(self) -> None:
         log.info("scheduling pods whose schedulerName is %s", self.core.name)
@@ -107,7 +116,7 @@ class LiveScheduler:
         finally:
             leading.set(0)
 
-    def _informer(self, resource: Resource) -> Informer:
+    def _following(self, resource: Resource) -> Informer:
         informer = Informer(self._client, resource, self.shell.observe)
         self._informers.append(informer)
         return informer
@@ -134,7 +143,7 @@ class LiveScheduler:
         """A kind may be installed later; from then on it is followed like the others."""
         while (served := await self._served(wanted)) is None:
             await asyncio.sleep(PATIENCE)
-        async with self._informer(served):
+        async with self._following(served):
             await asyncio.Event().wait()
 
 
