@@ -32,7 +32,6 @@ from reprieve.cluster.pods import ticks
 from reprieve.objects.times import TimeError, parse_time
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Unit
 from reprieve.preemption.view import View
 
 CHECKPOINTED_AT = "reprieve.dev/checkpointed-at"
@@ -207,10 +206,7 @@ def _moment(text: str) -> int:
 
 def billed(view: View, plan: Plan, selection: Selection, optimality: str = "") -> Plan:
     """The plan with every term of its cost."""
-    ledger = Ledger(view)
-    terms: dict[str, Terms] = {}
-    for unit in selection.victims:
-        terms |= _unit_terms(view, ledger, unit)
+    terms = _terms(view, selection)
     victims = tuple(
         BilledVictim(
             **{name: getattr(victim, name) for name in Victim.__struct_fields__}, cost=terms[victim.pod]
@@ -247,13 +243,17 @@ def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: st
     )
 
 
-def _unit_terms(view: View, ledger: Ledger, unit: Unit) -> dict[str, Terms]:
-    columns = ledger.columns(np.array(unit.rows, np.int32))
-    keys = [view.cluster.pods.keys[row] for row in unit.rows]
-    found = {}
-    for at, key in enumerate(keys):
-        numbers = {name: round(float(getattr(columns, name)[at]), DIGITS) for name in Terms.__struct_fields__}
-        if at == 0 and unit.group >= 0:
-            numbers["preemption_cost"] += ledger.group_cost(unit.group)
-        found[key] = Terms(**numbers)
-    return found
+def _terms(view: View, selection: Selection) -> dict[str, Terms]:
+    """What each victim pod adds, by its name."""
+    ledger = Ledger(view)
+    rows = np.array([row for unit in selection.victims for row in unit.rows], np.int32)
+    columns = ledger.columns(rows)
+    numbers = {name: np.round(getattr(columns, name), DIGITS).tolist() for name in Terms.__struct_fields__}
+    first = {unit.rows[0]: unit.group for unit in selection.victims if unit.group >= 0}
+    for at, row in enumerate(rows.tolist()):
+        if row in first:
+            numbers["preemption_cost"][at] += ledger.group_cost(first[row])
+    keys = [view.cluster.pods.keys[row] for row in rows.tolist()]
+    return {
+        key: Terms(**{name: column[at] for name, column in numbers.items()}) for at, key in enumerate(keys)
+    }

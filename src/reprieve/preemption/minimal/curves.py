@@ -8,6 +8,7 @@ The price of a pod (the multiplier of the number of pods to place) that makes th
 gives a bound for the whole problem, and says which nodes are worth a closer look.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,11 @@ import numpy as np
 from reprieve.preemption.minimal.model import Flags, Ints, Problem
 from reprieve.preemption.minimal.options import spanning
 from reprieve.preemption.minimal.table import INFINITE
+
+#: Sets of units are kept as bits of one number; of at most so many units on a node all pairs are tried.
+WIDEST, FEW = 60, 24
+#: The price of a unit that is not there: more than any that is, and small enough to add up.
+_ABSENT = INFINITE >> 7
 
 
 class Pieces(NamedTuple):
@@ -64,11 +70,11 @@ def capacity(problem: Problem, evictable: Flags) -> Ints:
 
 
 class Curves(NamedTuple):
-    """For k pods of one class on each node, k from 0: bounds, and where the cheapest units do and the bound is exact."""
+    """For k pods of one class on each node, k from 0: bounds, and where a few units do it and the bound is exact."""
 
     cost: Ints  # [node, k]
     exact: Flags  # [node, k]
-    leaving: Ints  # [node, k] how many units that is, the cheapest first
+    leaving: Ints  # [node, k] where it is exact: which units that is, as bits, the cheapest first
 
 
 def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
@@ -90,11 +96,12 @@ def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
         left = np.maximum(lacking - cheap.freed[here], 0)
         costly = np.maximum(dear.fewest(here, left), total - cheap.size[here])
         cost = dear.cheapest(here, costly) + cheap.cheapest(here, total - costly)
+        exact = (cost == both.cheapest(here, total)) & both.enough(here, total, lacking)
+        leaving = (1 << np.minimum(total, WIDEST)) - 1
+        both.try_few(here, lacking, total, cost, exact, leaving)
         found.cost[here, k] = base[here] + cost
-        found.leaving[here, k] = total
-        found.exact[here, k] = (
-            plain[here] & (cost == both.cheapest(here, total)) & both.enough(here, total, lacking)
-        )
+        found.leaving[here, k] = leaving
+        found.exact[here, k] = plain[here] & exact & (total <= WIDEST)
     return found
 
 
@@ -109,8 +116,19 @@ def _plain(problem: Problem, held: Pieces, forced: Flags) -> Flags:
 class _Stack:
     """Pieces of each node side by side: sorted sums by resource and by cost."""
 
-    def __init__(self, freed: Ints, size: Ints, sums: Ints, costs: Ints, by_cost: Ints) -> None:
-        self.freed, self.size, self.sums, self.costs, self.by_cost = freed, size, sums, costs, by_cost
+    def __init__(self, size: Ints, block: Ints, prices: Ints) -> None:
+        """Pieces in order of cost: `block` what they free [node, rank, resource], `prices` what they cost [node, rank]."""
+        self.size, self.block, self.prices = size, block, prices
+        nothing = (
+            np.zeros_like(block[:, :1])
+            if block.shape[1]
+            else np.zeros((len(block), 1, block.shape[2]), np.int64)
+        )
+        largest_first = -np.sort(-block, axis=1)
+        self.freed = block.sum(axis=1)
+        self.sums = np.cumsum(np.concatenate([nothing, largest_first], axis=1), axis=1)
+        self.by_cost = np.cumsum(np.concatenate([nothing, block], axis=1), axis=1)
+        self.costs = np.cumsum(np.concatenate([nothing[:, :, 0], prices], axis=1), axis=1)
 
     def fewest(self, here: Ints, lacking: Ints) -> Ints:
         """How many pieces must leave so that nothing lacks, at least."""
@@ -120,6 +138,30 @@ class _Stack:
     def cheapest(self, here: Ints, count: Ints) -> Ints:
         total: Ints = self.costs[here, np.clip(count, 0, self.costs.shape[1] - 1)]
         return total
+
+    def try_few(
+        self, here: Ints, lacking: Ints, total: Ints, cost: Ints, exact: Flags, leaving: Ints
+    ) -> None:
+        """Where one or two units may do, but not the cheapest: find the cheapest that do, or learn that more must leave."""
+        width = self.costs.shape[1] - 1
+        for size in (1, 2):
+            open_ = np.flatnonzero(~exact & (total == size))
+            sets = np.array(list(itertools.combinations(range(width), size)), np.int64).reshape(-1, size)
+            if not len(open_) or not len(sets) or width > FEW:
+                continue
+            at = here[open_]
+            freed = self.block[at][:, sets].sum(axis=2)
+            price = self.prices[at][:, sets].sum(axis=2)
+            price[(freed < lacking[open_][:, None, :]).any(axis=2)] = INFINITE
+            best = price.argmin(axis=1)
+            lowest = price[np.arange(len(at)), best]
+            done = lowest < _ABSENT
+            hit = open_[done]
+            cost[hit], exact[hit] = lowest[done], True
+            leaving[hit] = (1 << sets[best[done]]).sum(axis=1)
+            more = open_[~done]
+            total[more] = size + 1
+            cost[more] = np.maximum(cost[more], self.cheapest(here[more], total[more]))
 
     def enough(self, here: Ints, count: Ints, lacking: Ints) -> Flags:
         """Whether the cheapest so many pieces free what lacks."""
@@ -134,14 +176,11 @@ def _stack(nodes: int, held: Pieces, chosen: Flags) -> _Stack:
     size = np.bincount(node, minlength=nodes)
     rank = np.arange(len(node)) - np.repeat(np.cumsum(size) - size, size)
     width = int(size.max(initial=0))
-    block = np.zeros((nodes, width + 1, held.requests.shape[1]), np.int64)
-    block[node, rank + 1] = requests
-    prices = np.full((nodes, width + 1), INFINITE // (width + 1), np.int64)
-    prices[:, 0] = 0
-    prices[node, rank + 1] = cost
-    largest_first = np.cumsum(-np.sort(-block, axis=1), axis=1)
-    largest_first = np.concatenate([np.zeros_like(block[:, :1]), largest_first[:, :-1]], axis=1)
-    return _Stack(block.sum(axis=1), size, largest_first, np.cumsum(prices, axis=1), np.cumsum(block, axis=1))
+    block = np.zeros((nodes, width, held.requests.shape[1]), np.int64)
+    block[node, rank] = requests
+    prices = np.full((nodes, width), _ABSENT, np.int64)
+    prices[node, rank] = cost
+    return _Stack(size, block, prices)
 
 
 class Dual(NamedTuple):

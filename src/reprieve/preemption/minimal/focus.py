@@ -108,8 +108,9 @@ class Focus:
             if option is not None:
                 units.update(option.units, option.spans)
             elif self.exact[node, k]:
-                first = self._starts[node]
-                units.update(self.held.unit[self._by_node[first : first + self.leaving[node, k]]].tolist())
+                ranked = self._by_node[self._starts[node] : self._starts[node + 1]]
+                bits = int(self.leaving[node, k])
+                units.update(self.held.unit[row] for at, row in enumerate(ranked.tolist()) if bits >> at & 1)
             else:
                 return Found(None, INFINITE, 0)
         score = problem.score(frozenset(units))

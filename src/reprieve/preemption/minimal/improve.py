@@ -113,8 +113,10 @@ class _Improvement:
         """A selection in the problem's numbers; None when it does not fit them."""
         if selection is None:
             return None
-        numbers = {asked.unit(number).rows: number for number in self._numbers(asked, selection)}
-        chosen = [numbers.get(unit.rows) for unit in selection.victims]
+        numbers = asked.roster.numbers
+        chosen = [
+            numbers.get(("group", u.group) if u.group >= 0 else ("pod", u.rows[0])) for u in selection.victims
+        ]
         if None in chosen:
             return None
         node_of = {slot: at for at, slot in enumerate(asked.slots.tolist())}
@@ -126,13 +128,6 @@ class _Improvement:
             placed[class_of[each.row], node_of[each.slot]] += 1
         answer = Answer(frozenset(number for number in chosen if number is not None), placed)
         return None if answer.fault(asked.problem) else answer
-
-    def _numbers(self, asked: Question, selection: Selection) -> list[int]:
-        """Unit numbers that could be those of the selection's victims."""
-        roster = asked.roster
-        wanted = {unit.rows[0] for unit in selection.victims}
-        singles = [number for number, row in enumerate(roster.singles.tolist()) if row in wanted]
-        return singles + list(range(len(roster.singles), len(roster)))
 
     def _check(
         self, asked: Question, answer: Answer, within: Mask | None
@@ -148,9 +143,10 @@ class _Improvement:
             for number, node, row in _seats(asked, answer):
                 slot = int(asked.slots[node])
                 cycle = Cycle(cluster, row, faithful=False)
-                if asked.further and not passes(cycle, slot, view.scoring, within):
-                    return None, (number, node)
-                cluster.attach(row, slot)
+                if asked.further:
+                    if not passes(cycle, slot, view.scoring, within):
+                        return None, (number, node)
+                    cluster.attach(row, slot)
                 assigned.append(Assignment(row, slot, cycle))
             cluster.rollback(emptied)
             verdict = reprieve(bench_for(view, assigned, home), by_importance(view, victims))
@@ -173,7 +169,7 @@ class _Improvement:
         """The selection with budgets counted for its victims alone, not for all who might have been."""
         victims = by_importance(self.view, selection.victims)
         terminating = self.view.cluster.pods.terminating
-        leaving = [unit for unit in victims if not terminating[list(unit.rows)].all()]
+        leaving = [unit for unit in victims if not all(terminating[row] for row in unit.rows)]
         return selection._replace(victims=victims, violations=count_violations(self.view, leaving))
 
     def _price(self, selection: Selection) -> Price:
@@ -193,6 +189,8 @@ class _Improvement:
         """Place the remaining pods where there is room once the victims have left, and nobody else makes way."""
         view, cluster = self.view, self.view.cluster
         seated = {each.row for each in selection.assigned}
+        if seated.issuperset(self.gang.rows):
+            return selection
         assigned = list(selection.assigned)
         mark = cluster.checkpoint()
         try:

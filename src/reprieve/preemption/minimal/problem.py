@@ -35,21 +35,28 @@ class Question(NamedTuple):
 def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: int | None) -> Question:
     """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
     cluster = view.cluster
-    classes: dict[int, list[int]] = {}
+    kinds: dict[int, list[int]] = {}
     for row in gang.rows:
-        classes.setdefault(int(cluster.pods.cls[row]), []).append(row)
-    waiting = [cluster.classes.all[number] for number in classes]
+        kinds.setdefault(int(cluster.pods.cls[row]), []).append(row)
+    waiting = [cluster.classes.all[number] for number in kinds]
     admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
     if within is not None:
         admitted &= within
     slots = np.flatnonzero(admitted.any(axis=0)).astype(np.int32)
-    roster = Roster(view, gang.priority, ceiling, slots)
+    clashes = np.array([[clash(cluster, one, other) for other in waiting] for one in waiting], np.bool_)
     bars = np.array([clashing(cluster, cls) for cls in waiting], np.bool_)
-    counts = np.array([len(rows) for rows in classes.values()], np.int64)
-    alone = np.array([clash(cluster, cls, cls) for cls in waiting], np.bool_)
-    most = np.where(admitted[:, slots], np.where(alone, 1, counts)[:, None], 0)
-    most[_barred(view, roster, slots, bars)] = 0
     asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
+    merged = _alike(asked, admitted, clashes, bars)
+    first = [members[0] for members in merged]
+    classes = [
+        [row for row in gang.rows if int(cluster.pods.cls[row]) in {waiting[m].id for m in members}]
+        for members in merged
+    ]
+    asked, admitted, bars, clashes = asked[first], admitted[first], bars[first], clashes[np.ix_(first, first)]
+    roster = Roster(view, gang.priority, ceiling, slots)
+    counts = np.array([len(rows) for rows in classes], np.int64)
+    most = np.where(admitted[:, slots], np.where(clashes.diagonal(), 1, counts)[:, None], 0)
+    most[_barred(view, roster, slots, bars)] = 0
     columns = np.flatnonzero(asked.any(axis=0))
     spent, uses, allowed = roster.budgets()
     weight, scale = _integers(roster.weights(Ledger(view)))
@@ -68,13 +75,22 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         pod_node=roster.pod_node,
         pod_requests=cluster.demand(roster.pod_row).T[:, columns],
         pod_bars=bars[:, cluster.pods.cls[roster.pod_row]].T,
-        apart=tuple(
-            (a, b) for a in range(len(waiting)) for b in range(a) if clash(cluster, waiting[a], waiting[b])
-        ),
+        apart=tuple((a, b) for a in range(len(first)) for b in range(a) if clashes[a, b]),
         absorbs=roster.absorbs,
     )
     further = any(reaches_further(cluster, cls) for cls in waiting)
-    return Question(problem, roster, slots, list(classes.values()), further, scale)
+    return Question(problem, roster, slots, classes, further, scale)
+
+
+def _alike(asked: Ints, admitted: Flags, clashes: Flags, bars: Flags) -> list[list[int]]:
+    """Classes that the problem cannot tell apart, together: they ask for the same, may go to the same nodes and clash alike."""
+    alike: dict[tuple[bytes, ...], list[int]] = {}
+    for number in range(len(asked)):
+        key = tuple(part[number].tobytes() for part in (asked, admitted, clashes, bars))
+        if clashes[number].any():
+            key = (*key, str(number).encode())  # clashes name classes: leave those apart
+        alike.setdefault(key, []).append(number)
+    return list(alike.values())
 
 
 def _free(view: View, gang: Gang, slots: Rows) -> Ints:

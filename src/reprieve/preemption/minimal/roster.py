@@ -6,6 +6,7 @@ whole group.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +108,13 @@ class Roster:
 
     def __len__(self) -> int:
         return len(self.priority)
+
+    @cached_property
+    def numbers(self) -> dict[tuple[str, int], int]:
+        """The number of each unit: of a pod by its row, of a whole group by its own number."""
+        singles = {("pod", row): number for number, row in enumerate(self.singles.tolist())}
+        first = len(self.singles)
+        return singles | {("group", group): n for n, (group, _) in enumerate(self.groups, start=first)}
 
     def unit(self, number: int) -> Unit:
         if number < len(self.singles):

@@ -14,6 +14,7 @@ from reprieve.preemption.minimal.curves import capacity
 from reprieve.preemption.minimal.focus import Focus, choose_nodes
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import NOBODY, Answer, Flags, Problem, Score
+from reprieve.preemption.minimal.stepwise import crowded, stepwise
 from reprieve.preemption.minimal.table import INFINITE
 
 #: Up to this many nodes everything goes to the exact core; with one class of pods a close look pays earlier.
@@ -73,6 +74,8 @@ def _roomy(problem: Problem, evictable: Flags) -> bool:
 
 def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> tuple[Found, bool]:
     """The best answer below the limit, and whether every node and set of victims was considered."""
+    if crowded(problem):
+        return stepwise(problem, evictable, limit, meter), False
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= (SMALL_UNIFORM if problem.classes == 1 else SMALL) or problem.absorbs:
         core = Core(problem, evictable, nodes, limit, meter)

@@ -1,0 +1,89 @@
+"""Gangs of many different pods: class after class, each as cheaply as the ones before it allow.
+
+An exact search would have to remember how many pods of every class are placed. When that is too much, the largest pods choose first
+and what they evict is there for the others. The answer holds; how far it is from the optimum is not known.
+"""
+
+from math import prod
+
+import numpy as np
+
+from reprieve.preemption.minimal.branch import STATES, Core, Found
+from reprieve.preemption.minimal.focus import Focus
+from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.model import Answer, Flags, Problem
+from reprieve.preemption.minimal.table import INFINITE
+
+SMALL = 64
+
+
+def crowded(problem: Problem) -> bool:
+    """Whether there are too many combinations of classes to remember."""
+    shared = (problem.most > 0).sum(axis=1) > 1
+    sizes = np.minimum(problem.counts[shared], problem.need) + 1
+    return bool(prod(sizes.tolist()) > STATES)
+
+
+def stepwise(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
+    """An answer below the limit, or none; no bound."""
+    nothing = Found(None, limit, 0)
+    everyone = problem.need == int(problem.counts.sum())
+    size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
+    order = np.argsort(-size if everyone else size, kind="stable").tolist()
+    units: frozenset[int] = frozenset()
+    placed = np.zeros((problem.classes, problem.nodes), np.int64)
+    for cls in order:
+        need = min(int(problem.counts[cls]), problem.need - int(placed.sum()))
+        if need <= 0:
+            break
+        found = _one_class(_reduced(problem, cls, need, units, placed), evictable, meter)
+        if found.answer is None and everyone:
+            return nothing
+        if found.answer is not None:
+            units |= found.answer.units
+            placed[cls] = found.answer.placed[0]
+    answer = Answer(problem.whole(units), placed)
+    if answer.fault(problem):
+        return nothing
+    score = problem.score(units)
+    cost = score.violations * problem.violation_price() + score.weight
+    return Found(answer, cost, 0) if cost < limit else nothing
+
+
+def _one_class(problem: Problem, evictable: Flags, meter: Meter) -> Found:
+    nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
+    if len(nodes) <= SMALL or problem.absorbs:
+        return Core(problem, evictable, nodes, INFINITE, meter).solve()
+    return Focus(problem, evictable, INFINITE, meter).solve()
+
+
+def _reduced(
+    problem: Problem,
+    cls: int,
+    need: int,
+    units: frozenset[int],
+    placed: np.ndarray[tuple[int, int], np.dtype[np.int64]],
+) -> Problem:
+    """The problem of one class after others were placed: their room is taken, the room of their victims is there."""
+    free, _ = problem.room(units)
+    gone = np.zeros(problem.units, np.bool_)
+    gone[list(problem.closed(units))] = True
+    stays = ~gone[problem.pod_unit]
+    most = problem.most[cls].copy()
+    for one, other in problem.apart:
+        if cls in (one, other):
+            most[placed[other if cls == one else one] > 0] = 0
+    fields = {name: getattr(problem, name) for name in Problem.__slots__}
+    own = {
+        "free": free - placed.T @ problem.requests,
+        "requests": problem.requests[[cls]],
+        "counts": problem.counts[[cls]],
+        "most": most[None, :],
+        "need": need,
+        "pod_unit": problem.pod_unit[stays],
+        "pod_node": problem.pod_node[stays],
+        "pod_requests": problem.pod_requests[stays],
+        "pod_bars": problem.pod_bars[stays][:, [cls]],
+        "apart": (),
+    }
+    return Problem(**fields | own)
