@@ -56,7 +56,7 @@ class Cluster:
         self.moved: list[int] = []
         """Slots whose observed pods changed, in order; the victims' layout catches up from it."""
         self.version = 0
-        """Counts changes of groups and priorities, which may change the importance of any pod."""
+        """Counts changes of priority classes, which may change the importance of any pod."""
         self.caches: dict[Any, Any] = {}
         """What placement derived from the present usage; set aside whole when many pods are supposed away at once."""
         self.lasting: dict[Any, Any] = {}
@@ -100,7 +100,8 @@ class Cluster:
             self._remove_node(key)
         elif kind is PodGroup:
             self.groups.remove(key)
-            self.version += 1
+            if key in self.groups.number_of:
+                self._reconsider(self.groups.number_of[key])
         elif kind is PodDisruptionBudget:
             self.budgets.remove(key)
         elif kind is PriorityClass:
@@ -351,8 +352,14 @@ class Cluster:
 
     def _set_group(self, group: PodGroup) -> None:
         found = resolve(group, self.priorities)
-        self.groups.set(group, found.priority, found.guard)
-        self.version += 1
+        number = self.groups.set(group, found.priority, found.guard)
+        self._reconsider(number)
+
+    def _reconsider(self, group: int) -> None:
+        """The importance of a group's pods may have changed."""
+        self.moved.extend(
+            int(self.pods.node[row]) for row in self.groups.members[group] if self.pods.node[row] >= 0
+        )
 
 
 def _bound(pod: Pod, node: str) -> Pod:

@@ -24,40 +24,46 @@ class Leftovers:
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
-        gone: dict[int, list[int]] = {slot: [] for slot in self.pods}
-        for unit in selection.victims:
-            for row in unit.rows:
-                gone.get(int(view.home[row]), []).append(row)
+        asks = {row: cluster.class_of(row).asks for each in selection.assigned for row in (each.row,)}
         self.slack: dict[int, dict[int, int]] = {}
         for slot, rows in self.pods.items():
-            asked = {index for row in rows for index, _ in cluster.class_of(row).asks}
-            left = {i: int(cluster.nodes.allocatable[i, slot] - cluster.nodes.used[i, slot]) for i in asked}
-            for index in asked:
-                left[index] += sum(self.demand(row, index) for row in gone[slot])
-                left[index] -= sum(self.demand(row, index) for row in rows)
-            self.slack[slot] = left
+            asked = {index for row in rows for index, _ in asks[row]}
+            self.slack[slot] = {
+                i: int(cluster.nodes.allocatable[i, slot] - cluster.nodes.used[i, slot]) for i in asked
+            }
+            for row in rows:
+                for index, number in asks[row]:
+                    self.slack[slot][index] -= number
+        for unit in selection.victims:
+            for row in unit.rows:
+                left = self.slack.get(int(view.home[row]))
+                for index, number in cluster.class_of(row).asks if left else ():
+                    if left and index in left:
+                        left[index] += number
 
-    def demand(self, row: int, index: int) -> int:
-        return int(self._view.cluster.classes.requests[index, self._view.cluster.pods.cls[row]])
-
-    def shortages(self, unit: Unit) -> list[tuple[int, str, int]]:
-        """(slot, resource, amount) that would be missing if the unit stayed."""
-        found = []
-        for slot in dict.fromkeys(int(self._view.home[row]) for row in unit.rows):
-            for index, left in sorted(self.slack.get(slot, {}).items()):
-                wanted = sum(self.demand(row, index) for row in unit.rows if self._view.home[row] == slot)
-                if wanted > left:
-                    found.append((slot, self._view.cluster.nodes.resources[index], wanted - left))
-        return found
+    def shortage(self, unit: Unit) -> tuple[int, str, int] | None:
+        """(slot, resource, amount): the first thing that would be missing if the unit stayed."""
+        cluster = self._view.cluster
+        wanted: dict[tuple[int, int], int] = {}
+        for row in unit.rows:
+            slot = int(self._view.home[row])
+            if slot in self.slack:
+                for index, number in cluster.class_of(row).asks:
+                    wanted[slot, index] = wanted.get((slot, index), 0) + number
+        for (slot, index), number in wanted.items():
+            left = self.slack[slot].get(index)
+            if left is not None and number > left:
+                return slot, cluster.nodes.resources[index], number - left
+        return None
 
 
 def why_victim(view: View, unit: Unit, left: Leftovers, breaks: int) -> str:
     """Why this unit and not another."""
     names = view.cluster.nodes.names
     parts = []
-    shortages = left.shortages(unit)
-    if shortages:
-        slot, resource, short = shortages[0]
+    shortage = left.shortage(unit)
+    if shortage is not None:
+        slot, resource, short = shortage
         amount = "a pod slot" if resource == "pods" else f"{format_amount(resource, short)} of {resource}"
         parts.append(f"if it stayed, {names[slot]} would be {amount} short for {_guests(view, left, slot)}")
     else:
@@ -96,6 +102,8 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
 def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
     """What each budget that covers a victim or a reprieved unit says."""
     cluster = view.cluster
+    if not cluster.budgets.all:
+        return ()
     victims = [row for unit in selection.victims for row in unit.rows]
     spared = [row for unit in selection.reprieved for row in unit.rows]
     uses = []
@@ -124,12 +132,7 @@ def answer(view: View, for_: str, selection: Selection) -> list[str]:
         f"{for_} fits once {units} unit{'s' * (units != 1)} ({pods_text(pods)}) on {len(nodes)} "
         f"node{'s' * (len(nodes) != 1)} made way."
     ]
-    lowest_kept = min((unit.priority for unit in selection.reprieved), default=None)
-    highest = selection.highest
-    if lowest_kept is not None and lowest_kept > highest:
-        lines.append(f"Nobody with a priority above {highest} is touched.")
-    else:
-        lines.append(f"The most important victim has priority {highest}.")
+    lines.append(f"Nobody with a priority above {selection.highest} is touched.")
     return lines
 
 

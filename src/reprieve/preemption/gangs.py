@@ -9,10 +9,11 @@ import numpy as np
 from reprieve.cluster.columns import Mask
 from reprieve.placement import Assignment, GangPlacement, place_gang
 from reprieve.placement.domains import EVERYWHERE, Domain, best_domain
-from reprieve.preemption.importance import by_importance, has_ties
+from reprieve.preemption.importance import by_importance, has_ties, importance_keys
 from reprieve.preemption.reprieve import bench_for, only_room_counts, reprieve
+from reprieve.preemption.room import ranked, slack_next_to, stays
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, Unit
+from reprieve.preemption.units import Candidates, LazyUnits, Unit, single_unit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -68,19 +69,46 @@ class GangSearch:
             cluster.rollback(mark)
 
     def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
+        if only_room_counts(assigned):
+            near = out & self.candidates.units_with(self._near(assigned))
+            quick = self._reprieve_by_room(assigned, near)
+            return quick if quick is not None else self._reprieve_one_by_one(assigned, near)
+        return self._reprieve_one_by_one(assigned, out)
+
+    def _reprieve_by_room(self, assigned: list[Assignment], tried: Mask) -> Selection | None:
+        """All nodes at once; None when a group is among the units, or when equal ones need a closer look."""
         view, candidates = self.view, self.candidates
-        tried = out & candidates.units_with(self._near(assigned)) if only_room_counts(assigned) else out
+        numbers = np.flatnonzero(tried).astype(np.int32)
+        if len(numbers) and numbers[-1] >= len(candidates.singles):
+            return None
+        slots, slack = slack_next_to(view.cluster, assigned)
+        rows = candidates.singles[numbers]
+        column = np.searchsorted(slots, view.home[rows]).astype(np.int32)
+        harmless = np.ones(len(candidates), dtype=np.bool_)
+        harmless[list(self.violations)] = False
+        pods = ranked(rows, column, [harmless[numbers].astype(np.int64), *importance_keys(view, rows)])
+        if pods is None:
+            return None
+        kept = stays(view.cluster, pods, slack)
+        victims = by_importance(view, [single_unit(view, row) for row in pods.rows[~kept].tolist()])
+        spared = LazyUnits(view, pods.rows[kept])
+        return Selection(assigned, victims, spared, self._broken())
+
+    def _reprieve_one_by_one(self, assigned: list[Assignment], tried: Mask) -> Selection:
+        view, candidates = self.view, self.candidates
         ordered = self.ordered(np.flatnonzero(tried).tolist())
-        broken = {
-            unit: count for number, count in self.violations.items() if (unit := candidates.unit(number))
-        }
+        broken = self._broken()
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
         verdict = reprieve(bench_for(view, assigned, candidates.home_of), [*violating, *others])
         victims = verdict.victims
         if violating and others:
-            victims = [unit for unit in ordered if unit in set(victims)]
+            gone = set(victims)
+            victims = [unit for unit in ordered if unit in gone]
         return Selection(assigned, victims, verdict.reprieved, broken)
+
+    def _broken(self) -> dict[Unit, int]:
+        return {self.candidates.unit(number): count for number, count in self.violations.items()}
 
     def _near(self, assigned: list[Assignment]) -> Mask:
         """Pods on nodes that hold a pod of the gang: when only room counts, units elsewhere return at once."""

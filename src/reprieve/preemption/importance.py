@@ -9,8 +9,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from reprieve.cluster.columns import Ints, Rows
+from reprieve.cluster.pods import NOT_STARTED
 from reprieve.preemption.goorder import INSERTION, go_order
-from reprieve.preemption.units import Unit
+from reprieve.preemption.units import GROUP, POD, Unit
 from reprieve.preemption.view import View
 
 
@@ -23,6 +27,16 @@ def by_importance(view: View, units: Sequence[Unit]) -> list[Unit]:
     if len(ranked) == len(units) or len(units) <= INSERTION:
         return sorted(units, key=_key)
     return [units[position] for position in go_order([ranked[_key(unit)] for unit in units])]
+
+
+def importance_keys(view: View, rows: Rows) -> list[Ints]:
+    """The same order for single pods as columns, smaller first."""
+    pods = view.cluster.pods
+    rank = np.where(pods.group[rows] >= 0, GROUP, POD) if view.group_victims else np.full(len(rows), POD)
+    start = pods.start[rows]
+    if (start == NOT_STARTED).any():
+        start = np.where(start == NOT_STARTED, start + view.position[rows], start)
+    return [-view.priority[rows], -rank, start]
 
 
 def has_ties(units: Sequence[Unit]) -> bool:

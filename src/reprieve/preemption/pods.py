@@ -2,19 +2,33 @@
 
 import numpy as np
 
+from reprieve.cluster.columns import Mask
 from reprieve.placement import UNSCHEDULABLE, Assignment, Cycle, Diagnosis
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.selection import Selection
+from reprieve.preemption.sweep import Sweep
 from reprieve.preemption.units import Unit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
+MOST_SHOWN = 4
+"""How many nodes of a sweep are returned: the best one and a few others to compare it with."""
+
 
 def choices_for_pod(view: View, cycle: Cycle, diagnosis: Diagnosis) -> list[Selection]:
-    """Every node on which evicting lower units helps, in the scheduler's order."""
+    """Nodes on which evicting lower units helps, with those who make way: the best of all that were swept, and every other."""
     order = view.cluster.nodes.order
-    found = (dry_run(view, cycle, slot) for slot in order[diagnosis.code[order] == UNSCHEDULABLE].tolist())
-    return [choice for choice in found if choice is not None and choice.victims]
+    candidates: Mask = diagnosis.code == UNSCHEDULABLE
+    found: list[Selection] = []
+    if cycle.plain and not cycle.cls.ports and not view.cluster.nominated:
+        sweep = Sweep(view, cycle, candidates)
+        found = sweep.best(MOST_SHOWN)
+        candidates = sweep.closer
+    for slot in order[candidates[order]].tolist():
+        choice = dry_run(view, cycle, slot)
+        if choice is not None and choice.victims:
+            found.append(choice)
+    return found
 
 
 def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
@@ -98,7 +112,7 @@ def best_choice(view: View, choices: list[Selection]) -> Selection:
     return min(choices, key=lambda choice: choice_key(view, choice))
 
 
-def choice_key(view: View, choice: Selection) -> tuple[int, int, int, int, int]:
+def choice_key(view: View, choice: Selection) -> tuple[int, int, int, int, int, int]:
     pods = view.cluster.pods
     rows = np.array([row for unit in choice.victims for row in unit.rows])
     priorities = (pods.priority if view.faithful else view.priority)[rows]
@@ -110,4 +124,5 @@ def choice_key(view: View, choice: Selection) -> tuple[int, int, int, int, int]:
         int((priorities + 2**31).sum()),
         len(rows),
         -int(starts.min()),
+        int(view.node_order[choice.assigned[0].slot]),
     )

@@ -1,5 +1,6 @@
 """What an algorithm answers: places for the preemptor and who makes way for it. Rows and slots, no names yet."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from reprieve.placement import Assignment
@@ -13,8 +14,8 @@ class Selection(NamedTuple):
     assigned: list[Assignment]
     victims: list[Unit]
     """Most important first."""
-    reprieved: list[Unit]
-    """Those that were tried and stay, most important first; units far from the preemptor may be left out."""
+    reprieved: Sequence[Unit]
+    """Those that were tried and stay; units far from the preemptor may be left out."""
     violations: dict[Unit, int]
     """Units that break a budget, with the number of their pods that do."""
 

@@ -3,9 +3,9 @@
 Potential victims are kept as columns; a `Unit` is made only of those a decision has to look at one by one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -24,6 +24,26 @@ class Unit(NamedTuple):
     start: int
     group: int
     """Number of the group that goes as a whole, -1 for a single pod."""
+
+
+class LazyUnits(Sequence[Unit]):
+    """Units of single pods, made when somebody looks."""
+
+    def __init__(self, view: View, rows: Rows) -> None:
+        self._view = view
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Unit: ...
+    @overload
+    def __getitem__(self, index: slice) -> "LazyUnits": ...
+    def __getitem__(self, index: int | slice) -> "Unit | LazyUnits":
+        if isinstance(index, slice):
+            return LazyUnits(self._view, self._rows[index])
+        return single_unit(self._view, int(self._rows[index]))
 
 
 class Candidates:

@@ -69,12 +69,18 @@ class View:
         return until > (self.now if self.now is not None else 0)
 
     @cached_property
+    def node_order(self) -> Ints:
+        """Where each slot stands in the scheduler's order of nodes."""
+        nodes = self.cluster.nodes
+        order = np.full(nodes.slots, len(nodes.order), dtype=np.int64)
+        order[nodes.order] = np.arange(len(nodes.order))
+        return order
+
+    @cached_property
     def position(self) -> Ints:
         """Where each pod stands in the scheduler's list: by node, then in the order in which pods came to the node."""
-        pods, nodes = self.cluster.pods, self.cluster.nodes
-        place = np.zeros(nodes.slots + 2, dtype=np.int64)
-        place[nodes.order] = np.arange(len(nodes.order))
-        place[-2:] = len(nodes.order)
+        pods = self.cluster.pods
+        place = np.append(self.node_order, [len(self.node_order)] * 2)
         order = np.lexsort((pods.sequence[: pods.rows], place[self.home]))
         position = np.empty(pods.rows, dtype=np.int64)
         position[order] = np.arange(pods.rows)

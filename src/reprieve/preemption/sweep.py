@@ -1,0 +1,103 @@
+"""The dry run of a pod on every node at once, where only room counts.
+
+Nodes that need a closer look (groups that go as a whole, budgets, shielded or equally important pods) are left to the dry run of one
+node; the best of both is the answer.
+"""
+
+import numpy as np
+
+from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.placement import Assignment, Cycle
+from reprieve.preemption.goorder import INSERTION
+from reprieve.preemption.layout import Layout, layout_of
+from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import LazyUnits, single_unit
+from reprieve.preemption.view import View
+
+
+class Sweep:
+    """Victims on every swept node."""
+
+    def __init__(self, view: View, cycle: Cycle, candidates: Mask) -> None:
+        self._view = view
+        self._cycle = cycle
+        self._layout: Layout = layout_of(view)
+        below = int(view.cluster.pods.priority[cycle.row])
+        lower = self._layout.priority < below
+        self.closer: Mask = candidates & self._need_a_closer_look(lower)
+        """Nodes that must be looked at one by one."""
+        swept = candidates & ~self.closer & lower.any(axis=0)
+        self._victims, possible = self._sweep(lower, swept)
+        self.slots: Rows = np.flatnonzero(swept & possible & self._victims.any(axis=0)).astype(np.int32)
+        """Nodes on which evicting somebody helps."""
+
+    def _need_a_closer_look(self, lower: Mask) -> Mask:
+        view, layout = self._view, self._layout
+        closer = layout.special.copy()
+        deep = lower.sum(axis=0) > INSERTION if view.faithful else np.ones(len(closer), dtype=np.bool_)
+        closer |= layout.tied & deep
+        if view.cluster.budgets.all:
+            classes = view.cluster.classes.all
+            covered = np.array([*(bool(view.cluster.budgets.covering(c)) for c in classes), False])
+            cls = np.where(layout.rows >= 0, view.cluster.pods.cls[layout.rows], -1)
+            closer |= (covered[cls] & lower).any(axis=0)
+        return closer
+
+    def _sweep(self, lower: Mask, swept: Mask) -> tuple[Mask, Mask]:
+        """(who is a victim, by turn and node; where the pod fits at all)."""
+        view, layout, nodes = self._view, self._layout, self._view.cluster.nodes
+        possible = swept.copy()
+        demands: list[Ints] = []
+        slacks: list[Ints] = []
+        for index, number in self._cycle.cls.asks:
+            wanted = np.where(lower, layout.asks(view, index), 0)
+            free = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots]
+            slack = free + wanted.sum(axis=0) - number
+            possible &= slack >= 0
+            demands.append(wanted)
+            slacks.append(slack)
+        victims = lower & possible
+        for turn in range(victims.shape[0]):
+            tried = victims[turn]
+            if not tried.any():
+                continue
+            stays = tried.copy()
+            for wanted, slack in zip(demands, slacks, strict=True):
+                stays &= wanted[turn] <= slack
+            for wanted, slack in zip(demands, slacks, strict=True):
+                slack -= np.where(stays, wanted[turn], 0)
+            victims[turn] = tried & ~stays
+        return victims, possible
+
+    def best(self, most: int) -> list[Selection]:
+        """The `most` best nodes by the criteria of `pods.best_choice`, best first."""
+        slots = self.slots
+        if not len(slots):
+            return []
+        pods = self._view.cluster.pods
+        victims, rows = self._victims[:, slots], self._layout.rows[:, slots]
+        values = np.append(pods.priority[: pods.rows] if self._view.faithful else self._view.priority, 0)
+        priority = np.where(victims, values[rows], 0)
+        first = priority[victims.argmax(axis=0), np.arange(len(slots))]
+        highest = np.where(victims, priority, -(2**62)).max(axis=0)
+        count = victims.sum(axis=0)
+        starts = np.where(
+            victims & (priority == highest), np.append(pods.start[: pods.rows], 0)[rows], 2**63 - 1
+        )
+        order = np.lexsort(
+            [
+                self._view.node_order[slots],
+                -starts.min(axis=0),
+                count,
+                priority.sum(axis=0) + count * 2**31,
+                first if self._view.faithful else highest,
+            ]
+        )
+        return [self._selection(int(slots[i])) for i in order[:most]]
+
+    def _selection(self, slot: int) -> Selection:
+        column, victims = self._layout.rows[:, slot], self._victims[:, slot]
+        below = self._layout.priority[:, slot] < self._view.cluster.pods.priority[self._cycle.row]
+        units = [single_unit(self._view, row) for row in column[victims].tolist()]
+        spared = LazyUnits(self._view, column[below & ~victims])
+        return Selection([Assignment(self._cycle.row, slot, self._cycle)], units, spared, {})
