@@ -76,18 +76,24 @@ class Admission:
         self, resource: ResourceInfo, document: Document, old: Document, subresource: str, timestamp: str
     ) -> Document:
         """`old` is the stored state. The result equals it when nothing changes."""
-        document = _merge_subresource(resource, _shape(resource, document), old, subresource)
+        if subresource == "status":
+            document = {k: v for k, v in document.items() if k in ("metadata", "status")}
+        same = _unchanged(resource, document, old)
+        document = _shape(resource, {k: v for k, v in document.items() if k not in same}) | same
+        document = _in_order(resource, _merge_subresource(resource, document, old, subresource))
         meta, was = document["metadata"], old["metadata"]
         metadata.keep_old(meta, was)
+        causes = metadata.validate_change(resource, meta, was)
         place = resource.storage_key
-        defaults.on_write(place, document, timestamp)
-        causes = _custom(resource, document, old)
-        causes += metadata.validate_change(resource, meta, was)
-        causes += validation.validate(place, document, old)
+        judged = document.get("spec") is not old.get("spec") or place != "pods"
+        if judged:
+            defaults.on_write(place, document, timestamp)
+            causes += _custom(resource, document, old)
+            causes += validation.validate(place, document, old)
         _refuse(resource, meta, causes)
-        if self._rules.applies(resource) and not _only_observed(place, document, old):
+        if self._rules.applies(resource) and (judged or meta.get("annotations") != was.get("annotations")):
             document = self._rules.admit(resource, document, old)
-        if "generation" in was and _intent(document) != _intent(old):
+        if "generation" in was and judged and _intent(document) != _intent(old):
             document["metadata"]["generation"] = was["generation"] + 1
         return document
 
@@ -181,11 +187,11 @@ def _copy_member(source: Document, target: Document, key: str) -> None:
         target.pop(key, None)
 
 
-def _only_observed(place: str, document: Document, old: Document) -> bool:
-    """A pod's status says what is, not what is wanted: no rule judges it. Kueue's statuses are decisions, rules do."""
-    if place != "pods" or document.get("spec") != old.get("spec"):
-        return False
-    return bool(document["metadata"].get("annotations") == old["metadata"].get("annotations"))
+def _unchanged(resource: ResourceInfo, document: Document, old: Document) -> Document:
+    """Members of pods and nodes, the objects that change most, that need no second look: they are as they were stored."""
+    if resource.storage_key not in ("pods", "nodes"):
+        return {}
+    return {k: old[k] for k in ("spec", "status") if k in old and document.get(k) == old[k]}
 
 
 def _intent(document: Document) -> dict[str, Any]:

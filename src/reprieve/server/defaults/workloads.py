@@ -35,7 +35,7 @@ def new_job(document: Document, timestamp: str) -> None:
     if spec.get("manualSelector"):
         return
     metadata = document["metadata"]
-    uid, name = metadata["uid"], metadata["name"]
+    uid, name = metadata["uid"], metadata.get("name", "")
     section(spec, "selector", "matchLabels")["batch.kubernetes.io/controller-uid"] = uid
     section(spec, "template", "metadata", "labels").update(
         {
