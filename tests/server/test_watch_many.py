@@ -69,6 +69,20 @@ async def test_a_client_that_does_not_read_is_dropped_and_the_others_are_not() -
         del slow_reader
 
 
+async def test_a_client_that_does_not_take_its_list_is_dropped() -> None:
+    async with connected(limits=Limits(body_seconds=0.5)) as wire:
+        for i in range(20):
+            await wire.post(CONFIG_MAPS, config_map(f"big-{i:02d}", payload="x" * 1_000_000))
+        assert len((await wire.get(CONFIG_MAPS)).names) == 20
+        reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port, limit=1024)
+        head = f"GET {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\n\r\n"
+        writer.write(head.encode())
+        await asyncio.sleep(2)
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            await reader.readexactly(20_000_000)
+        assert (await wire.get("/api/v1/nodes")).status == 200
+
+
 async def test_a_backlog_that_overflows_cuts_the_watcher_off() -> None:
     async with connected() as wire:
         hub, registry = wire.server.backend.hub, wire.server.backend.registry

@@ -4,6 +4,7 @@ No exception leaves: what is ours to refuse becomes its `Status`, anything else 
 client nothing and the log everything.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,6 @@ from aiohttp import web
 
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, internal, method_not_allowed
-from reprieve.server.http import discovery
 from reprieve.server.http.documents import PublishedDocuments
 from reprieve.server.http.negotiation import JSON, Limits
 from reprieve.server.http.paths import read_query, read_target, segments
@@ -22,6 +22,7 @@ from reprieve.server.security.identity import Authenticator
 
 log = logging.getLogger(__name__)
 
+_LARGE = 256 * 1024
 _HEALTH = {"healthz", "livez", "readyz"}
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
@@ -35,15 +36,18 @@ class Application:
         bookmark_every: float = 60.0,
         ready: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._backend = backend
         self._authenticator = authenticator
+        self._limits = limits
         self._rest = Rest(backend, limits, bookmark_every)
         self._documents = PublishedDocuments(backend.registry)
         self._ready = ready
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            return await self._route(request)
+            response = await self._route(request)
+            if isinstance(response, web.Response) and (response.content_length or 0) > _LARGE:
+                return await self._send_in_parts(request, response)
+            return response
         except ApiError as error:
             return _refusal(error)
         except (ConnectionError, TimeoutError):
@@ -77,6 +81,21 @@ class Application:
         body, content_type = found
         return web.Response(body=body, headers={"Content-Type": content_type})
 
+    async def _send_in_parts(self, request: web.BaseRequest, response: web.Response) -> web.StreamResponse:
+        """A large answer, no faster than the client takes it; one that stops taking it is dropped."""
+        body = memoryview(response.body if isinstance(response.body, bytes) else b"")
+        stream = web.StreamResponse(status=response.status, headers=response.headers)
+        stream.content_length = len(body)
+        await stream.prepare(request)
+        try:
+            for start in range(0, len(body), _LARGE):
+                async with asyncio.timeout(self._limits.body_seconds):
+                    await stream.write(body[start : start + _LARGE])
+        except (ConnectionError, TimeoutError):
+            if request.transport is not None:
+                request.transport.abort()
+        return stream
+
     def _query(self, text: str) -> dict[str, str]:
         try:
             return read_query(text)
@@ -92,6 +111,3 @@ class Application:
 def _refusal(error: ApiError) -> web.Response:
     headers: dict[str, Any] = {"Cache-Control": "no-cache, private", **error.headers}
     return web.Response(body=encode(error.to_status()), status=error.code, content_type=JSON, headers=headers)
-
-
-__all__ = ["Application", "discovery"]
