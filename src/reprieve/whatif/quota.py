@@ -30,6 +30,7 @@ from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.settle import Run, Step, settle, waiting_lists
 from reprieve.quota.state import Quota
+from reprieve.quota.summary import queue_summaries, waiters
 from reprieve.quota.tree import FlavorResource, Usage
 from reprieve.quota.victims.scout import Scout
 
@@ -164,6 +165,8 @@ class Admissions:
             "evicted": sorted({e.victim.claim.key for step in self.run.steps for e in step.outcome.evicted}),
             "pending": waiting_lists(self.quota, "active"),
             "inadmissible": waiting_lists(self.quota, "inadmissible"),
+            "waiting": {waiter.workload: waiter.to_dict() for waiter in waiters(self.quota)},
+            "queues": queue_summaries(self.quota),
             "cycles": [_step(step) for step in self.run.steps],
         }
 

@@ -1,0 +1,156 @@
+"""The state told to people: every queue's quota, usage, borrowed and lent amounts, and what each workload waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from reprieve.objects.meta import Condition, find_condition
+from reprieve.objects.quantity import format_amount
+from reprieve.quota.amounts import UNLIMITED
+from reprieve.quota.claims import Claim
+from reprieve.quota.pending import PendingQueue
+from reprieve.quota.queue import QueueNode
+from reprieve.quota.state import Quota
+from reprieve.quota.tree import Cell, CohortNode, FlavorResource, Node
+
+
+class QuotaLine(NamedTuple):
+    """One flavor's resource in one queue."""
+
+    queue: QueueNode
+    key: FlavorResource
+    nominal: int
+    used: int
+    borrowed: int
+    lent: int
+    available: int
+
+    def to_dict(self) -> dict[str, Any]:
+        resource = self.key.resource
+        return {
+            "flavor": self.key.flavor,
+            "resource": resource,
+            "nominal": _shown(resource, self.nominal),
+            "used": _shown(resource, self.used),
+            "borrowed": _shown(resource, self.borrowed),
+            "lent": _shown(resource, self.lent),
+            "available": _shown(resource, self.available),
+        }
+
+
+def quota_lines(quota: Quota) -> Iterator[QuotaLine]:
+    """By name of the queue, then in the order of its flavors."""
+    lent: dict[int, int] = {}
+    for root in {id(node.root): node.root for node in quota.ledger.queues.values()}.values():
+        for cell in list(root.cells.values()):
+            _attribute(cell, 0, lent)
+    for name in sorted(quota.ledger.queues):
+        node = quota.ledger.queues[name]
+        for key in [*node.limits, *(key for key in node.cells if key not in node.limits)]:
+            cell = node.cell(key)
+            if key in node.limits or cell.usage:
+                borrowed = max(0, cell.usage - cell.subtree)
+                yield QuotaLine(
+                    node, key, cell.subtree, cell.usage, borrowed, lent.get(id(cell), 0), cell.available()
+                )
+
+
+def _attribute(cell: Cell, out: int, lent: dict[int, int]) -> None:
+    """Who lends what: `out` is what this node gives to others above it.
+
+    What the children use beyond their quota, and what leaves the node, is covered by the node's own quota first, then by what it borrows
+    itself, and the rest by children with unused quota, in proportion to it.
+    """
+    lent[id(cell)] = out
+    node = cell.node
+    if not isinstance(node, CohortNode):
+        return
+    children = [child.cell(cell.key) for child in (*node.cohorts, *node.members)]
+    own = node.limits[cell.key].nominal if cell.key in node.limits else 0
+    wanted = out + sum(max(0, child.usage - child.subtree) for child in children)
+    spare = [max(0, child.subtree - max(child.local, child.usage)) for child in children]
+    from_children = max(0, min(sum(spare), wanted - own - max(0, cell.usage - cell.subtree)))
+    total, given, seen = sum(spare), 0, 0
+    for child, amount in zip(children, spare, strict=True):
+        seen += amount
+        share = from_children * seen // total - given if total else 0
+        given += share
+        _attribute(child, share, lent)
+
+
+def _shown(resource: str, amount: int) -> str:
+    return "unlimited" if amount >= UNLIMITED else format_amount(resource, amount)
+
+
+class Waiter(NamedTuple):
+    """A workload without quota."""
+
+    workload: str
+    queue: str
+    reason: str
+    message: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"clusterQueue": self.queue, "reason": self.reason, "message": self.message}
+
+
+def waiters(quota: Quota) -> Iterator[Waiter]:
+    """Everybody who waits, by name, with the sentence that says what for."""
+    found = [
+        Waiter(claim.key, name, *_waits_for(quota, name, claim.key))
+        for name, pending in quota.pending.items()
+        for claim in pending
+    ]
+    found += [Waiter(key, "", refusal.reason, refusal.message) for key, (_, refusal) in quota.strays.items()]
+    return iter(sorted(found))
+
+
+def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
+    inactive = quota.ledger.inactive.get(queue)
+    if inactive:
+        return inactive[0][0], inactive_message(inactive)
+    claim = quota.pending[queue].find(key)
+    condition = _quota_condition(claim)
+    if claim is not None and (condition is None or condition.reason == "PendingEvaluation"):
+        condition = _told_to_an_equal(quota.pending[queue], claim) or condition
+    if condition is None:
+        return "Pending", f"Not tried yet: others are before it in ClusterQueue {queue}"
+    return condition.reason, condition.message
+
+
+def _quota_condition(claim: Claim | None) -> Condition | None:
+    return find_condition(claim.workload.status.conditions, "QuotaReserved") if claim is not None else None
+
+
+def _told_to_an_equal(pending: PendingQueue, claim: Claim) -> Condition | None:
+    """Workloads of one kind are parked together; only the one that was tried knows why."""
+    if claim.key in pending.active:
+        return None
+    for other in pending:
+        condition = _quota_condition(other)
+        if condition is not None and condition.reason != "PendingEvaluation":
+            if other.fingerprint == claim.fingerprint:
+                return condition
+    return None
+
+
+def inactive_message(reasons: list[tuple[str, str]]) -> str:
+    return f"Can't admit new workloads: {', '.join(message for _, message in reasons)}."
+
+
+def queue_summaries(quota: Quota) -> dict[str, Any]:
+    """{queue: cohort, whether it is active, and its quota lines}"""
+    found: dict[str, Any] = {
+        name: {"cohort": _cohort(node), "active": node.active, "quota": []}
+        for name, node in sorted(quota.ledger.queues.items())
+    }
+    for name, reasons in quota.ledger.inactive.items():
+        found[name]["message"] = inactive_message(reasons)
+    for line in quota_lines(quota):
+        found[line.queue.name]["quota"].append(line.to_dict())
+    return found
+
+
+def _cohort(node: Node) -> str:
+    return node.parent.name if node.parent is not None else ""
