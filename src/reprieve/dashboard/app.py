@@ -34,11 +34,7 @@ HEADERS = {
 
 
 class Decisions(Protocol):
-    """What the page asks of the decision records."""
-
-    def latest(self, limit: int) -> list[dict[str, Any]]: ...
-
-    def get(self, decision_id: str) -> dict[str, Any] | None: ...
+    """What the page counts. The records themselves are served by the process (`/api/decisions`)."""
 
     @property
     def preemptions(self) -> int: ...
@@ -59,7 +55,7 @@ class Dashboard:
         inventory: Inventory,
         decisions: Decisions,
         planner: Planner,
-        quota: Callable[[Inventory], View],
+        quota: Callable[[Inventory, datetime], View],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._inventory = inventory
@@ -79,8 +75,6 @@ class Dashboard:
         app.router.add_get("/api/stream", self._stream)
         app.router.add_get("/api/nodes/{name}", self._node)
         app.router.add_get("/api/history", self._recent)
-        app.router.add_get("/api/decisions", self._list_decisions)
-        app.router.add_get("/api/decisions/{id}", self._decision)
         app.router.add_post("/api/plan", self._plan)
         app.cleanup_ctx.append(self._sampling)
 
@@ -105,7 +99,7 @@ class Dashboard:
         version = self._version()
         if self._cached is None or self._cached[0] != version:
             view = cluster_view(self._inventory, self._decisions.preemptions, self._now())
-            view["quota"] = self._quota(self._inventory)
+            view["quota"] = self._quota(self._inventory, self._now())
             view["fleet"] = fleet_view(self._inventory)
             self._cached = (version, msgspec.json.encode(view))
         response = web.Response(body=self._cached[1], content_type="application/json")
@@ -140,21 +134,6 @@ class Dashboard:
 
     async def _recent(self, _: web.Request) -> web.Response:
         return _json(self._history.to_dict())
-
-    async def _list_decisions(self, request: web.Request) -> web.Response:
-        text = request.query.get("limit", "100")
-        if not text.isascii() or not text.isdigit():
-            return _refuse(400, f"limit must be a whole number, not {text!r}")
-        items: list[dict[str, Any] | None] = [*self._decisions.latest(min(int(text), 1000))]
-        if request.query.get("details") == "true":
-            items = [self._decisions.get(item["id"]) for item in items if item]
-        return _json({"items": items})
-
-    async def _decision(self, request: web.Request) -> web.Response:
-        decision = self._decisions.get(request.match_info["id"])
-        if decision is None:
-            return _refuse(404, f"decision {request.match_info['id']!r} is not kept any more")
-        return _json(decision)
 
     async def _plan(self, request: web.Request) -> web.Response:
         if request.content_length is not None and request.content_length > MANIFEST_BYTES:

@@ -7,6 +7,7 @@ from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
 from reprieve.kube import (
+    ADMISSION_CHECKS,
     CLUSTER_QUEUES,
     COHORTS,
     KUEUE_WORKLOADS,
@@ -15,6 +16,7 @@ from reprieve.kube import (
     NODES,
     POD_GROUPS,
     PODS,
+    RESOURCE_FLAVORS,
     Client,
     Resource,
 )
@@ -25,6 +27,8 @@ WATCHED = (
     NODES,
     PODS,
     POD_GROUPS,
+    RESOURCE_FLAVORS,
+    ADMISSION_CHECKS,
     CLUSTER_QUEUES,
     COHORTS,
     LOCAL_QUEUES,

@@ -99,6 +99,8 @@ SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
     kueue.ClusterQueue: ("cluster_queues", None),
     kueue.Cohort: ("cohorts", None),
     kueue.LocalQueue: ("local_queues", None),
+    kueue.ResourceFlavor: ("flavors", None),
+    kueue.AdmissionCheck: ("checks", None),
     kueue.Workload: ("workloads", None),
     kueue.MultiKueueCluster: ("clusters", None),
 }
@@ -116,6 +118,8 @@ class Inventory:
         self.cluster_queues: dict[str, kueue.ClusterQueue] = {}
         self.cohorts: dict[str, kueue.Cohort] = {}
         self.local_queues: dict[str, kueue.LocalQueue] = {}
+        self.flavors: dict[str, kueue.ResourceFlavor] = {}
+        self.checks: dict[str, kueue.AdmissionCheck] = {}
         self.workloads: dict[str, kueue.Workload] = {}
         self.clusters: dict[str, kueue.MultiKueueCluster] = {}
 

@@ -36,6 +36,10 @@ CONTROLLERS = {
 """Name of each controller and where its `run(client, config[, services])` is."""
 
 
+Page = Callable[[web.Application, Client, DecisionLog, Configuration], None]
+"""Adds routes to the HTTP server before it starts."""
+
+
 @dataclass
 class Services:
     """What a controller may use of its process."""
@@ -65,6 +69,8 @@ class Process:
     port: int | None = 8080
     """None: no HTTP server; 0: any free port."""
     leader_election: bool = True
+    page: Page | None = None
+    """Adds the dashboard, which knows more than a process does."""
 
     async def run(self) -> None:
         """Until cancelled; raises `LeaseLost` when this replica must not act any more."""
@@ -107,6 +113,8 @@ class Process:
         endpoints.add_health(services.app, lambda: "", services.problem)
         endpoints.add_metrics(services.app, services.registry)
         endpoints.add_decisions(services.app, services.records)
+        if self.page is not None:
+            self.page(services.app, self.client, services.records, self.config)
         try:
             runner = await endpoints.serve(services.app, self.host, self.port)
         except OSError as error:
