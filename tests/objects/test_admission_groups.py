@@ -241,6 +241,11 @@ def test_priority_classes(document: dict[str, Any], problems: list[str]) -> None
     assert sorted(set(paths(document))) == problems
 
 
+def test_a_priority_class_lets_its_pods_preempt_unless_it_says_otherwise() -> None:
+    assert stored(priority_class("x", 5))["preemptionPolicy"] == "PreemptLowerPriority"
+    assert stored(priority_class("x", 5, preemptionPolicy="Never"))["preemptionPolicy"] == "Never"
+
+
 def test_a_priority_classs_value_and_policy_stay() -> None:
     assert paths(priority_class("x", 6), old=priority_class("x", 5)) == ["value"]
     assert paths(priority_class("x", 5, preemptionPolicy="Never"), old=priority_class("x", 5)) == [

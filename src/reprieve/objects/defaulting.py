@@ -9,6 +9,7 @@ RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
 POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
 
 Gate = Callable[[str], bool]
+_PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 
 
 def apply_defaults(document: Document, key: tuple[str, str], gate: Gate, *, creating: bool) -> None:
@@ -21,6 +22,8 @@ def apply_defaults(document: Document, key: tuple[str, str], gate: Gate, *, crea
     default = _DEFAULTS.get(key)
     if default is not None and isinstance(spec, dict):
         default(spec, gate)
+    if key == _PRIORITY_CLASS:
+        _fill(document, preemptionPolicy="PreemptLowerPriority")
     if creating and key in _FINALIZERS:
         _add_finalizer(document, _FINALIZERS[key])
 

@@ -14,11 +14,13 @@ from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import normalise
 from reprieve.objects.priorities import PriorityClasses
-from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, nearest
+from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, likely_typos, nearest
 from reprieve.objects.validation.checks import At
 from reprieve.objects.validation.groups import SYSTEM_CLASSES
 
 _KUEUE, _SCHEDULING = "kueue.x-k8s.io", "scheduling.k8s.io"
+_PARTLY_KNOWN = ("", "batch", "policy")
+"""Groups of whose kinds the views hold only a small part."""
 Key = tuple[str, str]
 
 
@@ -87,8 +89,13 @@ def _alone(source: Source, context: Context) -> Iterator[Finding]:
         message = f"{document.field('apiVersion').text} {kind} is not known here and was not checked{hint}"
         yield Finding(source.where, Problem("kind", kind, message), warning=True)
         return
-    for problem in admit(source.document, context)[1]:
+    admitted, problems = admit(source.document, context)
+    for problem in problems:
         yield Finding(source.where, problem)
+    for problem in likely_typos(admitted, TABLE[group, kind].view) if group not in _PARTLY_KNOWN else ():
+        # Pod templates have many fields that are none of our business and sound alike.
+        if ".template." not in problem.path:
+            yield Finding(source.where, problem, warning=True)
 
 
 def _identity(document: Document) -> tuple[str, str]:

@@ -5,6 +5,7 @@ the same type information and collects. Unknown fields are no misfit: views name
 """
 
 import difflib
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,8 @@ import msgspec
 
 from reprieve.objects.times import Duration, TimeError, parse_duration, parse_time
 
+_UNKNOWN = "unknown field"
+_TYPO = re.compile(r"did you mean '(\w+)'")
 _NAMES: dict[Any, str] = {
     str: "a string",
     int: "an integer",
@@ -70,6 +73,23 @@ def _fits(document: Any, view: type) -> bool:
     return True
 
 
+def likely_typos(document: Any, view: type) -> list[Problem]:
+    """Fields the view does not have whose names are almost those of fields it has.
+
+    Views name only what Reprieve reads, so an unknown field is no mistake by itself; one that looks like `minCuont` is.
+    """
+    unknown = [
+        each for each in misfits(document, view, known_fields_only=True) if each.message.startswith(_UNKNOWN)
+    ]
+    return [each for each in unknown if _almost(each)]
+
+
+def _almost(problem: Problem) -> bool:
+    meant = _TYPO.search(problem.message)
+    written = problem.path.rpartition(".")[2]
+    return meant is not None and difflib.SequenceMatcher(None, written, meant[1]).ratio() >= 0.8
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'minCount'?`, or nothing where no known word is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
@@ -122,7 +142,7 @@ class _Checker:
             known = [name for name, _, _ in fields]
             for name in value:
                 if name not in known:
-                    yield Problem(_join(path, name), value[name], f"unknown field{nearest(str(name), known)}")
+                    yield Problem(_join(path, name), value[name], f"{_UNKNOWN}{nearest(str(name), known)}")
 
     def _list(self, value: Any, item: Any, path: str) -> Iterator[Problem]:
         if not isinstance(value, list | tuple):
