@@ -100,7 +100,7 @@ def test_a_worker_that_does_not_say_when_it_admitted_still_wins() -> None:
 def test_a_finished_copy_finishes_the_workload() -> None:
     done = copy(is_so("Admitted"), is_so("Finished", reason="Succeeded", message="all good"))
     decision = step(group(local(check="Ready", clusterName="a"), a=done), SETTINGS, NOW)
-    assert decision.chain == (SyncJob("a"), Finish("Succeeded", "all good"))
+    assert decision.chain == (SyncJob("a", final=True), Finish("Succeeded", "all good"))
 
 
 def test_a_copy_out_of_sync_with_its_job_starts_again() -> None:

@@ -57,6 +57,8 @@ class SyncJob(Action, frozen=True):
     """Create the job on the winning worker, or copy its status back."""
 
     cluster: str
+    final: bool = False
+    """The copy has finished: read the job itself, which the watch may not have shown yet."""
 
 
 class Nominate(Action, frozen=True):

@@ -86,7 +86,9 @@ def _finished(group: Group) -> Step | None:
             return Step()
         text = f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, resetting for re-dispatch'
         return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
-    return Step((SyncJob(cluster), Finish(str(end.get("reason", "")), str(end.get("message", "")))))
+    return Step(
+        (SyncJob(cluster, final=True), Finish(str(end.get("reason", "")), str(end.get("message", ""))))
+    )
 
 
 def _evicted(group: Group) -> Step | None:

@@ -14,7 +14,9 @@ from typing import Any, Final
 
 from reprieve.controllers.deletion import delete_with_dependents
 from reprieve.controllers.fleet.access import InsecureKubeConfig
+from reprieve.controllers.own_writes import OwnWrites
 from reprieve.fleet.names import ORIGIN_LABEL, PREBUILT_LABEL
+from reprieve.fleet.reading import key_of
 from reprieve.kube import (
     JOBS,
     KUEUE_WORKLOADS,
@@ -69,7 +71,7 @@ class Connection:
         self._client: Client | None = None
         self._copies: Informer | None = None
         self._jobs: Informer | None = None
-        self._written: dict[str, Document] = {}
+        self._written = OwnWrites()
         self.calls = 0
 
     @property
@@ -121,10 +123,9 @@ class Connection:
             self._changed(self)
 
     def _copy_changed(self, change: Change) -> None:
-        metadata = change.new["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}"
+        key = key_of(change.new)
         if change.type == "DELETED":
-            self._written.pop(key, None)
+            self._written.forget(key)
         self._touched(key)
 
     def _job_changed(self, change: Change) -> None:
@@ -140,22 +141,19 @@ class Connection:
         if self._copies is None:
             return None
         namespace, name = key.split("/")
-        seen: Document | None = self._copies.get(name, namespace)
-        written = self._written.get(key)
-        if written is None:
-            return seen
-        if seen is None or _revision(seen) < _revision(written):
-            return written
-        del self._written[key]
-        return seen
+        return self._written.newest(key, self._copies.get(name, namespace))
 
-    def job(self, namespace: str, name: str) -> Document | None:
-        found: Document | None = self._jobs.get(name, namespace) if self._jobs is not None else None
+    def job(self, job: Document) -> Document | None:
+        """The job of the same name here, as last seen."""
+        metadata = job["metadata"]
+        if self._jobs is None:
+            return None
+        found: Document | None = self._jobs.get(metadata["name"], metadata["namespace"])
         return found
 
     def copy_keys(self) -> list[str]:
         copies = self._copies or ()
-        return [f"{copy['metadata']['namespace']}/{copy['metadata']['name']}" for copy in copies]
+        return [key_of(copy) for copy in copies]
 
     # Calls
 
@@ -171,10 +169,10 @@ class Connection:
     async def write_copy(self, key: str, make: Callable[[Client], Awaitable[Document]]) -> None:
         """A write whose answer is at once what `copy` returns: the next step must not act on the past."""
         try:
-            self._written[key] = await self.call(make)
+            self._written.note(key, await self.call(make))
         except ApiError as error:
             if error.not_found:
-                self._written.pop(key, None)
+                self._written.forget(key)
             raise
 
     async def remove(self, key: str) -> None:
@@ -193,14 +191,10 @@ class Connection:
             await delete_with_dependents(client, KUEUE_WORKLOADS, name, namespace)
 
         await self.call(make)
-        self._written.pop(key, None)
+        self._written.forget(key)
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, InsecureKubeConfig):
         return "InsecureKubeConfig"
     return "BadKubeConfig" if isinstance(error, ConfigError) else "ClientConnectionFailed"
-
-
-def _revision(document: Document) -> int:
-    return int(document["metadata"].get("resourceVersion") or 0)

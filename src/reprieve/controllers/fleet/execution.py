@@ -7,7 +7,7 @@ from datetime import datetime
 from reprieve.controllers.fleet import gatework
 from reprieve.controllers.fleet.connection import Connection, NotConnected
 from reprieve.controllers.fleet.home import Home
-from reprieve.controllers.fleet.jobs import sync_job
+from reprieve.controllers.fleet.jobs import bring_home, fresh_job, send_job
 from reprieve.fleet.actions import (
     Action,
     CloseGate,
@@ -71,6 +71,16 @@ class Execution:
             case _:
                 await self._remote(action)
 
+    async def _sync(self, worker: Connection, final: bool) -> None:
+        job = self._home.job_of(self._group.local)
+        if job is None:
+            return
+        remote = await fresh_job(worker, job) if final else worker.job(job)
+        if remote is not None:
+            await bring_home(self._home.client, job, remote)
+        elif not final:
+            await send_job(worker, job, self._key, self._origin)
+
     async def _remote(self, action: Action) -> None:
         key, now = self._key, self._now
         worker = self._workers[getattr(action, "cluster")]  # noqa: B009 - every remote action names its cluster
@@ -89,6 +99,5 @@ class Execution:
                 await gatework.update_spec(worker, key, spec)
             case DeactivateCopy(_, message):
                 await gatework.deactivate(worker, key, message, now)
-            case SyncJob():
-                job = self._home.job_of(self._group.local)
-                await sync_job(self._home.client, job, worker, self._group.local, self._origin)
+            case SyncJob(_, final):
+                await self._sync(worker, final)

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.fleet.jobs import owner_job
+from reprieve.controllers.own_writes import OwnWrites
 from reprieve.fleet.ledger import Ledger, write_ledger
 from reprieve.fleet.names import CONTROLLER, FINISHED, LEDGER_ANNOTATION
-from reprieve.fleet.reading import status_of
+from reprieve.fleet.reading import key_of, status_of
 from reprieve.kube import (
     ADMISSION_CHECKS,
     JOBS,
@@ -41,7 +42,7 @@ class Home:
         self._checks = self._watch(ADMISSION_CHECKS, lambda _: rewired())
         self._configs = self._watch(MULTIKUEUE_CONFIGS, lambda _: rewired())
         self._clusters = self._watch(MULTIKUEUE_CLUSTERS, lambda _: rewired())
-        self._written: dict[str, Document] = {}
+        self._written = OwnWrites()
 
     def _watch(self, resource: Resource, handler: Callable[[Change], None], **options: Any) -> Informer:
         return Informer(self.client, resource.raw(), handler, **options)
@@ -54,10 +55,9 @@ class Home:
             yield
 
     def _workload_changed(self, change: Change) -> None:
-        metadata = change.new["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}"
+        key = key_of(change.new)
         if change.type == "DELETED":
-            self._written.pop(key, None)
+            self._written.forget(key)
         self._touched(key)
 
     # What there is
@@ -66,16 +66,10 @@ class Home:
         """As last seen by the watch or in the answer to our own write, whichever is newer."""
         namespace, name = key.split("/")
         seen: Document | None = self._workloads.get(name, namespace)
-        written = self._written.get(key)
-        if seen is None or written is None:
-            return seen
-        if _revision(seen) < _revision(written):
-            return written
-        del self._written[key]
-        return seen
+        return self._written.newest(key, seen) if seen is not None else None
 
     def workload_keys(self) -> list[str]:
-        return [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in self._workloads]
+        return [key_of(item) for item in self._workloads]
 
     def job_of(self, workload: Document) -> Document | None:
         name = owner_job(workload)
@@ -112,7 +106,9 @@ class Home:
         namespace, name = key.split("/")
         metadata = {"resourceVersion": revision, "annotations": {LEDGER_ANNOTATION: write_ledger(ledger)}}
         self.calls += 1
-        self._written[key] = await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
+        self._written.note(
+            key, await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
+        )
 
     async def nominate(self, key: str, clusters: tuple[str, ...]) -> None:
         def change(workload: Document) -> bool:
@@ -149,10 +145,7 @@ class Home:
     async def _status(self, key: str, change: Callable[[Document], bool]) -> None:
         namespace, name = key.split("/")
         self.calls += 1
-        self._written[key] = await self.client.update_with_retries(
+        answer = await self.client.update_with_retries(
             KUEUE_WORKLOADS, name, namespace, change, subresource="status"
         )
-
-
-def _revision(document: Document) -> int:
-    return int(document["metadata"].get("resourceVersion") or 0)
+        self._written.note(key, answer)

@@ -1,19 +1,13 @@
 """Jobs between the clusters: made on the winning worker, their status brought home, removed with their copy."""
 
 from copy import deepcopy
-from typing import Any, Final
+from typing import Any
 
 from reprieve.controllers.fleet.connection import Connection
+from reprieve.controllers.templates import GENERATED_LABELS, plain_template
 from reprieve.fleet.names import CONTROLLER, ORIGIN_LABEL, PREBUILT_LABEL
 from reprieve.kube import JOBS, ApiError, Client
 from reprieve.objects.meta import Document
-
-_GENERATED_LABELS: Final = (
-    "controller-uid",
-    "job-name",
-    "batch.kubernetes.io/controller-uid",
-    "batch.kubernetes.io/job-name",
-)
 
 
 def owner_job(workload: Document) -> str:
@@ -32,11 +26,9 @@ def remote_job(job: Document, workload: str, origin: str) -> Document:
     spec.pop("managedBy", None)
     if not spec.get("manualSelector"):
         spec.pop("selector", None)
-        labels = (spec.get("template") or {}).get("metadata", {}).get("labels") or {}
-        for name in _GENERATED_LABELS:
-            labels.pop(name, None)
+        spec["template"] = plain_template(spec.get("template") or {})
     kept = {
-        key: value for key, value in (metadata.get("labels") or {}).items() if key not in _GENERATED_LABELS
+        key: value for key, value in (metadata.get("labels") or {}).items() if key not in GENERATED_LABELS
     }
     return {
         "metadata": {
@@ -56,36 +48,47 @@ def is_over(job: Document) -> bool:
     )
 
 
-async def sync_job(
-    home: Client, job: Document | None, worker: Connection, workload: Document, origin: str
-) -> None:
-    """Make the job on the worker, or bring its status home.
-
-    A job that is `managedBy` the fleet shows the remote status all the time; any other job has its own controller
-    here, so its status is written once, when it is over.
-    """
-    if job is None:
-        return
-    name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
-    remote = worker.job(namespace, name)
-    if remote is None:
-        await _create(worker, remote_job(job, workload["metadata"]["name"], origin))
-        return
-    managed = (job.get("spec") or {}).get("managedBy") == CONTROLLER
-    status: dict[str, Any] = remote.get("status") or {}
-    if status and (managed or is_over(remote)) and status != job.get("status"):
-
-        def change(current: Document) -> bool:
-            changed = current.get("status") != status
-            current["status"] = status
-            return changed
-
-        await home.update_with_retries(JOBS, name, namespace, change, subresource="status")
-
-
-async def _create(worker: Connection, job: Document) -> None:
+async def send_job(worker: Connection, job: Document, key: str, origin: str) -> None:
+    """Make the job on the worker, for the copy `key`."""
+    document = remote_job(job, key.split("/")[1], origin)
     try:
-        await worker.call(lambda client: client.create(JOBS, job))
+        await worker.call(lambda client: client.create(JOBS, document))
     except ApiError as error:
         if not error.already_exists:
             raise
+
+
+async def fresh_job(worker: Connection, job: Document) -> Document | None:
+    """The worker's job as its server has it now; None when there is none."""
+    metadata = job["metadata"]
+    try:
+        found: Document = await worker.call(
+            lambda client: client.get(JOBS.raw(), metadata["name"], metadata["namespace"])
+        )
+    except ApiError as error:
+        if error.not_found:
+            return None
+        raise
+    return found
+
+
+async def bring_home(home: Client, job: Document, remote: Document) -> None:
+    """Copy the remote status to the manager's job.
+
+    A job that is `managedBy` the fleet shows it all the time; any other job has its own controller here, so its status
+    is written once, when it is over.
+    """
+    managed = (job.get("spec") or {}).get("managedBy") == CONTROLLER
+    status: dict[str, Any] = remote.get("status") or {}
+    if not status or not (managed or is_over(remote)) or status == job.get("status"):
+        return
+
+    def change(current: Document) -> bool:
+        changed = bool(current.get("status") != status)
+        current["status"] = status
+        return changed
+
+    metadata = job["metadata"]
+    await home.update_with_retries(
+        JOBS, metadata["name"], metadata["namespace"], change, subresource="status"
+    )

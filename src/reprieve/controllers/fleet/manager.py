@@ -8,12 +8,13 @@ that starts finds the ledger, the nominations and the winner where the last one 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.controllers.fleet.execution import REFUSED, Execution
 from reprieve.controllers.fleet.home import Home
 from reprieve.controllers.fleet.status import check_condition, cluster_condition
+from reprieve.controllers.own_writes import utc_now
 from reprieve.controllers.workqueue import WorkQueue
 from reprieve.fleet import FleetSettings, Group, Remote, Step, step
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
@@ -31,10 +32,6 @@ Decided = Callable[[str, Step], None]
 """Hears of every decision: records, tests."""
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _unheard(_key: str, _step: Step) -> None:
     """Nobody listens."""
 
@@ -46,7 +43,7 @@ class Manager:
         connect: Connect,
         settings: FleetSettings,
         *,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = utc_now,
         decided: Decided = _unheard,
     ) -> None:
         self.settings = settings

@@ -1,16 +1,13 @@
 """What the manager decided, for people: decision records and metrics. Upstream has none for gates. Decides nothing."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Counter
 
+from reprieve.controllers.own_writes import utc_now
 from reprieve.fleet.actions import CloseGate, CreateCopy, DeleteCopy, OpenGate, SetCheck, Step
 from reprieve.records import Decision, DecisionLog
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Telling:
@@ -18,7 +15,7 @@ class Telling:
         self,
         records: DecisionLog | None,
         registry: CollectorRegistry | None,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._records = records
         self._now = now

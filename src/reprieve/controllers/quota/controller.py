@@ -11,16 +11,16 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from msgspec import structs
 from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
+from reprieve.controllers.own_writes import utc_now
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
-from reprieve.controllers.quota.job_shape import workload_name
-from reprieve.controllers.quota.jobs import may_run, reconcile_job
+from reprieve.controllers.quota.jobs import job_workload_key, may_run, reconcile_job
 from reprieve.controllers.quota.lifecycle import Situation, next_state
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.patches import status_patch
@@ -57,10 +57,6 @@ STATUS_DELAY = 0.5
 Decide = Callable[[Workload], Workload]
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class QuotaController:
     def __init__(
         self,
@@ -70,7 +66,7 @@ class QuotaController:
         events: EventRecorder | None = None,
         records: DecisionLog | None = None,
         registry: CollectorRegistry | None = None,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.client = client
         self.quota = Quota(Rules.of(config))
@@ -265,7 +261,7 @@ class QuotaController:
     async def _job(self, name: str) -> None:
         job = self.seen.jobs.get(name)
         if job is not None:
-            key = f"{job['metadata']['namespace']}/{workload_name('Job', job)}"
+            key = job_workload_key(job)
             await reconcile_job(
                 self.client,
                 job,

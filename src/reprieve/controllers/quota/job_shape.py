@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any, Final
 
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
+from reprieve.controllers.templates import plain_template
 from reprieve.objects.decode import encode
 from reprieve.objects.kueue import ResourceFlavor, Workload
 from reprieve.objects.meta import Document
@@ -15,12 +15,6 @@ PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
 PREBUILT_LABEL: Final = "kueue.x-k8s.io/prebuilt-workload-name"
 JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
 MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
-_GENERATED: Final = (
-    "controller-uid",
-    "job-name",
-    "batch.kubernetes.io/controller-uid",
-    "batch.kubernetes.io/job-name",
-)
 _LONGEST_NAME = 63
 
 
@@ -70,15 +64,6 @@ def job_pod_sets(job: Document) -> list[Document]:
     if least.isdigit() and 0 < int(least) < count:
         pod_set["minCount"] = int(least)
     return [pod_set]
-
-
-def plain_template(template: Document) -> Document:
-    """The template without what the job controller added to it."""
-    copied = deepcopy(template)
-    labels = (copied.get("metadata") or {}).get("labels") or {}
-    for name in _GENERATED:
-        labels.pop(name, None)
-    return copied
 
 
 def job_owner(job: Document) -> Owner:

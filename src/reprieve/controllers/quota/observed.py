@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
+from reprieve.controllers.own_writes import revision_of
 from reprieve.controllers.quota.groups import group_of, group_owner, group_workload_key, waits_for_quota
 from reprieve.controllers.quota.job_shape import job_owner
 from reprieve.controllers.quota.jobs import job_workload_key
@@ -19,7 +20,7 @@ from reprieve.controllers.quota.lifecycle import Owner
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.fleet.lease import Lease, Verdict, lease_of
 from reprieve.fleet.names import GATE
-from reprieve.fleet.reading import gate_is_open
+from reprieve.fleet.reading import gate_is_open, key_of
 from reprieve.kube import Change
 from reprieve.objects.core import LimitRange, Namespace, Pod
 from reprieve.objects.decode import decode_as
@@ -61,19 +62,17 @@ class Observed:
     # Workloads
 
     def workload_changed(self, change: Change) -> None:
-        metadata = change.new["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}"
+        key = key_of(change.new)
         if change.type != "DELETED":
             self.see_workload(change.new)
-        elif key in self.raw and self.raw[key]["metadata"].get("uid") == metadata.get("uid"):
+        elif key in self.raw and self.raw[key]["metadata"].get("uid") == change.new["metadata"].get("uid"):
             self.forget_workload(key)
 
     def see_workload(self, document: Document) -> None:
         """Take note of a workload, unless something newer is known or on its way."""
-        metadata = document["metadata"]
-        key = f"{metadata['namespace']}/{metadata['name']}"
+        key = key_of(document)
         known = self.raw.get(key)
-        if key in self.writing or (known is not None and _revision(document) < _revision(known)):
+        if key in self.writing or (known is not None and revision_of(document) < revision_of(known)):
             return
         workload = decode_as(
             {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", **document}, Workload
@@ -136,8 +135,7 @@ class Observed:
         return Owner()
 
     def job_changed(self, change: Change) -> None:
-        metadata = change.new["metadata"]
-        key, workload = f"{metadata['namespace']}/{metadata['name']}", job_workload_key(change.new)
+        key, workload = key_of(change.new), job_workload_key(change.new)
         if change.type == "DELETED":
             self.jobs.pop(key, None)
         else:
@@ -191,8 +189,7 @@ class Observed:
         self._touch_queues()
 
     def local_queue_changed(self, change: Change) -> None:
-        metadata, now = change.new["metadata"], self._now()
-        key = f"{metadata['namespace']}/{metadata['name']}"
+        key, now = key_of(change.new), self._now()
         if change.type == "DELETED":
             self.local_queue_documents.pop(key, None)
             self.quota.drop_local_queue(key, now)
@@ -267,7 +264,3 @@ class Observed:
 
 def _typed(document: Document, view: type[Any]) -> Any:
     return decode_as({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": view.__name__, **document}, view)
-
-
-def _revision(document: Document) -> int:
-    return int(document["metadata"].get("resourceVersion") or 0)
