@@ -1,0 +1,62 @@
+"""`reprieve manifests`: what a cluster needs, as YAML for `kubectl apply -f -`."""
+
+from typing import Any
+
+import click
+
+
+@click.group()
+def command() -> None:
+    """Print what a cluster needs: custom resources, deployment.
+
+    \b
+    Examples:
+      reprieve manifests crds | kubectl apply --server-side -f -
+      reprieve manifests deploy --image registry.example/reprieve:0.1.0 | kubectl apply -f -
+    """
+
+
+@command.command()
+@click.option("--kueue/--no-kueue", default=True, show_default=True, help="Also the kinds of kueue.x-k8s.io.")
+def crds(kueue: bool) -> None:
+    """CustomResourceDefinitions, for clusters that do not serve the kinds themselves."""
+    from reprieve.manifests.crds import KUEUE, SCHEDULING
+    from reprieve.manifests.crds import crds as definitions
+
+    _print(definitions((SCHEDULING, KUEUE) if kueue else (SCHEDULING,)))
+
+
+@command.command()
+@click.option("--image", help="The container image.  [default: reprieve:VERSION]")
+@click.option("--namespace", default="reprieve-system", show_default=True)
+@click.option(
+    "--controllers",
+    default="scheduler",
+    show_default=True,
+    help="Separated by commas: scheduler, quota, fleet.",
+)
+@click.option("--scheduler-name", default="reprieve", show_default=True)
+@click.option("--replicas", type=click.IntRange(1), default=2, show_default=True)
+def deploy(controllers: str, image: str | None, **options: Any) -> None:
+    """Deployment, rights, Service, PodDisruptionBudget and NetworkPolicy."""
+    from reprieve.manifests import Installation, deployment
+    from reprieve.manifests.rights import RULES
+
+    names = tuple(name.strip() for name in controllers.split(",") if name.strip())
+    if unknown := [name for name in names if name not in RULES] or (["none"] if not names else []):
+        raise click.BadParameter(f"{unknown[0]!r}; known are {', '.join(RULES)}", param_hint="--controllers")
+    if image:
+        options["image"] = image
+    _print(deployment(Installation(controllers=names, **options)))
+
+
+def _print(documents: list[dict[str, Any]]) -> None:
+    import yaml
+
+    class Plain(yaml.SafeDumper):
+        """Written out in full: kubectl has no use for anchors, and neither have people."""
+
+        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - yaml's signature
+            return True
+
+    click.echo(yaml.dump_all(documents, Dumper=Plain, sort_keys=False, width=120), nl=False)

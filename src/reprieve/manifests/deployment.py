@@ -1,0 +1,159 @@
+"""The deployment: two replicas of which one leads, the least rights, and nothing that is not needed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import yaml
+
+from reprieve.manifests.rights import LEASE, rules
+
+Document = dict[str, Any]
+
+PORT = 8080
+NAME = "reprieve"
+LABELS = {"app.kubernetes.io/name": NAME}
+USER = 65532
+
+
+@dataclass(frozen=True)
+class Installation:
+    image: str = f"reprieve:{version('reprieve')}"
+    namespace: str = "reprieve-system"
+    controllers: Sequence[str] = ("scheduler",)
+    scheduler_name: str = "reprieve"
+    replicas: int = 2
+
+
+def deployment(installation: Installation) -> list[Document]:
+    """Everything, in an order in which it can be applied."""
+    return [
+        _namespace(installation),
+        _object("v1", "ServiceAccount", installation, automountServiceAccountToken=False),
+        *_access(installation),
+        _configuration(installation),
+        _pods(installation),
+        _service(installation),
+        _budget(installation),
+        _network(installation),
+    ]
+
+
+def _object(
+    api_version: str, kind: str, where: Installation | None, name: str = NAME, **body: Any
+) -> Document:
+    metadata: Document = {"name": name, "labels": dict(LABELS)}
+    if where is not None:
+        metadata["namespace"] = where.namespace
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
+
+
+def _namespace(installation: Installation) -> Document:
+    document = _object("v1", "Namespace", None, installation.namespace)
+    document["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "restricted"
+    return document
+
+
+def _access(installation: Installation) -> list[Document]:
+    subject = {"kind": "ServiceAccount", "name": NAME, "namespace": installation.namespace}
+    rbac = "rbac.authorization.k8s.io"
+
+    def reference(kind: str) -> Document:
+        return {"apiGroup": rbac, "kind": kind, "name": NAME}
+
+    api = f"{rbac}/v1"
+    return [
+        _object(api, "ClusterRole", None, rules=rules(installation.controllers)),
+        _object(api, "ClusterRoleBinding", None, roleRef=reference("ClusterRole"), subjects=[subject]),
+        _object(api, "Role", installation, rules=[dict(rule) for rule in LEASE]),
+        _object(api, "RoleBinding", installation, roleRef=reference("Role"), subjects=[subject]),
+    ]
+
+
+def _configuration(installation: Installation) -> Document:
+    settings = {
+        "apiVersion": "reprieve.dev/v1alpha1",
+        "kind": "ReprieveConfiguration",
+        "scheduler": {
+            "schedulerName": installation.scheduler_name,
+            "leaderElection": {"namespace": installation.namespace, "name": NAME},
+        },
+    }
+    return _object(
+        "v1", "ConfigMap", installation, data={"config.yaml": yaml.safe_dump(settings, sort_keys=False)}
+    )
+
+
+def _pods(installation: Installation) -> Document:
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": dict(LABELS)},
+    }
+    spec = {
+        "serviceAccountName": NAME,
+        "automountServiceAccountToken": True,
+        "priorityClassName": "system-cluster-critical",
+        "securityContext": {
+            "runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "topologySpreadConstraints": [spread],
+        "containers": [_container(installation)],
+        "volumes": [{"name": "config", "configMap": {"name": NAME}}],
+    }  # fmt: skip
+    template = {"metadata": {"labels": dict(LABELS)}, "spec": spec}
+    body = {
+        "replicas": installation.replicas,
+        "selector": {"matchLabels": dict(LABELS)},
+        "template": template,
+    }
+    return _object("apps/v1", "Deployment", installation, spec=body)
+
+
+def _container(installation: Installation) -> Document:
+    def probe(path: str, **times: int) -> Document:
+        return {"httpGet": {"path": path, "port": "http"}, **times}
+
+    return {
+        "name": NAME,
+        "image": installation.image,
+        "args": [
+            "run", "--controllers", ",".join(installation.controllers), "--config", "/etc/reprieve/config.yaml",
+            "--listen", f"0.0.0.0:{PORT}", "--log-format", "json",
+        ],
+        "ports": [{"name": "http", "containerPort": PORT}],
+        "livenessProbe": probe("/healthz", periodSeconds=10, failureThreshold=3),
+        "readinessProbe": probe("/readyz", periodSeconds=5),
+        "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "4Gi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/reprieve", "readOnly": True}],
+    }  # fmt: skip
+
+
+def _service(installation: Installation) -> Document:
+    ports = [{"name": "http", "port": PORT, "targetPort": "http"}]
+    return _object("v1", "Service", installation, spec={"selector": dict(LABELS), "ports": ports})
+
+
+def _budget(installation: Installation) -> Document:
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": dict(LABELS)}}
+    return _object("policy/v1", "PodDisruptionBudget", installation, spec=spec)
+
+
+def _network(installation: Installation) -> Document:
+    """In: only the HTTP port. Out: the API server (its address is not known here, so its ports) and names."""
+    egress = [
+        {"ports": [{"protocol": "TCP", "port": 443}, {"protocol": "TCP", "port": 6443}]},
+        {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]},
+    ]
+    spec = {
+        "podSelector": {"matchLabels": dict(LABELS)},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"ports": [{"protocol": "TCP", "port": PORT}]}],
+        "egress": egress,
+    }
+    return _object("networking.k8s.io/v1", "NetworkPolicy", installation, spec=spec)
