@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reprieve.config import Configuration
+from reprieve.dashboard import attach
 from reprieve.demo.tour import MANIFESTS
 from reprieve.kube import PODS, QUOTA_KINDS, Client, Resource
 from reprieve.kube.resources import BUDGETS, JOBS, POD_GROUPS, PRIORITY_CLASSES
@@ -54,7 +55,12 @@ async def stage(port: int = 0) -> AsyncIterator[Stage]:
         Client.from_kubeconfig(server.kubeconfig) as client,
     ):
         process = Process(
-            client, Configuration.load({}), ["scheduler", "quota"], port=port, leader_election=False
+            client,
+            Configuration.load({}),
+            ["scheduler", "quota"],
+            port=port,
+            leader_election=False,
+            page=attach,
         )
         async with asyncio.TaskGroup() as group:  # a controller that dies ends the tour with its reason
             controllers = group.create_task(process.run())

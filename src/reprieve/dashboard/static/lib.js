@@ -31,7 +31,7 @@ export function age(iso, now = Date.now()) {
   return `${Math.floor(s / 86400)}d`;
 }
 
-export const clock = (iso) => (iso ? new Date(iso).toLocaleTimeString() : "–");
+export const clock = (iso) => (iso ? new Date(iso).toLocaleTimeString([], { hour12: false }) : "–");
 export const percent = (x) => `${Math.round(100 * x)} %`;
 export const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 

@@ -52,7 +52,7 @@ function Decision({ id, onClose }) {
         { title: "Budget", cell: (v) => (v.violatesBudget ? "violated" : "kept") },
         { title: "Why", wide: true, cell: (v) => v.reason },
       ]} />`}
-      ${d.cost && Object.keys(d.cost).length > 0 && html`<dl class="facts">${Object.entries(d.cost).map(([k, v]) => html`<div><dt>${k}</dt><dd>${v}</dd></div>`)}</dl>`}
+      ${d.cost && Object.keys(d.cost).length > 0 && html`<dl class="facts">${Object.entries(d.cost).map(([k, v]) => html`<div><dt>${k}</dt><dd>${v ?? "–"}</dd></div>`)}</dl>`}
       ${Object.keys(d.placements).length > 0 && html`<${Table} caption="Placements" rows=${Object.entries(d.placements).map(([pod, node]) => ({ key: pod, pod, node }))} columns=${[
         { title: "Pod", cell: (p) => p.pod }, { title: "Node", cell: (p) => p.node }]} />`}
       ${d.alternatives.length > 0 && html`<h3>What else was possible</h3><ul class="reasons">${d.alternatives.map((a) => html`<li>${a.summary || JSON.stringify(a)}</li>`)}</ul>`}`}
