@@ -180,3 +180,18 @@ def test_missing_files_and_empty_folders_are_named(tmp_path: Path) -> None:
         list(read_documents(tmp_path / "nowhere.yaml"))
     with pytest.raises(UnreadableInput, match=r"holds no .yaml"):
         list(read_documents(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n \n" * 50_000 + "x: 1\n---\ny: 2\n",
+        "# c\n" * 100_000 + "---\nx: 1\n",
+        "x: 1\n---\n" * 5_000,
+        "---\n" * 50_000 + "x: 1\n",
+        "".join(f"k{number}: &a{number} x\n" for number in range(20_000)),
+    ],
+)
+@pytest.mark.timeout(30)
+def test_reading_takes_time_in_proportion_to_the_text(text: str) -> None:
+    assert read(text)

@@ -21,7 +21,6 @@ SUFFIXES = (".yaml", ".yml", ".json")
 _MAX_LIST_DEPTH = 8
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
-_DIRECTIVES = re.compile(r"(\s*(%[^\n]*|#[^\n]*)?(\n|$))*")
 
 
 class Source(NamedTuple):
@@ -120,25 +119,25 @@ def _values(text: str) -> Iterator[Any]:
         except (_Refused, RecursionError, ValueError) as error:
             yield ReprieveError("nested too deeply" if isinstance(error, RecursionError) else str(error))
             return
-    for part in _split(text):
+    for lines_before, part in _split(text):
         try:
-            yield from yamltext.documents(part)
+            yield from yamltext.documents(part, lines_before)
         except yamltext.YamlError as error:
             yield error
 
 
-def _split(text: str) -> Iterator[str]:
-    """One piece for each document, padded with line breaks so that line numbers in errors stay true.
-
-    Parsed piece by piece, a broken document does not hide the ones after it.
-    """
+def _split(text: str) -> Iterator[tuple[int, str]]:
+    """(lines before it, text) of each document. Parsed piece by piece, a broken one does not hide the ones after it."""
     starts = [match.start() for match in _SEPARATOR.finditer(text)]
-    if not starts or not _DIRECTIVES.fullmatch(text, 0, starts[0]):
+    preface = [line[:1] for line in text[: starts[0]].splitlines() if line.strip()] if starts else []
+    if not starts or not set(preface) <= {"%", "#"}:
         starts.insert(0, 0)
-    elif starts[0] and "%" in text[: starts[0]]:
-        starts[0] = 0
+    elif "%" in preface:
+        starts[0] = 0  # directives belong to the document they stand before
+    lines = text.count("\n", 0, starts[0])
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        yield "\n" * text.count("\n", 0, start) + text[start:end]
+        yield lines, text[start:end]
+        lines += text.count("\n", start, end)
 
 
 class _Refused(ValueError):

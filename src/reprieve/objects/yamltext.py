@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from reprieve.objects.errors import ReprieveError
+from reprieve.objects.structure import shown
 
 MAX_DEPTH = 100
 MAX_EXPANSION = 500_000
@@ -35,20 +36,20 @@ class YamlError(ReprieveError):
     """Text that is no acceptable YAML; the message names the line."""
 
 
-def documents(text: str) -> Iterator[Any]:
-    """Every document of the text; an empty one is None."""
+def documents(text: str, lines_before: int = 0) -> Iterator[Any]:
+    """Every document of the text; an empty one is None. `lines_before`: where the text starts in its file."""
     builder: _Builder | None = None
     try:
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.DocumentStartEvent):
-                builder = _Builder()
+                builder = _Builder(lines_before)
             elif isinstance(event, yaml.DocumentEndEvent) and builder is not None:
                 yield builder.result
                 builder = None
             elif builder is not None:
                 builder.take(event)
     except yaml.YAMLError as error:
-        raise YamlError(_describe(error)) from error
+        raise YamlError(_describe(error, lines_before)) from error
 
 
 def scalar(text: str) -> Any:
@@ -86,14 +87,15 @@ class _Open:
 class _Builder:
     """One document: a stack of open collections instead of recursion."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines_before: int) -> None:
         self.result: Any = None
+        self._first_line = lines_before + 1
         self._stack: list[_Open] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._expanded = 0
 
     def take(self, event: Any) -> None:
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + self._first_line
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event, line)
             if event.anchor:
@@ -117,7 +119,7 @@ class _Builder:
 
     def _alias(self, anchor: str, line: int) -> None:
         if anchor not in self._anchors:
-            raise YamlError(f"line {line}: alias *{anchor} refers to nothing that is complete before it")
+            raise YamlError(f"line {line}: alias *{anchor[:60]} refers to nothing that is complete before it")
         value, size = self._anchors[anchor]
         self._expanded += size
         if self._expanded > MAX_EXPANSION:
@@ -145,7 +147,7 @@ class _Builder:
         text = {None: "null", True: "true", False: "false"}.get(key) if not isinstance(key, str) else key
         parent.key = str(key) if text is None else text
         if parent.key in parent.value:
-            raise YamlError(f"line {line}: the key {parent.key!r} is there twice")
+            raise YamlError(f"line {line}: the key {shown(parent.key)} is there twice")
         parent.waits_for_key = False
 
     @staticmethod
@@ -171,10 +173,10 @@ class _Builder:
             return event.value
         if tag in (f"{_TAG}int", f"{_TAG}float", f"{_TAG}bool", f"{_TAG}null"):
             return scalar(event.value)
-        raise YamlError(f"line {line}: the tag {tag} is not allowed")
+        raise YamlError(f"line {line}: the tag {shown(tag)} is not allowed")
 
 
-def _describe(error: yaml.YAMLError) -> str:
+def _describe(error: yaml.YAMLError, lines_before: int) -> str:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    return f"line {mark.line + 1}: {problem}" if mark is not None else str(problem)
+    return f"line {mark.line + lines_before + 1}: {problem}" if mark is not None else str(problem)
