@@ -6,7 +6,7 @@ A change wakes only the units it can help (`wakeups`); most changes help nobody.
 from typing import Any
 
 from reprieve.cluster.classes import PodClass
-from reprieve.objects.core import Node, Pod
+from reprieve.objects.core import Node, Pod, PodStatus
 from reprieve.objects.scheduling import PodGroup
 from reprieve.scheduler import recovery, wakeups
 from reprieve.scheduler.memory import Memory
@@ -143,6 +143,10 @@ class Intake:
         self._queue.wake(lambda _: True, now)
 
 
+_TOLD = frozenset({"PodScheduled", "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
+"""Conditions that only tell what is known already."""
+
+
 def _same(old: Pod, new: Pod) -> bool:
     """Nothing changed that a decision reads."""
     return (
@@ -151,5 +155,16 @@ def _same(old: Pod, new: Pod) -> bool:
         and old.metadata.annotations == new.metadata.annotations
         and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
         and old.metadata.uid == new.metadata.uid
-        and old.status == new.status
+        and (old.status == new.status or _matter(old.status) == _matter(new.status))
+    )
+
+
+def _matter(status: PodStatus) -> tuple[object, ...]:
+    return (
+        status.phase in FINISHED,
+        status.start_time,
+        status.nominated_node_name,
+        status.container_statuses,
+        status.init_container_statuses,
+        [each for each in status.conditions if each.type not in _TOLD],
     )

@@ -14,10 +14,9 @@ from reprieve.scheduler.queue import Unit
 
 
 def pod_left(cluster: Cluster, unit: Unit, node: str, left: PodClass) -> bool:
-    slot = cluster.nodes.slot_of.get(node)
     held = {index for index, amount in left.asks if amount}
     return any(
-        (slot is not None and bool(static_fit(cluster, cls).fine[slot]) and _asks(cls) & held)
+        (_asks(cls) & held and _could_host(cluster, node, cls))
         or cls.spread
         or cls.anti_affinity
         or left.anti_affinity
@@ -30,15 +29,16 @@ def pod_came(cluster: Cluster, unit: Unit) -> bool:
 
 
 def node_changed(cluster: Cluster, unit: Unit, node: str) -> bool:
+    gone = node not in cluster.nodes.slot_of
+    return any(cls.spread if gone else _could_host(cluster, node, cls) for cls in classes_of(cluster, unit))
+
+
+def _could_host(cluster: Cluster, node: str, cls: PodClass) -> bool:
+    """The node, if it were empty, would take such a pod."""
     slot = cluster.nodes.slot_of.get(node)
-    if slot is None:
-        return any(cls.spread for cls in classes_of(cluster, unit))
-    offers = cluster.nodes.allocatable[:, slot]
-    return any(
-        bool(static_fit(cluster, cls).fine[slot])
-        and all(offers[index] >= amount for index, amount in cls.asks)
-        for cls in classes_of(cluster, unit)
-    )
+    if slot is None or not static_fit(cluster, cls).fine[slot]:
+        return False
+    return all(cluster.nodes.allocatable[index, slot] >= amount for index, amount in cls.asks)
 
 
 def node_matters(old: Node | None, new: Node) -> bool:
