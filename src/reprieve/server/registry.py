@@ -69,6 +69,10 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """A resource of another group that holds the same objects; only names of top-level fields differ (`renames`)."""
     renames: dict[str, str] = {}
     """Field of this resource -> field of its twin."""
+    api_version: str = ""
+    storage_api_version: str = ""
+    storage_key: str = ""
+    """`pods`, `jobs.batch`: the name of the place all versions share. These three follow from the rest."""
     default: Callable[[Document], None] | None = None
     prune: Callable[[Document], None] | None = None
     validate: Callable[[Document, Document | None], list[Cause]] | None = None
@@ -78,23 +82,13 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
         self.singular = self.singular or self.kind.lower()
         self.list_kind = self.list_kind or self.kind + "List"
         self.storage_version = self.storage_version or self.version
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def storage_api_version(self) -> str:
+        self.api_version = _api_version(self.group, self.version)
         if self.twin is not None:
-            return self.twin.api_version
-        return f"{self.group}/{self.storage_version}" if self.group else self.storage_version
-
-    @property
-    def storage_key(self) -> str:
-        """`pods`, `jobs.batch`: the name of the place all versions share."""
-        if self.twin is not None:
-            return self.twin.storage_key
-        return f"{self.plural}.{self.group}" if self.group else self.plural
+            self.storage_key = self.twin.storage_key
+            self.storage_api_version = self.twin.api_version
+        else:
+            self.storage_key = f"{self.plural}.{self.group}" if self.group else self.plural
+            self.storage_api_version = _api_version(self.group, self.storage_version)
 
     @property
     def converts(self) -> bool:
@@ -180,6 +174,10 @@ class Registry:
 
     def __iter__(self) -> Iterator[ResourceInfo]:
         return iter(list(self._by_path.values()))
+
+
+def _api_version(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version
 
 
 def _version_priority(version: str) -> tuple[int, int, int, str]:
