@@ -182,7 +182,7 @@ class Fleet:
 
 @asynccontextmanager
 async def full_fleet(
-    size: int = 3, gates: bool = True, settings: Document | None = None
+    size: int = 3, gates: bool = True, settings: Document | None = None, manager_cpu: str = "1000"
 ) -> AsyncIterator[Fleet]:
     """A manager and workers that are all full of low-priority work, everything running and connected."""
     feature = GATES if gates else {}
@@ -196,7 +196,7 @@ async def full_fleet(
             worker.start(kubelets[worker.name].run())
             worker.start(quota.run(worker.client, config))
             await worker.client.create(JOBS, job("low"), NAMESPACE)
-        await _furnish_manager(manager, workers)
+        await _furnish_manager(manager, workers, manager_cpu)
         manager.start(quota.run(manager.client, config))
         manager.start(fleet.run(manager.client, config))
         made = Fleet(manager, workers, kubelets)
@@ -206,9 +206,9 @@ async def full_fleet(
         yield made
 
 
-async def _furnish_manager(manager: Cluster, workers: list[Cluster]) -> None:
+async def _furnish_manager(manager: Cluster, workers: list[Cluster], cpu: str) -> None:
     client = manager.client
-    await manager.furnish(cpu="1000", check="fleet")
+    await manager.furnish(cpu=cpu, check="fleet")
     parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
     spec = {"controllerName": "kueue.x-k8s.io/multikueue", "parameters": parameters}
     await client.create(ADMISSION_CHECKS, {"metadata": {"name": "fleet"}, "spec": spec})

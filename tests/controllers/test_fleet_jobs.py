@@ -85,3 +85,22 @@ async def test_a_worker_that_comes_back_shows_in_its_status() -> None:
             return await reason() == "ClientConnectionFailed"
 
         await eventually(is_unreachable, "its Secret is missing")
+
+
+async def test_a_workload_preempted_in_the_manager_leaves_its_worker() -> None:
+    async with full_fleet(size=1, manager_cpu="4") as fleet:
+        [worker] = fleet.workers
+
+        async def runs_there(name: str) -> bool:
+            return holds((await worker.workloads()).get(name, {}), "Admitted")
+
+        async def only_second() -> bool:
+            return await runs_there("second") and "first" not in await worker.workloads()
+
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("first", 100))
+        await eventually(lambda: runs_there("first"), "the first runs on the worker")
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("second", 200))
+        await eventually(only_second, "the second runs instead")
+        first = (await fleet.manager.workloads())["first"]
+        assert holds(first, "Evicted")
+        assert not first["status"].get("clusterName")

@@ -133,6 +133,8 @@ async def storm(seed: int, troubles: int) -> Storm:
     for _ in range(troubles):
         await asyncio.sleep(world.rng.uniform(0, 8))
         most = max(most, world.running_pods())
+        assert world.controller is not None
+        assert not world.controller.done(), "the controller gave up"
         trouble = world.rng.choice(["kill", "kill", "lossy", "cut"])
         if trouble == "kill":
             await world.stop()
@@ -142,7 +144,7 @@ async def storm(seed: int, troubles: int) -> Storm:
             world.link.lossy = 0.2
         else:
             world.link.break_off()
-            await asyncio.sleep(world.rng.uniform(0, 10))
+            await asyncio.sleep(world.rng.choice([2, 10, 120]))
             world.link.cut, world.link.lossy = False, 0.0
     world.link.cut, world.link.lossy = False, 0.0
     await world.stop()

@@ -94,6 +94,8 @@ class Connection:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 client = await stack.enter_async_context(await self._open())
+                # The informers would try for ever; a refusal should be seen, and shown.
+                await client.request("GET", KUEUE_WORKLOADS.path(), query={"limit": "1"})
                 copies = Informer(client, KUEUE_WORKLOADS.raw(), self._copy_changed, labels=labels)
                 jobs = Informer(client, JOBS.raw(), self._job_changed, labels=labels)
                 await stack.enter_async_context(copies)

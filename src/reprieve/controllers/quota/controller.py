@@ -162,29 +162,26 @@ class QuotaController:
     async def _send(self, key: str, raw: Document, patch: Document) -> None:
         namespace, name = key.split("/")
         body = {"metadata": {"resourceVersion": raw["metadata"]["resourceVersion"]}, "status": patch}
-        answer: Document | None
         self.seen.writing.add(key)
         try:
             answer = await self.client.patch(KUEUE_WORKLOADS, name, body, namespace, subresource="status")
         except (ApiError, TransportError) as error:
             log.info("%s: decided on the past, looking again: %s", key, error)
-            answer = await self._read(key)
+            self.queue.add(f"reread/{key}")
+            return
         finally:
             self.seen.writing.discard(key)
-        if answer is None:
-            self.seen.forget_workload(key)
-        else:
-            self.seen.see_workload(answer)
+        self.seen.see_workload(answer)
 
-    async def _read(self, key: str) -> Document | None:
+    async def _reread(self, key: str) -> None:
+        """What is true after a write that failed, or may have: until then the decision counts, which is the safe side."""
         namespace, name = key.split("/")
         try:
-            found: Document = await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace)
+            self.seen.see_workload(await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace))
         except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-        return found
+            if not error.not_found:
+                raise
+            self.seen.forget_workload(key)
 
     # Following up
 
@@ -193,6 +190,8 @@ class QuotaController:
         match kind:
             case "workload":
                 return await self._workload(name)
+            case "reread":
+                await self._reread(name)
             case "job":
                 await self._job(name)
             case "group":
