@@ -80,7 +80,7 @@ def up(tmp_path: Path, *arguments: str) -> Iterator[Up]:
     try:
         for line in process.stdout:
             lines.append(line)
-            if "kubectl get nodes" in line:
+            if "Ready" in line:
                 break
         yield Up(process, lines, kubeconfig)
     finally:
@@ -102,6 +102,9 @@ def refused(*arguments: str) -> str:
     return done.stderr
 
 
+BARE = ("--controllers", "none")
+
+
 def test_it_is_ready_soon_and_says_where_it_is(tmp_path: Path) -> None:
     begun = time.monotonic()
     with up(
@@ -116,13 +119,13 @@ def test_it_is_ready_soon_and_says_where_it_is(tmp_path: Path) -> None:
 
 
 def test_the_kubeconfig_is_private(tmp_path: Path) -> None:
-    with up(tmp_path) as running:
+    with up(tmp_path, *BARE) as running:
         assert stat.S_IMODE(running.kubeconfig.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_stops_cleanly_when_told_to(tmp_path: Path, number: int) -> None:
-    with up(tmp_path) as running:
+    with up(tmp_path, *BARE) as running:
         said = running.stop(number)
         assert running.process.returncode == 0
         assert "Stopped" in said
@@ -132,11 +135,11 @@ def test_it_stops_cleanly_when_told_to(tmp_path: Path, number: int) -> None:
 def test_the_state_is_kept_in_the_data_directory(tmp_path: Path) -> None:
     data = tmp_path / "data"
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}}
-    with up(tmp_path, "--data-dir", str(data), "--nodes", "a=1:cpu=1") as running:
+    with up(tmp_path, *BARE, "--data-dir", str(data), "--nodes", "a=1:cpu=1") as running:
         request(running.kubeconfig, "/api/v1/namespaces/default/configmaps", config_map)
         before = running.get("/api/v1/namespaces/default/configmaps/kept")
         assert f"the state is in {data}" in running.stop()
-    with up(tmp_path, "--data-dir", str(data), "--nodes", "b=1:cpu=1") as running:
+    with up(tmp_path, *BARE, "--data-dir", str(data), "--nodes", "b=1:cpu=1") as running:
         assert running.get("/api/v1/namespaces/default/configmaps/kept") == before
         names = [n["metadata"]["name"] for n in running.get("/api/v1/nodes")["items"]]
         assert names == ["a-0", "b-0"]
@@ -144,7 +147,7 @@ def test_the_state_is_kept_in_the_data_directory(tmp_path: Path) -> None:
 
 def test_the_same_data_cannot_be_used_twice(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with up(tmp_path, "--data-dir", str(data)):
+    with up(tmp_path, *BARE, "--data-dir", str(data)):
         assert "data" in refused("--data-dir", str(data))
 
 
@@ -170,5 +173,29 @@ def test_bad_options_are_explained(arguments: list[str], said: str) -> None:
 
 
 def test_no_nodes_at_all(tmp_path: Path) -> None:
-    with up(tmp_path, "--nodes", "none") as running:
+    with up(tmp_path, *BARE, "--nodes", "none") as running:
         assert running.get("/api/v1/nodes")["items"] == []
+
+
+def test_pods_are_scheduled_and_jobs_run_to_their_end(tmp_path: Path) -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}}
+    with up(tmp_path, "--run-for", "200ms", "--nodes", "a=1:cpu=1") as running:
+        assert re.search(r"Dashboard\s+http://127\.0\.0\.1:\d+/", running.text)
+        request(running.kubeconfig, "/apis/batch/v1/namespaces/default/jobs", job)
+        deadline = time.monotonic() + READY_SECONDS
+        while not running.get("/apis/batch/v1/namespaces/default/jobs/j")["status"].get("succeeded"):
+            assert time.monotonic() < deadline, running.get("/api/v1/pods")
+            time.sleep(0.1)
+        assert "Stopped" in running.stop()
+        assert running.process.returncode == 0
+
+
+def test_a_manager_and_its_workers(tmp_path: Path) -> None:
+    with up(tmp_path, "--workers", "2", "--nodes", "a=1:cpu=1") as running:
+        for name, nodes in (("manager", 0), ("worker1", 1), ("worker2", 1)):
+            kubeconfig = running.kubeconfig.with_name(f"kubeconfig-{name}")
+            assert f"kubectl --kubeconfig {kubeconfig}" in running.text
+            assert len(request(kubeconfig, "/api/v1/nodes")["items"]) == nodes
+        running.stop()
+        assert running.process.returncode == 0

@@ -2,19 +2,17 @@
 
 import asyncio
 import logging
-import shutil
-import signal
-import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from reprieve.cli.output import fail
-from reprieve.objects.times import format_duration, parse_duration
-from reprieve.server.embedded import EmbeddedServer, new_event_loop
+from reprieve.cli.stage import Options, serve
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.times import parse_duration
+from reprieve.server.embedded import new_event_loop
 from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
 
 DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
 
@@ -25,8 +23,8 @@ DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
     "nodes",
     multiple=True,
     metavar="SPEC",
-    help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=2'. May be given several times. "
-    f"'none' for no nodes.  [default: {DEFAULT_NODES[0]}]",
+    help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=2;labels=pool=gpu;taints=k=v:NoSchedule'. "
+    f"May be given several times. 'none' for no nodes.  [default: {DEFAULT_NODES[0]}]",
 )
 @click.option(
     "--data-dir",
@@ -47,6 +45,39 @@ DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
     help="Also write the kubeconfig to this file.",
 )
 @click.option(
+    "--controllers",
+    default="scheduler,quota",
+    show_default=True,
+    metavar="LIST",
+    help="Controllers to run beside the server, separated by commas; 'none' for the bare API.",
+)
+@click.option(
+    "--scheduler-name",
+    default="default-scheduler",
+    show_default=True,
+    help="Pods with this spec.schedulerName are scheduled.",
+)
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A ReprieveConfiguration for the controllers.",
+)
+@click.option(
+    "--dashboard-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="Port of dashboard, metrics and decisions; 0 picks a free one.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 20),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Start a manager and N worker clusters instead of one cluster.",
+)
+@click.option(
     "--run-for",
     default="30s",
     show_default=True,
@@ -61,95 +92,45 @@ DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
     help="How long pods take to stop, at most their grace period, unless annotated reprieve.dev/terminate-after.",
 )
 def command(
-    nodes: tuple[str, ...],
-    data_dir: Path | None,
-    port: int,
-    host: str,
-    kubeconfig: Path | None,
-    run_for: str,
-    terminate_after: str,
+    nodes: tuple[str, ...], run_for: str, terminate_after: str, controllers: str, **rest: Any
 ) -> None:
     """Start a Kubernetes API server with controllers and fake nodes on this machine.
 
     It runs in the foreground and stops on Ctrl-C. Any client that speaks to Kubernetes can use it: kubectl, client libraries,
-    `reprieve run`. Only this machine can reach it unless --host says otherwise.
+    `reprieve plan`. Only this machine can reach it unless --host says otherwise.
 
     \b
     Examples:
       reprieve up
       reprieve up --nodes 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8' --nodes 'cpu=20:cpu=32,memory=128Gi'
       reprieve up --data-dir ~/.reprieve --port 6443
-      kubectl --kubeconfig $KUBECONFIG get nodes
+      reprieve up --workers 3
     """
     specs = nodes or DEFAULT_NODES
-    templates = [] if specs == ("none",) else [NodeTemplate.parse(spec) for spec in specs]
-    habits = Habits(run_for=parse_duration(run_for) or None, terminate_after=parse_duration(terminate_after))
-    cluster = local_cluster(nodes=templates, habits=habits, data_dir=data_dir, host=host, port=port)
+    options = Options(
+        nodes=[] if specs == ("none",) else [NodeTemplate.parse(spec) for spec in specs],
+        habits=Habits(
+            run_for=parse_duration(run_for) or None, terminate_after=parse_duration(terminate_after)
+        ),
+        controllers=()
+        if controllers == "none"
+        else tuple(c.strip() for c in controllers.split(",") if c.strip()),
+        **rest,
+    )
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         try:
-            runner.run(_serve(cluster, templates, data_dir, kubeconfig, habits))
-        except OSError as error:
-            fail(f"cannot listen on {host}:{port}: {error.strerror or error}")
+            runner.run(serve(options))
+        except* OSError as problems:
+            problem = _first(problems)
+            fail(
+                f"cannot listen on {options.host}:{options.port}: {getattr(problem, 'strerror', None) or problem}"
+            )
+        except* ReprieveError as problems:
+            fail(str(_first(problems)))
 
 
-async def _serve(
-    cluster: EmbeddedServer,
-    templates: Sequence[NodeTemplate],
-    data_dir: Path | None,
-    kubeconfig: Path | None,
-    habits: Habits,
-) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    begun = time.monotonic()
-    async with cluster:
-        _tell("API server", f"{cluster.url}  ({f'data in {data_dir}' if data_dir else 'in memory'})")
-        await _nodes_ready(cluster, templates)
-        _tell("Fake nodes", ", ".join(_describe(template) for template in templates) or "none")
-        _tell("Pods", _describe_habits(habits))
-        path = cluster.kubeconfig
-        if kubeconfig is not None:
-            path = _copy_private(path, kubeconfig)
-        _tell("Ready", f"in {time.monotonic() - begun:.1f} s; Ctrl-C stops it")
-        click.echo(f"\n  export KUBECONFIG={path}\n  kubectl get nodes\n")
-        await stop.wait()
-        click.echo("\nStopping.")
-    _tell("Stopped", f"the state is in {data_dir}" if data_dir else "nothing was kept")
-
-
-def _tell(what: str, text: str) -> None:
-    click.echo(f"{click.style('✓', fg='green')} {what:<11} {text}")
-
-
-async def _nodes_ready(cluster: EmbeddedServer, templates: Sequence[NodeTemplate]) -> None:
-    wanted = {name for template in templates for name in template.names()}
-    while not wanted <= {node["metadata"]["name"] for node in cluster.api.select("nodes")}:
-        await asyncio.sleep(0.01)
-
-
-def _describe(template: NodeTemplate) -> str:
-    resources = ", ".join(f"{v} {k}" for k, v in template.resources.items() if k != "pods")
-    return f"{template.count} x {template.name} ({resources})"
-
-
-def _describe_habits(habits: Habits) -> str:
-    ends = (
-        f"those that end do so after {format_duration(habits.run_for)}" if habits.run_for else "run for ever"
-    )
-    stops = (
-        f", stop within {format_duration(habits.terminate_after)}"
-        if habits.terminate_after is not None
-        else ""
-    )
-    return ends + stops
-
-
-def _copy_private(source: Path, target: Path) -> Path:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.touch(mode=0o600)
-    target.chmod(0o600)
-    shutil.copyfile(source, target)
-    return target
+def _first(problems: BaseException) -> BaseException:
+    while isinstance(problems, BaseExceptionGroup):
+        problems = problems.exceptions[0]
+    return problems
