@@ -31,8 +31,9 @@ from reprieve.cluster.nodes import EPHEMERAL, PODS
 from reprieve.cluster.pods import ticks
 from reprieve.objects.times import TimeError, parse_time
 from reprieve.preemption.plan import Cost, Plan, Victim
-from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import single_unit
 from reprieve.preemption.view import View
+from reprieve.preemption.violations import count_violations
 
 CHECKPOINTED_AT = "reprieve.dev/checkpointed-at"
 PREEMPTION_COST = "reprieve.dev/preemption-cost"
@@ -204,16 +205,18 @@ def _moment(text: str) -> int:
         return 0
 
 
-def billed(view: View, plan: Plan, selection: Selection, optimality: str = "") -> Plan:
-    """The plan with every term of its cost."""
-    terms = _terms(view, selection)
+def billed(view: View, plan: Plan, optimality: str = "") -> Plan:
+    """The plan with every term of its cost, its budgets counted for its victims alone, whatever algorithm made it."""
+    terms = _terms(view, plan.victims)
     victims = tuple(
         BilledVictim(
             **{name: getattr(victim, name) for name in Victim.__struct_fields__}, cost=terms[victim.pod]
         )
         for victim in plan.victims
     )
-    return msgspec.structs.replace(plan, victims=victims, cost=bill(view, victims, plan.cost, optimality))
+    broken = _violations(view, plan.victims)
+    cost = bill(view, victims, msgspec.structs.replace(plan.cost, budget_violations=broken), optimality)
+    return msgspec.structs.replace(plan, victims=victims, cost=cost)
 
 
 def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: str) -> Bill:
@@ -243,17 +246,30 @@ def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: st
     )
 
 
-def _terms(view: View, selection: Selection) -> dict[str, Terms]:
+def _terms(view: View, victims: Sequence[Victim]) -> dict[str, Terms]:
     """What each victim pod adds, by its name."""
-    ledger = Ledger(view)
-    rows = np.array([row for unit in selection.victims for row in unit.rows], np.int32)
+    ledger, cluster = Ledger(view), view.cluster
+    rows = np.array([cluster.pods.row_of[victim.pod] for victim in victims], np.int32)
     columns = ledger.columns(rows)
     numbers = {name: np.round(getattr(columns, name), DIGITS).tolist() for name in Terms.__struct_fields__}
-    first = {unit.rows[0]: unit.group for unit in selection.victims if unit.group >= 0}
-    for at, row in enumerate(rows.tolist()):
-        if row in first:
-            numbers["preemption_cost"][at] += ledger.group_cost(first[row])
-    keys = [view.cluster.pods.keys[row] for row in rows.tolist()]
+    counted: set[str] = set()
+    for at, victim in enumerate(victims):
+        kind, _, key = victim.unit.partition("/")
+        if kind == "PodGroup" and victim.unit not in counted:
+            counted.add(victim.unit)
+            numbers["preemption_cost"][at] += ledger.group_cost(cluster.groups.number_of[key])
     return {
-        key: Terms(**{name: column[at] for name, column in numbers.items()}) for at, key in enumerate(keys)
+        victim.pod: Terms(**{name: column[at] for name, column in numbers.items()})
+        for at, victim in enumerate(victims)
     }
+
+
+def _violations(view: View, victims: Sequence[Victim]) -> int:
+    """Pods that break a budget: most important unit first, each budget until it is used up."""
+    cluster = view.cluster
+    rows: dict[str, list[int]] = {}
+    for victim in victims:
+        rows.setdefault(victim.unit, []).append(cluster.pods.row_of[victim.pod])
+    units = [single_unit(view, own[0])._replace(rows=tuple(own)) for own in rows.values()]
+    leaving = [unit for unit in units if not all(cluster.pods.terminating[row] for row in unit.rows)]
+    return sum(count_violations(view, leaving).values())

@@ -33,7 +33,7 @@ def decide(
     found = improve(view, gang, start, domains, expired)
     if found is None:
         return None
-    plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.selection, found.optimality)
+    plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.optimality)
     outcome = outcomes.PREEMPTS if found.selection.victims else outcomes.SCHEDULED
-    reasons = (*plan.reasons, f"Of all plans considered this is the cheapest: {found.optimality}.")
+    reasons = (*plan.reasons, f"The search for the least cost: {found.optimality}.")
     return msgspec.structs.replace(plan, outcome=outcome, reasons=reasons)

@@ -241,14 +241,14 @@ def _sentence(asked: Question, result: Result) -> str:
         return _UNKNOWN
     if result.proven:
         return _OPTIMAL
-    if result.bound is None or result.score.weight <= 0:
+    if not result.bound or result.bound > result.score.weight:
         return _UNKNOWN
-    gap = 1 - result.bound / result.score.weight
-    return f"at most {100 * gap:.2g} % from the optimum"
+    percent = 100 * (1 - result.bound / result.score.weight)
+    return f"at most {max(percent, 0.01):.2f} % from the optimum"
 
 
 def _weakest(sentences: Sequence[str]) -> str:
     """The least that holds for all domains."""
-    if any(each == _UNKNOWN for each in sentences):
+    if _UNKNOWN in sentences:
         return _UNKNOWN
     return max(sentences, key=lambda each: (each != _OPTIMAL, len(each), each))

@@ -1,0 +1,76 @@
+"""All three algorithms side by side for one submission: what each would do, and what that costs by the same measure."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from reprieve.cluster import Cluster
+from reprieve.cluster.pods import ticks
+from reprieve.config import Configuration
+from reprieve.objects.meta import Document
+from reprieve.objects.times import parse_time
+from reprieve.preemption import Plan, View, decide
+from reprieve.preemption.cost import Bill, billed
+from reprieve.preemption.plan import API_VERSION
+from reprieve.whatif.pods import load
+
+ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
+HELPED = ("scheduled", "preempts")
+
+
+def compare(
+    objects: Iterable[Document],
+    for_: str,
+    config: Mapping[str, Any] | Configuration | None = None,
+    now: str | datetime | None = None,
+) -> dict[str, Any]:
+    """The plans of all algorithms, each with its bill, and the name of the cheapest (the earliest listed of equals).
+
+    The configuration counts except for its `preemption.algorithm`. Without `now` the present moment counts.
+    """
+    moment = ticks(parse_time(now) if isinstance(now, str) else now or datetime.now(UTC))
+    cluster, base = load(objects), config if isinstance(config, Configuration) else Configuration.load(config)
+    plans = [_plan(cluster, for_, _with(base, algorithm), moment) for algorithm in ALGORITHMS]
+    helped = [plan for plan in plans if plan.outcome in HELPED]
+    cheapest = min(helped, key=_order).algorithm if helped else None
+    columns = [_column(algorithm, plan) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PlanComparison",
+        "for": for_,
+        "cheapest": cheapest,
+        "plans": columns,
+    }
+
+
+def _with(config: Configuration, algorithm: str) -> Configuration:
+    preemption = msgspec.structs.replace(config.preemption, algorithm=algorithm)
+    return msgspec.structs.replace(config, preemption=preemption)
+
+
+def _plan(cluster: Cluster, for_: str, config: Configuration, now: int) -> Plan:
+    plan = decide(cluster, for_, config, now)
+    optimality = plan.cost.optimality if isinstance(plan.cost, Bill) else ""
+    named = msgspec.structs.replace(plan, algorithm=config.preemption.algorithm)
+    return billed(View(cluster, config, now), named, optimality)
+
+
+def _order(plan: Plan) -> tuple[int, float, float]:
+    """1. budget violations; 2. highest victim priority; 3. the weighted sum."""
+    cost = plan.cost
+    assert isinstance(cost, Bill)
+    highest = float("-inf") if cost.highest_priority is None else cost.highest_priority
+    return cost.budget_violations, highest, cost.total
+
+
+def _column(algorithm: str, plan: Plan) -> dict[str, Any]:
+    return {
+        "algorithm": algorithm,
+        "outcome": plan.outcome,
+        "placements": plan.placements,
+        "victims": list(dict.fromkeys(victim.unit for victim in plan.victims)),
+        "cost": msgspec.to_builtins(plan.cost),
+        "message": plan.message,
+    }

@@ -1,0 +1,115 @@
+"""What `minimal-cost` promises on every cluster."""
+
+import os
+
+import pytest
+
+import reprieve
+from reprieve.cluster import Cluster
+from reprieve.placement import Cycle, passes
+from reprieve.whatif.compare import compare
+from reprieve.whatif.pods import load
+from tests.preemption_minimal.manifests import NOW, Manifest, random_cluster
+
+SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
+SEEDS = range(int(150 * SCALE))
+BLOCKS = [range(first, len(SEEDS), 6) for first in range(6)]
+MINIMAL = {"preemption": {"algorithm": "minimal-cost"}}
+GANG = "PodGroup/default/gang"
+
+
+def costs(objects: list[Manifest]) -> dict[str, tuple[int, float, float] | None]:
+    """What each algorithm's plan costs by the same measure; None when it finds no plan."""
+    found = {}
+    for column in compare(objects, GANG, now=NOW)["plans"]:
+        cost = column["cost"]
+        highest = float("-inf") if cost["highestPriority"] is None else cost["highestPriority"]
+        key = (cost["budgetViolations"], highest, cost["total"])
+        found[column["algorithm"]] = key if column["outcome"] in ("preempts", "scheduled") else None
+    return found
+
+
+@pytest.mark.parametrize("seeds", BLOCKS)
+def test_the_least_cost_is_never_more_than_that_of_kep_5710(seeds: range) -> None:
+    for seed in seeds:
+        cost = costs(random_cluster(seed))
+        kep, minimal = cost["kep-5710"], cost["minimal-cost"]
+        if kep is not None:
+            assert minimal is not None, seed
+            assert (*minimal[:2], minimal[2] - 1e-6) <= kep, seed
+
+
+@pytest.mark.parametrize("seeds", BLOCKS)
+def test_kep_5710_never_takes_a_more_important_victim_than_kubernetes(seeds: range) -> None:
+    """Where kube-scheduler's plan holds: it overlooks anti-affinity of pods it spares, and is then cheap for the wrong reason."""
+    for seed in seeds:
+        objects = random_cluster(seed)
+        plans = {each["algorithm"]: each for each in compare(objects, GANG, now=NOW)["plans"]}
+        theirs = reprieve.plan(objects, GANG, config={"preemption": {"algorithm": "kubernetes"}}, now=NOW)
+        if theirs.outcome == "preempts" and stands(
+            load(objects), {victim.pod for victim in theirs.victims}, theirs.placements
+        ):
+            highest = [plans[name]["cost"]["highestPriority"] for name in ("kep-5710", "kubernetes")]
+            assert highest[0] is None or highest[0] <= highest[1], seed
+
+
+@pytest.mark.parametrize("seeds", BLOCKS)
+def test_no_victim_could_have_stayed(seeds: range) -> None:
+    for seed in seeds:
+        objects = random_cluster(seed)
+        plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
+        for unit in {victim.unit for victim in plan.victims}:
+            gone = {victim.pod for victim in plan.victims if victim.unit != unit}
+            assert not stands(load(objects), gone, plan.placements), (seed, unit)
+        if plan.victims:
+            everyone = {victim.pod for victim in plan.victims}
+            assert stands(load(objects), everyone, plan.placements), seed
+
+
+def stands(cluster: Cluster, gone: set[str], placements: dict[str, str]) -> bool:
+    """Whether every placed pod passes the real filters, one after the other, once these pods have left."""
+    for key in gone:
+        cluster.detach(cluster.pods.row_of[key])
+    for key, name in placements.items():
+        row, slot = cluster.pods.row_of[key], cluster.nodes.slot_of[name]
+        if not passes(Cycle(cluster, row, faithful=False), slot):
+            return False
+        cluster.attach(row, slot)
+    return True
+
+
+@pytest.mark.parametrize("seeds", BLOCKS)
+def test_a_resubmitted_victim_never_preempts_its_preemptor(seeds: range) -> None:
+    for seed in seeds:
+        objects = random_cluster(seed)
+        plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
+        if plan.outcome != "preempts":
+            continue
+        after = [settled(each, plan) for each in objects]
+        for victim in {victim.pod for victim in plan.victims}:
+            again = reprieve.plan(after, f"Pod/{victim}", config=MINIMAL, now=NOW)
+            assert not {each.pod for each in again.victims} & plan.placements.keys(), (seed, victim)
+
+
+def settled(each: Manifest, plan: reprieve.preemption.Plan) -> Manifest:
+    """The object once the plan was carried out and its victims were submitted anew."""
+    if each["kind"] != "Pod":
+        return each
+    key = f"default/{each['metadata']['name']}"
+    spec = dict(each["spec"])
+    if key in {victim.pod for victim in plan.victims}:
+        spec.pop("nodeName")
+        return {**each, "spec": spec, "status": {"phase": "Pending"}}
+    if key in plan.placements:
+        return {
+            **each,
+            "spec": spec | {"nodeName": plan.placements[key]},
+            "status": {"phase": "Running", "startTime": NOW},
+        }
+    return each
+
+
+def test_equal_inputs_give_equal_plans() -> None:
+    for seed in range(20):
+        first, second = (reprieve.plan(random_cluster(seed), GANG, config=MINIMAL, now=NOW) for _ in range(2))
+        assert first == second
