@@ -2,6 +2,7 @@
 
 import pytest
 
+from reprieve.kube import JOBS
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
 
 
@@ -80,3 +81,28 @@ async def test_no_victim_is_touched_for_a_gang_that_cannot_fit():
         await scheduler.shell.idle()
         assert len(live.bound("v")) == 2
         assert not any(p["status"].get("nominatedNodeName") for p in live.pods)
+
+
+async def test_victims_that_their_job_makes_anew_wait_and_run_again_when_there_is_room():
+    template = pod("unused", "1")["spec"] | {"restartPolicy": "Never"}
+    job = {
+        "metadata": {"name": "batch", "namespace": "ns"},
+        "spec": {"parallelism": 4, "completions": 4, "template": {"spec": template}},
+    }
+    async with cluster(2, 2) as live, scheduling(live) as scheduler:
+        await live.create(JOBS, job)
+        await live.until(lambda: len(live.bound("batch")) == 4)
+        await live.create(POD_GROUPS, group("p", 2, "high"))
+        await live.create(PODS, pod("p0", "1", "high", group="p"), pod("p1", "1", "high", group="p"))
+        await live.until(lambda: len(live.bound("p")) == 2)
+        waiting = lambda: [p for p in live.pods if not p["spec"].get("nodeName")]  # noqa: E731
+        await live.until(lambda: len(waiting()) == 2)
+        await scheduler.settled()
+        assert scheduler.shell.records.preemptions == 1, "a victim that comes back preempts nobody"
+        assert len(live.bound("batch")) == 2
+        await live.client.delete(PODS, "p0", "ns")
+        await live.until(lambda: len(live.bound("batch")) == 3)
+        await live.client.patch(JOBS, "batch", {"spec": {"parallelism": 3}}, "ns")
+        await live.until(lambda: not waiting() and len(live.bound("batch")) == 3)
+        await live.until(lambda: len(scheduler.core.queue) == 0)
+        assert live.overcommitted() == {}

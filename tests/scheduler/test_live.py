@@ -1,0 +1,186 @@
+"""What is sent to the API server, and what each answer means."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from reprieve.kube import EventRecorder, TransportError
+from reprieve.scheduler.actions import ActionError, Nominate, Ref, SetGroupCondition, SetPodCondition
+from reprieve.scheduler.live import ATTEMPTS, LiveActions, merge_condition
+from tests.kube.apiserver import Script, ok, status
+
+POD = Ref("Pod", "ns", "a", "u1")
+GROUP = Ref("PodGroup", "ns", "g", "u2")
+SUCCESS = ok({"kind": "Status", "status": "Success"})
+
+
+def bound_to(node, uid="u1"):
+    return ok(
+        {"metadata": {"name": "a", "namespace": "ns", "uid": uid}, "spec": {"nodeName": node} if node else {}}
+    )
+
+
+def actions(*answers):
+    script = Script(*answers)
+    client = script.client()
+    slept = []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+        await asyncio.sleep(0)
+
+    live = LiveActions(
+        client,
+        EventRecorder(client, "x"),
+        sleep=sleep,
+        jitter=lambda: 0.0,
+        now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    return live, script, slept
+
+
+def lost(request):
+    raise TransportError("lost")
+
+
+class TestBinding:
+    async def test_a_binding_names_the_pod_by_uid(self):
+        live, script, _ = actions(SUCCESS)
+        await live.bind(POD, "n1")
+        assert script.asked[0].path == "/api/v1/namespaces/ns/pods/a/binding"
+        assert script.asked[0].json()["metadata"]["uid"] == "u1"
+
+    async def test_a_lost_answer_is_looked_up_before_the_binding_is_sent_again(self):
+        live, script, _ = actions(lost, bound_to("n1"))
+        await live.bind(POD, "n1")
+        assert [request.method for request in script.asked] == ["POST", "GET"]
+
+    async def test_a_request_that_never_arrived_is_sent_again(self):
+        live, script, _ = actions(lost, bound_to(""), SUCCESS)
+        await live.bind(POD, "n1")
+        assert [request.method for request in script.asked] == ["POST", "GET", "POST"]
+
+    async def test_a_conflict_with_our_own_earlier_binding_is_a_success(self):
+        live, _, _ = actions(status(409, "Conflict"), bound_to("n1"))
+        await live.bind(POD, "n1")
+
+    async def test_a_pod_bound_by_someone_else_says_where(self):
+        live, _, _ = actions(status(409, "Conflict"), bound_to("n2"))
+        with pytest.raises(ActionError, match="already bound to n2"):
+            await live.bind(POD, "n1")
+
+    @pytest.mark.parametrize("answer", [status(404, "NotFound"), bound_to("", uid="other")])
+    async def test_a_pod_that_vanished_is_gone(self, answer):
+        live, _, _ = actions(status(409, "Conflict"), answer)
+        with pytest.raises(ActionError) as raised:
+            await live.bind(POD, "n1")
+        assert raised.value.gone
+
+    async def test_trouble_that_lasts_is_given_up(self):
+        live, script, slept = actions(status(500, "InternalError"))
+        with pytest.raises(ActionError, match="500"):
+            await live.mark(POD, "x")
+        assert len(script.asked) == ATTEMPTS
+        assert slept == sorted(slept)
+
+
+class TestEvicting:
+    async def test_the_mark_is_a_strategic_patch_of_the_status_for_this_very_pod(self):
+        live, script, _ = actions(ok({}))
+        await live.mark(POD, "reprieve: why")
+        request = script.asked[0]
+        assert request.content_type == "application/strategic-merge-patch+json"
+        assert request.path.endswith("/pods/a/status")
+        assert request.json() == {
+            "metadata": {"uid": "u1"},
+            "status": {
+                "conditions": [
+                    {
+                        "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler",
+                        "message": "reprieve: why", "lastTransitionTime": "2026-01-01T00:00:00Z",
+                    }
+                ]
+            },
+        }  # fmt: skip
+
+    async def test_a_deletion_has_a_uid_precondition(self):
+        live, script, _ = actions(SUCCESS)
+        await live.delete(POD)
+        assert script.asked[0].json()["preconditions"] == {"uid": "u1"}
+
+    @pytest.mark.parametrize(
+        "answer", [status(404, "NotFound"), status(409, "Conflict", "UID in precondition")]
+    )
+    async def test_deleting_what_is_gone_has_succeeded(self, answer):
+        live, _, _ = actions(answer)
+        await live.delete(POD)
+
+    async def test_marking_what_is_gone_says_so(self):
+        live, _, _ = actions(status(404, "NotFound"))
+        with pytest.raises(ActionError) as raised:
+            await live.mark(POD, "x")
+        assert raised.value.gone
+
+    async def test_a_reprieve_turns_the_mark_off(self):
+        live, script, _ = actions(ok({}))
+        await live.reprieve(POD, "x")
+        [condition] = script.asked[0].json()["status"]["conditions"]
+        assert (condition["status"], condition["reason"]) == ("False", "PreemptionWithdrawn")
+
+
+class TestStatus:
+    async def test_a_nomination_and_its_condition_go_together(self):
+        live, script, _ = actions(ok({}))
+        await live.nominate(Nominate(POD, "n1", "no room"))
+        sent = script.asked[0].json()["status"]
+        assert sent["nominatedNodeName"] == "n1"
+        assert sent["conditions"][0]["message"] == "no room"
+
+    async def test_a_nomination_taken_back_is_removed(self):
+        live, script, _ = actions(ok({}))
+        await live.nominate(Nominate(POD, ""))
+        assert script.asked[0].json()["status"] == {"nominatedNodeName": None}
+
+    async def test_a_pod_says_why_it_waits(self):
+        live, script, _ = actions(ok({}))
+        await live.set_pod_condition(SetPodCondition(POD, "Unschedulable", "no room"))
+        [condition] = script.asked[0].json()["status"]["conditions"]
+        assert (condition["type"], condition["status"], condition["reason"]) == (
+            "PodScheduled",
+            "False",
+            "Unschedulable",
+        )
+
+    async def test_a_groups_condition_is_written_over_what_is_there(self):
+        before = {
+            "metadata": {"name": "g", "uid": "u2", "resourceVersion": "7"},
+            "status": {"conditions": [{"type": "Mine"}]},
+        }
+        live, script, _ = actions(ok(before), ok({}))
+        await live.set_group_condition(
+            SetGroupCondition(GROUP, "PodGroupInitiallyScheduled", "True", "Scheduled", "", 3)
+        )
+        sent = script.asked[1].json()
+        assert sent["metadata"]["resourceVersion"] == "7"
+        assert [each["type"] for each in sent["status"]["conditions"]] == [
+            "Mine",
+            "PodGroupInitiallyScheduled",
+        ]
+        assert sent["status"]["conditions"][1]["observedGeneration"] == 3
+
+    async def test_a_namesake_of_the_group_is_left_alone(self):
+        live, script, _ = actions(ok({"metadata": {"name": "g", "uid": "other"}}))
+        await live.set_group_condition(SetGroupCondition(GROUP, "X", "True", "Y", ""))
+        assert [request.method for request in script.asked] == ["GET"]
+
+    def test_the_transition_time_moves_only_with_the_status(self):
+        conditions = [
+            {"type": "X", "status": "False", "reason": "A", "message": "", "lastTransitionTime": "old"}
+        ]
+        wanted = {"type": "X", "status": "False", "reason": "B", "message": "", "observedGeneration": 1}
+        assert merge_condition(conditions, wanted, "new")
+        assert conditions[0]["lastTransitionTime"] == "old"
+        assert not merge_condition(conditions, wanted, "newer")
+        assert merge_condition(conditions, {**wanted, "status": "True"}, "newest")
+        assert conditions[0]["lastTransitionTime"] == "newest"

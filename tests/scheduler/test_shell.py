@@ -1,0 +1,154 @@
+"""The loop around the core: order of calls, failures, gates, records."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from reprieve.config import Configuration
+from reprieve.kube import Change
+from reprieve.objects.decode import decode
+from reprieve.scheduler.actions import ActionError, Recorded
+from reprieve.scheduler.core import Core
+from reprieve.scheduler.lanes import Lanes
+from reprieve.scheduler.shell import Shell
+from tests.scheduler.world import group, node, pod
+
+
+class Bench:
+    def __init__(self, *documents, asynchronous=True):
+        self.actions = Recorded()
+        self.core = Core(Configuration.load(None), "reprieve")
+        self.shell = Shell(self.core, self.actions, asynchronous=asynchronous)
+        for document in documents:
+            document["metadata"].setdefault("uid", f"uid-{document['metadata']['name']}")
+            self.shell.observe(Change("ADDED", None, decode(document)))
+
+    @asynccontextmanager
+    async def running(self):
+        task = asyncio.create_task(self.shell.run())
+        try:
+            yield self
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def until(self, done):
+        async with asyncio.timeout(10):
+            while not done():
+                await asyncio.sleep(0)
+
+    def verbs(self, *wanted):
+        return [(verb, key.removeprefix("ns/")) for verb, key, _ in self.actions.calls if verb in wanted]
+
+
+def preemption(**options):
+    return Bench(
+        node("n1", 2), node("n2", 2), group("low", 2, whole=True), pod("v1", 2, group="low", on="n1"),
+        pod("v2", 2, group="low", on="n2"), pod("boss", 2, 100), **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+async def test_promises_come_before_marks_and_all_marks_before_any_deletion(asynchronous):
+    async with preemption(asynchronous=asynchronous).running() as bench:
+        await bench.until(lambda: len(bench.verbs("delete")) == 2)
+        order = [verb for verb, _ in bench.verbs("nominate", "mark", "delete")]
+        assert order == ["nominate", "mark", "mark", "delete", "delete"]
+        await bench.until(lambda: len([c for c in bench.actions.calls if c[2] == "Preempted"]) == 2)
+
+
+async def test_no_victim_is_deleted_when_one_cannot_be_marked():
+    bench = preemption()
+    bench.actions.refuse.add(("mark", "ns/v2"))
+    async with bench.running():
+        await bench.until(lambda: ("emit", "ns/boss", "PreemptionFailed") in bench.actions.calls)
+        assert bench.verbs("delete") == []
+        await bench.until(lambda: ("nominate", "ns/boss", "") in bench.actions.calls)
+
+
+async def test_no_victim_is_marked_when_the_promise_cannot_be_written():
+    bench = preemption()
+    bench.actions.refuse.add(("nominate", "ns/boss"))
+    async with bench.running():
+        await bench.until(lambda: ("emit", "ns/boss", "PreemptionFailed") in bench.actions.calls)
+        assert bench.verbs("mark", "delete") == []
+
+
+async def test_a_bug_in_one_decision_does_not_stop_the_others():
+    def explode(cluster, unit, config, now):
+        if unit == "Pod/ns/a":
+            raise ZeroDivisionError("oops")
+        from reprieve.preemption import decide
+
+        return decide(cluster, unit, config, now)
+
+    bench = Bench()
+    bench.core._cycles._decide = explode
+    for document in (node("n1"), pod("a"), pod("b")):
+        document["metadata"].setdefault("uid", document["metadata"]["name"])
+        bench.shell.observe(Change("ADDED", None, decode(document)))
+    async with bench.running():
+        await bench.until(lambda: ("bind", "b") in bench.verbs("bind"))
+        assert ("pod-condition", "ns/a", "SchedulerError") in bench.actions.calls
+
+
+async def test_every_decision_is_recorded_with_its_reason_and_the_revision_it_saw():
+    async with preemption().running() as bench:
+        await bench.until(lambda: bench.shell.records.preemptions == 1)
+        [decision] = list(bench.shell.records.find(outcome="preempts"))
+        assert decision.for_ == "Pod/ns/boss"
+        assert sorted(decision.victim_names) == ["ns/v1", "ns/v2"]
+        assert all(victim["reason"] for victim in decision.victims)
+        assert decision.sentence.startswith("Pod/ns/boss gets 1 pod on n")
+
+
+class TestLanes:
+    async def test_work_on_one_object_happens_in_order_and_on_others_at_once(self):
+        lanes, log, gate = Lanes(8), [], asyncio.Event()
+
+        async def slow():
+            await gate.wait()
+            log.append("first")
+
+        async def note(text):
+            log.append(text)
+
+        lanes.submit(["a"], slow)
+        lanes.submit(["a"], lambda: note("second"))
+        lanes.submit(["b"], lambda: note("other"))
+        await asyncio.sleep(0.01)
+        assert log == ["other"]
+        gate.set()
+        await lanes.idle()
+        assert log == ["other", "first", "second"]
+
+    async def test_a_failure_does_not_block_what_comes_after_it(self):
+        lanes, log = Lanes(8), []
+
+        async def fail():
+            raise ActionError("no")
+
+        async def note():
+            log.append("after")
+
+        task = lanes.submit(["a"], fail)
+        lanes.submit(["a"], note)
+        await lanes.idle()
+        assert log == ["after"]
+        assert isinstance(task.exception(), ActionError)
+
+    async def test_no_more_than_the_limit_run_at_once(self):
+        lanes, running, most = Lanes(3), 0, 0
+
+        async def work():
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.001)
+            running -= 1
+
+        for index in range(12):
+            lanes.submit([str(index)], work)
+        await lanes.idle()
+        assert most == 3
