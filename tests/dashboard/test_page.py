@@ -1,0 +1,218 @@
+"""The page in a real browser, against a live embedded cluster in the middle of a preemption storm."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
+
+from reprieve.config import Configuration
+from reprieve.dashboard import attach
+from reprieve.kube import POD_GROUPS, PODS, PRIORITY_CLASSES, Client
+from reprieve.scheduler.process import Process
+from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.local import local_cluster
+from tests.programs import program
+
+pytestmark = pytest.mark.slow
+
+NODES = 6
+
+
+@dataclass
+class Live:
+    client: Client
+    url: str
+    page: Page
+    complaints: list[str]
+
+    async def go(self, view: str) -> None:
+        await self.page.goto(f"{self.url}/#/{view}")
+        await expect(self.page.locator("dl.facts").first).to_be_visible()
+        wide = await self.page.evaluate(
+            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        )
+        assert not wide, f"{view} is wider than the window"
+
+    async def picture(self, name: str) -> None:
+        """Kept only when asked for: REPRIEVE_PICTURES=docs/images."""
+        if folder := os.environ.get("REPRIEVE_PICTURES"):
+            await self.page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+@pytest.fixture
+async def live() -> AsyncIterator[Live]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    nodes = [NodeTemplate.parse(f"h100={NODES}:cpu=8,memory=32Gi;zones=a,b")]
+    habits = Habits(run_for=None, terminate_after=1.0)
+    async with (
+        local_cluster(nodes=nodes, habits=habits) as server,
+        Client.from_kubeconfig(server.kubeconfig) as client,
+    ):
+        process = Process(
+            client,
+            Configuration.load({}),
+            ["scheduler", "quota"],
+            port=port,
+            leader_election=False,
+            page=attach,
+        )
+        controllers = asyncio.create_task(process.run())
+        async with async_playwright() as playwright:
+            browser = await _launch(playwright)
+            page = await browser.new_page(viewport={"width": 1300, "height": 900})
+            complaints: list[str] = []
+            page.on("console", lambda m: _complain(m, complaints))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            await _answers(f"http://127.0.0.1:{port}/healthz")
+            yield Live(client, f"http://127.0.0.1:{port}", page, complaints)
+            await browser.close()
+        controllers.cancel()
+        await asyncio.gather(controllers, return_exceptions=True)
+
+
+async def _launch(playwright: Any) -> Browser:
+    browser: Browser = await playwright.chromium.launch(
+        executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
+    )
+    return browser
+
+
+def _complain(message: ConsoleMessage, complaints: list[str]) -> None:
+    if message.type in ("error", "warning"):
+        complaints.append(message.text)
+
+
+async def _answers(url: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        for _ in range(100):
+            try:
+                async with session.get(url):
+                    return
+            except aiohttp.ClientError:
+                await asyncio.sleep(0.1)
+    raise AssertionError(f"{url} does not answer")
+
+
+def pod(name: str, cpu: str, group: str = "") -> dict[str, Any]:
+    spec: dict[str, Any] = {
+        "schedulerName": "reprieve",
+        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}],
+    }
+    if group:
+        spec |= {"schedulingGroup": {"podGroupName": group}, "priorityClassName": "training"}
+    return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+async def fill(client: Client) -> None:
+    await client.create(PRIORITY_CLASSES, {"metadata": {"name": "training"}, "value": 1000})
+    for i in range(NODES * 2):
+        await client.create(PODS, pod(f"low-{i}", "4"))
+
+
+async def submit_gang(client: Client) -> None:
+    """It needs a place on every node, so that someone must go everywhere."""
+    spec = {"schedulingPolicy": {"gang": {"minCount": NODES}}, "priorityClassName": "training"}
+    await client.create(POD_GROUPS, {"metadata": {"name": "train", "namespace": "default"}, "spec": spec})
+    for i in range(NODES):
+        await client.create(PODS, pod(f"train-{i}", "5", "train"))
+
+
+async def test_every_view_follows_a_preemption_storm(live: Live):
+    page = live.page
+    await live.go("map")
+    await expect(page.locator("button.card")).to_have_count(NODES)
+    await live.go("groups")
+    await expect(page.locator("p.empty")).to_contain_text("No pod groups")
+    await fill(live.client)
+    await live.go("map")
+    await expect(page.locator("dl.facts dd").nth(1)).to_have_text(str(NODES * 2), timeout=20_000)
+    await page.locator("button.card").first.click()
+    await expect(page.get_by_role("region", name="Node h100-0")).to_contain_text("default/low-")
+    await live.picture("map")
+
+    await live.go("queue")
+    await submit_gang(live.client)
+    await expect(page.locator("tbody tr").first).to_contain_text("PodGroup/default/train", timeout=20_000)
+    await live.picture("queue")
+
+    await live.go("preemptions")
+    row = page.locator("tbody tr", has_text="preempts").first
+    await expect(row).to_contain_text("PodGroup/default/train", timeout=20_000)
+    await row.get_by_role("button").click()
+    detail = page.get_by_role("region", name="Decision")
+    await expect(detail).to_contain_text("default/low-")
+    await expect(detail).to_contain_text("default/train-0")
+    await live.picture("preemptions")
+
+    await live.go("groups")
+    await expect(page.locator("tbody tr")).to_contain_text("6 at once")
+    await expect(page.locator("tbody tr td").nth(2)).to_have_text(str(NODES), timeout=30_000)
+    await live.picture("groups")
+    assert live.complaints == []
+
+
+async def test_the_what_if_form_names_the_victims_and_explains_bad_input(live: Live):
+    page = live.page
+    await fill(live.client)
+    await live.go("map")
+    await expect(page.locator("dl.facts dd").nth(1)).to_have_text(str(NODES * 2), timeout=20_000)
+    await live.go("whatif")
+    await page.get_by_role("button", name="Who would make way?").click()
+    plan = page.get_by_role("region", name="Plan")
+    await expect(plan).to_contain_text("preempts")
+    await expect(plan).to_contain_text("default/low-")
+    await live.picture("whatif")
+    await page.locator("textarea").fill("kind: [")
+    await page.get_by_role("button", name="Who would make way?").click()
+    await expect(page.get_by_role("alert")).to_be_visible()
+    await page.locator("textarea").fill("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    await page.get_by_role("button", name="Who would make way?").click()
+    await expect(page.get_by_role("alert")).to_contain_text("no Pod, PodGroup or Workload")
+    unexpected = [text for text in live.complaints if "422" not in text]
+    assert unexpected == []
+
+
+async def test_it_works_on_a_phone_in_the_dark_and_with_the_keyboard(live: Live):
+    page = live.page
+    await page.set_viewport_size({"width": 390, "height": 800})
+    await page.emulate_media(color_scheme="dark")
+    for view in ("map", "queue", "groups", "preemptions", "quota", "fleet", "whatif"):
+        await live.go(view)
+        await expect(page.locator("nav a[aria-current=page]")).to_be_visible()
+    await live.go("map")
+    await page.locator("button.card").first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("region", name="Node h100-0")).to_be_visible()
+    await live.picture("phone")
+    assert live.complaints == []
+
+
+async def test_nothing_leaves_the_origin_and_the_policy_is_strict(live: Live):
+    async with aiohttp.ClientSession() as session, session.get(f"{live.url}/") as response:
+        policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    asked: list[str] = []
+    live.page.on("request", lambda request: asked.append(request.url))
+    await live.go("preemptions")
+    assert asked
+    assert all(url.startswith(live.url) for url in asked)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/api/nodes/ghost", 404), ("/api/decisions/999", 404), ("/api/decisions?limit=x", 400)],
+)
+async def test_a_question_about_nothing_is_answered_with_a_sentence(live: Live, path: str, status: int):
+    async with aiohttp.ClientSession() as session, session.get(f"{live.url}{path}") as response:
+        assert response.status == status
+        assert (await response.json())["message"]
