@@ -18,6 +18,7 @@ from reprieve.objects.quantity import (
     milli_value,
     value,
 )
+from reprieve.objects.show import shown
 
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 
@@ -86,7 +87,7 @@ def test_what_is_no_quantity_is_refused_by_name(text: object) -> None:
     with pytest.raises((QuantityError, TypeError)) as caught:
         value(text)  # type: ignore[arg-type]
     if isinstance(caught.value, QuantityError):
-        assert repr(text) in str(caught.value)
+        assert shown(text) in str(caught.value)
 
 
 def test_one_and_true_are_not_confused_by_the_cache() -> None:

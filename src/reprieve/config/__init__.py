@@ -26,6 +26,7 @@ from reprieve.objects.documents import read_documents
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.normalise import without_nulls
 from reprieve.objects.priorities import PriorityClasses
+from reprieve.objects.show import shown
 from reprieve.objects.structure import Problem, misfits
 from reprieve.objects.times import Duration, parse_duration
 
@@ -132,7 +133,7 @@ def _inconsistencies(given: dict[str, Any]) -> list[Problem]:
     found = []
     for field, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
         if given.get(field, expected) != expected:
-            found.append(Problem(field, given[field], f"expected {expected}, got {given[field]!r}"))
+            found.append(Problem(field, given[field], f"expected {expected}, got {shown(given[field])}"))
     found += gates.problems(given.get("featureGates", {}))
     strategies = given.get("fairSharing", {}).get("preemptionStrategies")
     if strategies is not None and tuple(strategies) not in _LEGAL_STRATEGIES:

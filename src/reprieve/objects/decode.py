@@ -17,7 +17,8 @@ from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document, Object
 from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, normalise
-from reprieve.objects.structure import misfits, shown
+from reprieve.objects.show import shown
+from reprieve.objects.structure import misfits
 
 __all__ = ["KINDS", "Source", "decode", "decode_all", "decode_list", "encode", "read_documents"]
 

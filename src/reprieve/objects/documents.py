@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 from reprieve.objects import yamltext
 from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
-from reprieve.objects.structure import shown
+from reprieve.objects.show import shown
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest file read as a manifest."""
@@ -149,7 +149,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> Document:
     if len(result) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _Refused(f"the key {twice!r} is there twice")
+        raise _Refused(f"the key {shown(twice)} is there twice")
     return result
 
 

@@ -15,6 +15,7 @@ from reprieve.objects.core import Pod
 from reprieve.objects.meta import Condition, Document
 from reprieve.objects.normalise import PREEMPTION_PRIORITY_CLASS
 from reprieve.objects.scheduling import PodGroup
+from reprieve.objects.show import shown
 from reprieve.objects.structure import REFUSED, Problem
 from reprieve.objects.validation.checks import At
 from reprieve.objects.validation.groups import SYSTEM_CLASSES
@@ -74,7 +75,7 @@ def _fill(place: At, given: dict[str, Any], found: Document | None) -> list[Prob
     for field, value in given.items():
         stated = place.field(field)
         if stated.is_set and stated.value != value:
-            problems.append(stated.problem(f"is {stated.value!r}, but {source} says {value!r}", REFUSED))
+            problems.append(stated.problem(f"is {shown(stated.value)}, but {source} says {value!r}", REFUSED))
     if not problems:
         place.value.update(given)
         if found:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from reprieve.objects.errors import ReprieveError
+from reprieve.objects.show import shown
 
 MAX = 2**63 - 1
 MIN = -(2**63)
@@ -30,7 +31,7 @@ class QuantityError(ReprieveError, ValueError):
 
     def __init__(self, quantity: object) -> None:
         self.quantity = quantity
-        super().__init__(f"{quantity!r} is not a quantity such as 500m, 2, 1.5Gi or 1e3")
+        super().__init__(f"{shown(quantity)} is not a quantity such as 500m, 2, 1.5Gi or 1e3")
 
 
 @lru_cache(maxsize=65536, typed=True)

@@ -14,6 +14,7 @@ from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import normalise
 from reprieve.objects.priorities import PriorityClasses
+from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, likely_typos, nearest
 from reprieve.objects.validation.checks import At
 from reprieve.objects.validation.groups import SYSTEM_CLASSES
@@ -39,7 +40,7 @@ class Finding(NamedTuple):
         if not file:
             file, document = document, ""
         value = self.problem.value
-        plain = value if isinstance(value, str | int | float | bool | None) else repr(value)
+        plain = value if isinstance(value, str | int | float | bool | None) else shown(value)
         return {
             "file": file,
             "document": document,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from reprieve.objects.show import shown as shown
 from reprieve.objects.times import Duration, TimeError, parse_duration, parse_time
 
 _UNKNOWN = "unknown field"
@@ -52,9 +53,10 @@ class Problem(NamedTuple):
     @property
     def sentence(self) -> str:
         """The message, with the value where the message does not show it already."""
-        if self.value is None or shown(self.value) in self.message or str(self.value) in self.message:
+        value = shown(self.value)
+        if self.value is None or value in self.message or value.strip("'") in self.message:
             return self.message
-        return f"{self.message} (got {shown(self.value)})"
+        return f"{self.message} (got {value})"
 
 
 def misfits(document: Any, view: type, *, known_fields_only: bool = False) -> list[Problem]:
@@ -94,12 +96,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'minCount'?`, or nothing where no known word is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def shown(value: Any) -> str:
-    """A value as an error message shows it: short, on one line."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
 
 class _Checker:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN
 from reprieve.objects.validation.checks import (
     At,
@@ -172,5 +173,5 @@ def _one_priority(templates: At) -> Problems:
         for template in items[1:]:
             if template.field(name).value != items[0].field(name).value:
                 yield template.field(name).problem(
-                    f"must be the same in all templates: the first one has {items[0].field(name).value!r}"
+                    f"must be the same in all templates: the first one has {shown(items[0].field(name).value)}"
                 )

@@ -1,5 +1,6 @@
 """Pods, their templates, nodes, budgets, jobs: the parts that scheduling reads."""
 
+from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN
 from reprieve.objects.validation.checks import (
     At,
@@ -150,7 +151,9 @@ def disruption_budget(document: At) -> Problems:
         place = spec.field(name)
         yield from between(place, 0, None)
         if isinstance(place.value, str) and not _is_percentage(place.value):
-            yield place.problem(f"expected a whole number or a percentage such as 50%, got {place.value!r}")
+            yield place.problem(
+                f"expected a whole number or a percentage such as 50%, got {shown(place.value)}"
+            )
     yield from between(document.field("status", "disruptionsAllowed"), 0, None)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from reprieve.objects.quantity import QuantityError, nano
+from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, FORBIDDEN
 from reprieve.objects.validation.checks import (
     At,
@@ -137,7 +138,7 @@ def _weight(sharing: At) -> Problems:
     weight = sharing.field("weight")
     yield from quantity(weight)
     if _nano(weight) == 1:
-        yield weight.problem(f"must be 0 or more than one billionth, got {weight.value!r}")
+        yield weight.problem(f"must be 0 or more than one billionth, got {shown(weight.value)}")
 
 
 def _resource_groups(groups: At, *, limits_allowed: bool, lending_capped: bool, owner: str) -> Problems:
@@ -188,7 +189,9 @@ def _resource_quota(resource: At, limits_allowed: bool, lending_capped: bool, ow
             yield limit.problem(f"has no meaning without {owner}", FORBIDDEN)
     lending, most = _nano(resource.field("lendingLimit")), _nano(nominal)
     if lending_capped and lending is not None and most is not None and lending > most:
-        yield resource.field("lendingLimit").problem(f"must not be more than nominalQuota, {nominal.value!r}")
+        yield resource.field("lendingLimit").problem(
+            f"must not be more than nominalQuota, {shown(nominal.value)}"
+        )
 
 
 def _nano(place: At) -> int | None:

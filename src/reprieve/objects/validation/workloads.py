@@ -2,6 +2,7 @@
 
 from reprieve.objects.quantity import QuantityError, milli_value
 from reprieve.objects.selectors import parse_integer
+from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN, Problem
 from reprieve.objects.validation.checks import (
     INT32,
@@ -88,7 +89,9 @@ def _priority_class(spec: At) -> Problems:
     group, kind = reference.field("group"), reference.field("kind")
     yield from one_of(group, tuple(_REFERENCES))
     if group.text in _REFERENCES and kind.text != _REFERENCES[group.text]:
-        yield kind.problem(f"must be {_REFERENCES[group.text]} for group {group.text}, got {kind.value!r}")
+        yield kind.problem(
+            f"must be {_REFERENCES[group.text]} for group {group.text}, got {shown(kind.value)}"
+        )
     yield from required(reference.field("name"))
     yield from subdomain(reference.field("name"))
     if not spec.field("priority").is_set:
@@ -101,7 +104,7 @@ def _boost(document: At) -> Problems:
         return
     number = parse_integer(boost.text)
     if number is None or not INT32[0] <= number <= INT32[1]:
-        yield boost.problem(f"must be a whole number of 32 bits, got {boost.value!r}")
+        yield boost.problem(f"must be a whole number of 32 bits, got {shown(boost.value)}")
 
 
 def _gates(gates: At) -> Problems:

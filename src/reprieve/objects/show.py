@@ -1,0 +1,25 @@
+"""Values as error messages show them: short, on one line, whatever they are."""
+
+import reprlib
+from typing import Any
+
+
+class _Short(reprlib.Repr):
+    """Looks only at the beginning of a value: a list that aliases blew up is not written out to be cut afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxdict, self.maxlist, self.maxtuple = 4, 4, 6, 6
+        self.maxstring = self.maxother = 80
+
+    def repr_int(self, value: int, level: int) -> str:
+        return super().repr_int(value, level) if value.bit_length() < 1000 else "(a very long number)"
+
+
+_short = _Short()
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it: short, on one line."""
+    text = _short.repr(value)
+    return text if len(text) <= 120 else f"{text[:100]}..."
