@@ -42,7 +42,7 @@ def decision(for_: str, victim: str, unit: str = "") -> dict[str, Any]:
         "outcome": "preempts",
         "victims": [{"pod": victim, "unit": unit, "node": "n", "reason": "lowest priority"}],
         "cost": {"pods": 1},
-        "alternatives": [{"summary": "2 pods on node m"}],
+        "alternatives": [{"title": "on node m", "victims": ["Pod/ml/y"]}],
     }
 
 
@@ -71,7 +71,7 @@ def test_a_preempted_pod_that_is_gone_is_told_by_whom_and_why():
     answer = explain("Pod/ml/low", Evidence([], decisions=[decision("PodGroup/ml/train", "ml/low")]), NOW)
     assert answer.state == "preempted"
     assert answer.sentence == ("Pod ml/low is gone: it was preempted by PodGroup/ml/train (lowest priority).")
-    assert answer.preempted_by[0].alternatives == ["2 pods on node m"]
+    assert answer.preempted_by[0].alternatives == ["on node m: Pod/ml/y would make way"]
 
 
 def test_without_a_record_the_condition_speaks_and_without_that_the_event():

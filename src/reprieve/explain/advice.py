@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from reprieve.explain.evidence import Evidence
+from reprieve.explain.evidence import Evidence, in_words
 from reprieve.objects.errors import ReprieveError
 from reprieve.whatif import plan
 
@@ -23,5 +23,5 @@ def advice(unit: str, evidence: Evidence, config: Mapping[str, Any] | None, now:
     elif victims:
         some = ", ".join(victims[:3]) + (f" and {len(victims) - 3} more" if len(victims) > 3 else "")
         lines.insert(0, f"A preemption would make room: {some} would make way.")
-    lines += [str(a["summary"]) for a in answer.get("alternatives", ()) if a.get("summary")]
+    lines += [in_words(other) for other in answer.get("alternatives", ())]
     return lines

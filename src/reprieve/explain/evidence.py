@@ -102,9 +102,16 @@ def episode(decision: Mapping[str, Any], victim: Mapping[str, Any]) -> Episode:
         node=victim.get("node", ""),
         reason=victim.get("reason", ""),
         cost=dict(decision.get("cost") or {}),
-        alternatives=[str(a.get("summary", a)) for a in decision.get("alternatives") or ()],
+        alternatives=[in_words(other) for other in decision.get("alternatives") or ()],
         source="record",
     )
+
+
+def in_words(alternative: Mapping[str, Any]) -> str:
+    """One of the other ways that a plan or a decision carries."""
+    victims = alternative.get("victims") or ()
+    who = f"{', '.join(victims)} would make way" if victims else "nobody would have to go"
+    return f"{alternative.get('title', 'otherwise')}: {who}"
 
 
 def key_of(document: Document) -> str:

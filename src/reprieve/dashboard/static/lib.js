@@ -73,3 +73,10 @@ export function Table({ caption, columns, rows, onPick, picked }) {
           : c.cell(row)}</td>`)}
     </tr>`)}</tbody></table></div>`;
 }
+
+// One of the other ways to make room that a plan or a decision carries.
+export function Alternatives({ title, list }) {
+  if (!list || !list.length) return null;
+  return html`<h3>${title}</h3><ul class="reasons">${list.map((a) => html`<li>${a.title}: ${
+    a.victims.length ? `${a.victims.join(", ")} would make way` : "nobody would have to go"}</li>`)}</ul>`;
+}

@@ -1,5 +1,5 @@
 // The timeline of decisions, and everything about one of them.
-import { html, useState, useEffect, useRef, getJSON, clock, plural, Empty, Problem, Table } from "../lib.js";
+import { html, useState, useEffect, useRef, getJSON, clock, plural, Alternatives, Empty, Problem, Table } from "../lib.js";
 import uPlot from "../vendor/uPlot.js";
 
 function Timeline({ revision }) {
@@ -55,7 +55,7 @@ function Decision({ id, onClose }) {
       ${d.cost && Object.keys(d.cost).length > 0 && html`<dl class="facts">${Object.entries(d.cost).map(([k, v]) => html`<div><dt>${k}</dt><dd>${v ?? "–"}</dd></div>`)}</dl>`}
       ${Object.keys(d.placements).length > 0 && html`<${Table} caption="Placements" rows=${Object.entries(d.placements).map(([pod, node]) => ({ key: pod, pod, node }))} columns=${[
         { title: "Pod", cell: (p) => p.pod }, { title: "Node", cell: (p) => p.node }]} />`}
-      ${d.alternatives.length > 0 && html`<h3>What else was possible</h3><ul class="reasons">${d.alternatives.map((a) => html`<li>${a.summary || JSON.stringify(a)}</li>`)}</ul>`}`}
+      <${Alternatives} title="What else was possible" list=${d.alternatives} />`}
   </section>`;
 }
 

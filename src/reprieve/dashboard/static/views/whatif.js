@@ -1,5 +1,5 @@
 // Paste manifests, see the plan: who would make way, before anything is submitted.
-import { html, useState, getJSON, plural, Problem, Table } from "../lib.js";
+import { html, useState, getJSON, plural, Alternatives, Problem, Table } from "../lib.js";
 
 const SAMPLE = `apiVersion: v1
 kind: Pod
@@ -20,7 +20,7 @@ function Plan({ plan }) {
       { title: "Priority", number: true, cell: (v) => v.priority ?? "–" }, { title: "Why", wide: true, cell: (v) => v.reason }]} />`}
     ${Object.keys(plan.placements || {}).length > 0 && html`<${Table} caption="Placements" rows=${Object.entries(plan.placements).map(([pod, node]) => ({ key: pod, pod, node }))}
       columns=${[{ title: "Pod", cell: (p) => p.pod }, { title: "Node", cell: (p) => p.node }]} />`}
-    ${(plan.alternatives || []).length > 0 && html`<h3>Cheaper or different</h3><ul class="reasons">${plan.alternatives.map((a) => html`<li>${a.summary || JSON.stringify(a)}</li>`)}</ul>`}
+    <${Alternatives} title="Other ways" list=${plan.alternatives} />
   </section>`;
 }
 
