@@ -37,7 +37,7 @@ class Runnable(Protocol):
 
 async def run(api: Api) -> None:
     """All of them until cancelled; one that stumbles is started again and does not take the others along."""
-    pods = PodIndex(api)
+    pods = PodIndex.shared(api)
     controllers: list[Runnable] = [
         Namespaces(api),
         Definitions(api),

@@ -7,11 +7,12 @@ the tens of kilobytes of its document.
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from reprieve.server.api import Api
-from reprieve.server.storage import DELETED, Change, Record
+from reprieve.server.storage import DELETED, Change, Record, Store
 
 PodKey = tuple[str, str]
 TERMINAL = ("Succeeded", "Failed")
@@ -133,6 +134,14 @@ class PodIndex:
             self._replace(record, gone=False)
         api.backend.store.listen(self._follow)
 
+    @staticmethod
+    def shared(api: Api) -> "PodIndex":
+        """One index for everybody who works on the same server."""
+        store = api.backend.store
+        if store not in _SHARED:
+            _SHARED[store] = PodIndex(api)
+        return _SHARED[store]
+
     def listen(self, listener: Listener) -> None:
         """Called with (before, after) while a change is published: note what to do, do nothing yet."""
         self._listeners.append(listener)
@@ -181,6 +190,9 @@ class PodIndex:
         for name, value in _memberships(after):
             self._by[name][value][key] = after
         return before, after
+
+
+_SHARED: WeakKeyDictionary[Store, PodIndex] = WeakKeyDictionary()
 
 
 def _memberships(pod: Pod) -> list[tuple[str, Any]]:

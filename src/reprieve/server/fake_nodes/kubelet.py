@@ -36,7 +36,7 @@ class FakeKubelet:
         self._api = api
         self._habits = habits or Habits()
         self._agenda: Agenda[PodKey] = Agenda(api.backend.clock)
-        self._pods = PodIndex(api)
+        self._pods = PodIndex.shared(api)
         self.nodes = NodeKeeper(api, templates, self._pods, self._node_returned)
         self._pods.listen(self._pod_changed)
         for pod in self._pods:

@@ -98,7 +98,7 @@ def _as_object(patch: Any) -> Document:
 def merge_patch(current: Any, patch: Any) -> Any:
     """RFC 7386: objects merge, null removes, everything else replaces."""
     if not isinstance(patch, dict):
-        return copy.deepcopy(patch)
+        return copy.deepcopy(patch) if isinstance(patch, list) else patch
     merged = dict(current) if isinstance(current, dict) else {}
     for name, value in patch.items():
         if value is None:

@@ -80,7 +80,7 @@ def _merge_values(current: Any, value: Any, schema: Node, order: list[Any] | Non
         if schema.merge_key:
             return _merge_keyed(base_list, value, schema, order)
         return _merge_primitives(base_list, value, order)
-    return copy.deepcopy(value)
+    return copy.deepcopy(value) if isinstance(value, list) else value
 
 
 def _merge_primitives(current: list[Any], added: list[Any], order: list[Any] | None) -> list[Any]:
