@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reprieve.cluster import LOST, NOWHERE, Cluster
+from reprieve.cluster.priorities import resolve
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.scheduling import PodGroup
 from reprieve.placement.domains import EVERYWHERE, Domain, domains_of
@@ -77,8 +78,12 @@ def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Do
 def never_preempts(view: View, asker: Asker) -> bool:
     """With gate PodGroupPreemptionPolicy the group decides, otherwise any pod that says Never does."""
     if view.config.gate("PodGroupPreemptionPolicy"):
-        return asker.group.spec.preemption_policy == "Never"
+        return _group_never_preempts(view, asker)
     return any(view.cluster.pods.about[row].never_preempts for row in asker.waiting)
+
+
+def _group_never_preempts(view: View, asker: Asker) -> bool:
+    return resolve(asker.group, view.cluster.priorities).never_preempts
 
 
 def why_invalid(view: View, asker: Asker) -> str:
@@ -98,11 +103,13 @@ def why_invalid(view: View, asker: Asker) -> str:
                 "all pods in a single pod group should have the same priority as the pod group's priority, "
                 f"got {own} and {asker.gang.priority} ({cluster.pods.keys[row]})"
             )
-    if not view.config.gate("PodGroupPreemptionPolicy"):
-        policies = {cluster.pods.about[row].never_preempts for row in members}
-        if len(policies) > 1:
+    policies = {cluster.pods.about[row].never_preempts for row in members}
+    if view.config.gate("PodGroupPreemptionPolicy"):
+        if policies - {_group_never_preempts(view, asker)}:
             return (
-                "all pods in a single pod group should have the same preemption policy, "
+                "all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, "
                 "got Never and PreemptLowerPriority"
             )
+    elif len(policies) > 1:
+        return "all pods in a single pod group should have the same preemption policy, got Never and PreemptLowerPriority"
     return ""
