@@ -51,7 +51,7 @@ from reprieve.records import DecisionLog
 log = logging.getLogger(__name__)
 
 PREEMPTION_GATED = "PreemptionGated"
-STATUS_DELAY = 0.5
+STATUS_DELAY = 1.0
 """How long changes of a queue are gathered before its status is written."""
 
 Decide = Callable[[Workload], Workload]
@@ -177,7 +177,7 @@ class QuotaController:
         """What is true after a write that failed, or may have: until then the decision counts, which is the safe side."""
         namespace, name = key.split("/")
         try:
-            self.seen.see_workload(await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace))
+            self.seen.see_workload(await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace), again=True)
         except ApiError as error:
             if not error.not_found:
                 raise

@@ -68,11 +68,14 @@ class Observed:
         elif key in self.raw and self.raw[key]["metadata"].get("uid") == change.new["metadata"].get("uid"):
             self.forget_workload(key)
 
-    def see_workload(self, document: Document) -> None:
-        """Take note of a workload, unless something newer is known or on its way."""
+    def see_workload(self, document: Document, again: bool = False) -> None:
+        """Take note of a workload, unless it is known already or something newer is on its way.
+
+        `again`: even a version that is known, to take back a decision that did not come true.
+        """
         key = key_of(document)
         known = self.raw.get(key)
-        if key in self.writing or (known is not None and revision_of(document) < revision_of(known)):
+        if key in self.writing or (known is not None and _is_old(document, known, again)):
             return
         workload = decode_as(
             {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", **document}, Workload
@@ -264,3 +267,10 @@ class Observed:
 
 def _typed(document: Document, view: type[Any]) -> Any:
     return decode_as({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": view.__name__, **document}, view)
+
+
+def _is_old(document: Document, known: Document, again: bool) -> bool:
+    if document["metadata"].get("uid") != known["metadata"].get("uid"):
+        return False
+    seen, before = revision_of(document), revision_of(known)
+    return seen < before or (seen == before and not again)
