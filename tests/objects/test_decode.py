@@ -4,12 +4,14 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 from reprieve.objects import core, kueue, scheduling
 from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode
 from reprieve.objects.errors import InvalidObject, UnreadableInput
-from reprieve.objects.kinds import TABLE
+from reprieve.objects.kinds import TABLE, kind_key
+from reprieve.objects.normalise import is_current, normalise
 from tests.objects.samples import SAMPLES, edited, sample
 
 
@@ -263,6 +265,14 @@ class TestDecodeList:
             decode_list(b"not json", core.Pod)
         with pytest.raises(InvalidObject):
             decode_list(b'{"items": 5}', core.Pod)
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Node", "PodDisruptionBudget"])
+def test_the_short_way_for_common_kinds_gives_the_same_view(kind: str) -> None:
+    document = sample(kind)
+    assert is_current(document)
+    assert decode(document) == decode({**document, "spec": {**document["spec"], "unknown": None}})
+    assert decode(document) == msgspec.convert(normalise(document), KINDS[kind_key(document)])
 
 
 def test_every_kind_has_a_rule_of_the_door() -> None:

@@ -16,7 +16,7 @@ from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document, Object
-from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, normalise
+from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, is_current, normalise
 from reprieve.objects.show import shown
 from reprieve.objects.structure import misfits
 
@@ -32,6 +32,11 @@ def decode(document: Document) -> Object:
 
 def decode_as(document: Document, view: type[T]) -> T:
     """The typed view, where the kind is already known (items of a typed list carry none)."""
+    if is_current(document):
+        try:
+            return msgspec.convert(document, view)
+        except (msgspec.ValidationError, OverflowError, UnicodeError):
+            pass  # perhaps only a null in an odd place
     current = normalise(document)
     try:
         return msgspec.convert(current, view)
