@@ -6,9 +6,9 @@ import sys
 from reprieve.server.embedded import EmbeddedServer, new_event_loop
 
 
-async def main(directory: str, port: int) -> None:
+async def main(directory: str, port: int, history: int) -> None:
     async with EmbeddedServer(
-        data_dir=directory, port=port, tls=False, controllers=False, history=1_000_000
+        data_dir=directory, port=port, tls=False, controllers=False, history=history
     ) as server:
         print(server.port, server.token, flush=True)
         await asyncio.Event().wait()
@@ -16,4 +16,4 @@ async def main(directory: str, port: int) -> None:
 
 if __name__ == "__main__":
     loop = new_event_loop()
-    loop.run_until_complete(main(sys.argv[1], int(sys.argv[2])))
+    loop.run_until_complete(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -33,14 +33,20 @@ Value = str | None
 class Child:
     """One life of the server."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, history: int = 1_000_000) -> None:
         self.directory = directory
+        self.history = history
         self.port = 0
         self.up = asyncio.Event()
 
     async def start(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, str(CHILD), str(self.directory), str(self.port), stdout=asyncio.subprocess.PIPE
+            sys.executable,
+            str(CHILD),
+            str(self.directory),
+            str(self.port),
+            str(self.history),
+            stdout=asyncio.subprocess.PIPE,
         )
         assert self.process.stdout is not None
         port, token = (await asyncio.wait_for(self.process.stdout.readline(), 60)).split()
@@ -111,6 +117,11 @@ async def read(session: aiohttp.ClientSession, child: Child, name: str) -> Value
         return None if answer.status == 404 else document["data"]["v"]
 
 
+async def newest(session: aiohttp.ClientSession, child: Child) -> int:
+    async with session.get(child.url + CONFIG_MAPS, headers=child.headers) as answer:
+        return int((await answer.json())["metadata"]["resourceVersion"])
+
+
 class Watcher:
     def __init__(self, child: Child, version: int) -> None:
         self.child = child
@@ -124,43 +135,30 @@ class Watcher:
             try:
                 async with session.get(url, headers=self.child.headers) as answer:
                     async for line in answer.content:
-                        if line.endswith(b"\n"):
-                            self._note(json.loads(line))
+                        if line.endswith(b"\n") and not self._note(json.loads(line)):
+                            self.version = await newest(session, self.child)
             except BROKEN:
                 pass
             await asyncio.sleep(0.01)
 
-    def _note(self, event: dict[str, Any]) -> None:
+    def _note(self, event: dict[str, Any]) -> bool:
+        """False: history does not reach back that far any more."""
+        if event["type"] == "ERROR":
+            assert event["object"]["code"] == 410, event
+            assert self.child.history < 1000, "history was lost"
+            return False
         metadata = event["object"]["metadata"]
         revision = int(metadata["resourceVersion"])
-        assert event["type"] != "ERROR", event
         assert revision > self.version, "a revision came twice or out of order"
         self.version = revision
         self.seen[revision] = (event["type"], metadata["name"], event["object"]["data"]["v"])
+        return True
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(60 + KILLS * 15)
 async def test_nothing_acknowledged_is_lost_and_no_revision_is_seen_twice_or_missed(tmp_path: Path) -> None:
-    rng = random.Random(5710)
-    child = Child(tmp_path)
-    await child.start()
-    timeout = aiohttp.ClientTimeout(total=None, sock_read=20)
-    async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as session:
-        async with session.get(child.url + CONFIG_MAPS, headers=child.headers) as answer:
-            start = int((await answer.json())["metadata"]["resourceVersion"])
-        writers = [Writer(child, i, random.Random(rng.random())) for i in range(WRITERS)]
-        watcher = Watcher(child, start)
-        tasks = [asyncio.create_task(each.run(session)) for each in (*writers, watcher)]
-        for _ in range(KILLS):
-            await asyncio.sleep(rng.uniform(0.02, 0.5))
-            await child.kill()
-            await child.start()
-            for task in tasks:
-                assert not task.done(), task.exception()
-        await _come_to_rest(session, child, tasks, writers, watcher)
-        acknowledged = sum(writer.acknowledged for writer in writers)
-    await child.kill()
+    watcher, acknowledged = await _run(Child(tmp_path), KILLS)
     journal = Journal(tmp_path)
     committed = {
         revision: (name, json.loads(value)["data"]["v"], deleted)
@@ -173,6 +171,41 @@ async def test_nothing_acknowledged_is_lost_and_no_revision_is_seen_twice_or_mis
         assert committed[revision] == (name, value, type_ == "DELETED")
     assert len(committed) >= acknowledged > KILLS
     print(f"{KILLS} kills, {acknowledged} acknowledged writes, {len(committed)} revisions watched")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60 + KILLS * 15)
+async def test_killed_in_the_middle_of_compaction_the_state_is_whole(tmp_path: Path) -> None:
+    """History of 30 revisions: nearly every transaction deletes rows too. The watcher may be told that it is too late."""
+    watcher, acknowledged = await _run(Child(tmp_path, history=30), max(2, KILLS // 3))
+    journal = Journal(tmp_path)
+    rows = list(journal.rows())
+    compacted = journal.compacted
+    journal.close()
+    assert acknowledged > 100
+    assert compacted > 50
+    assert len(rows) < 250
+    assert list(watcher.seen) == sorted(watcher.seen)
+
+
+async def _run(child: Child, kills: int) -> tuple["Watcher", int]:
+    """Write, watch and kill; every name must then hold what its writer knows."""
+    rng = random.Random(5710)
+    await child.start()
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=20)
+    async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as session:
+        watcher = Watcher(child, await newest(session, child))
+        writers = [Writer(child, i, random.Random(rng.random())) for i in range(WRITERS)]
+        tasks = [asyncio.create_task(each.run(session)) for each in (*writers, watcher)]
+        for _ in range(kills):
+            await asyncio.sleep(rng.uniform(0.02, 0.5))
+            await child.kill()
+            await child.start()
+            for task in tasks:
+                assert not task.done(), task.exception()
+        await _come_to_rest(session, child, tasks, writers, watcher)
+    await child.kill()
+    return watcher, sum(writer.acknowledged for writer in writers)
 
 
 async def _come_to_rest(
@@ -193,8 +226,7 @@ async def _come_to_rest(
             assert found == writer.certain[name] or (
                 name in writer.possible and found == writer.possible[name]
             )
-    async with session.get(child.url + CONFIG_MAPS, headers=child.headers) as answer:
-        last = int((await answer.json())["metadata"]["resourceVersion"])
+    last = await newest(session, child)
     async with asyncio.timeout(20):
         while watcher.version < last:
             await asyncio.sleep(0.02)

@@ -228,3 +228,39 @@ async def test_a_client_that_sends_its_body_too_slowly_is_given_up() -> None:
         assert (await asyncio.wait_for(reader.readline(), 10)).split()[1] == b"408"
         writer.close()
         assert (await wire.post(PODS, pod("a"))).status == 201
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /api HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        b"POST /api HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /api HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n",
+        b"GET http://[::1 HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"\x16\x03\x01\x00\xa5\x01\x00\x00",
+    ],
+)
+async def test_what_is_not_http_is_answered_or_dropped_without_a_word_about_us(
+    wire: Wire, request_bytes: bytes
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
+    writer.write(request_bytes)
+    writer.write_eof()
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    assert not answer or answer.split()[1][:1] == b"4"
+    assert b"Traceback" not in answer
+    assert b".py" not in answer
+    assert (await wire.get("/version")).status == 200
+
+
+async def test_clients_of_http_1_0_can_watch_too(wire: Wire) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
+    path = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1"
+    writer.write(f"GET {path} HTTP/1.0\r\nAuthorization: Bearer {wire.server.token}\r\n\r\n".encode())
+    assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
+    await wire.post(CONFIG_MAPS, config_map("a"))
+    assert b'"type":"ADDED"' in await asyncio.wait_for(reader.read(), 10)
+    writer.close()

@@ -10,7 +10,7 @@ import random
 from typing import Any
 
 import msgspec
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from reprieve.server import reads
 from reprieve.server.backend import Backend
@@ -98,7 +98,8 @@ class WatchStream:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
         response.content_type = self._renderer.content_type
-        response.enable_chunked_encoding()
+        if request.version >= HttpVersion11:
+            response.enable_chunked_encoding()
         await response.prepare(request)
         try:
             watcher, existing = self._start(namespace, watch)

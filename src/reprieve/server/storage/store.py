@@ -21,6 +21,7 @@ Listener = Callable[[list[Change]], None]
 Key = tuple[str, str, str]
 
 COMPACTION_STEP = 1000
+"""History is cut back by this much at once, or by a tenth if that is less."""
 
 
 class Store:
@@ -170,7 +171,7 @@ class Store:
 
     def _compact(self) -> tuple[list[int], int]:
         """Forget old changes; the dead revisions are those that a forgotten change replaced or removed."""
-        if self.revision - self.compacted < self.history + COMPACTION_STEP:
+        if self.revision - self.compacted < self.history + min(COMPACTION_STEP, self.history // 10 + 1):
             return [], 0
         return self.compact(self.revision - self.history)
 
