@@ -1,10 +1,10 @@
 """Requests, refusals and retries."""
 
 import pytest
-from tests.kube.apiserver import Script, listing, ok, pod, status
 
 from reprieve.kube import PODS, ApiError, RateLimit, TransportError
 from reprieve.kube.resources import KUEUE_WORKLOADS, NODES, POD_GROUPS
+from tests.kube.apiserver import Script, listing, ok, pod, status
 
 
 def test_paths_follow_the_api_conventions():

@@ -4,9 +4,9 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from tests.kube.apiserver import ok, status
 
-from reprieve.kube import Client, Election, LeaderElector, MemoryTransport
+from reprieve.kube import Client, ConfigError, Election, LeaderElector, MemoryTransport
+from tests.kube.apiserver import ok, status
 
 
 class Leases:
@@ -165,3 +165,12 @@ async def test_an_error_of_the_work_is_raised_and_the_lease_released(world):
 def test_times_that_could_give_two_leaders_are_refused():
     with pytest.raises(ValueError):
         Election("x", "ns", "me", lease_duration=10, renew_deadline=10)
+
+
+async def test_a_lease_in_a_namespace_that_does_not_exist_is_the_users_to_fix():
+    async def nothing(request):
+        return status(404, "NotFound")
+
+    elector = LeaderElector(Client(MemoryTransport(nothing)), Election("reprieve", "nowhere", "me"))
+    with pytest.raises(ConfigError, match="namespace 'nowhere' of the lease does not exist"):
+        await elector.run(asyncio.Event().wait)

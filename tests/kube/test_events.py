@@ -3,10 +3,9 @@
 import asyncio
 from datetime import UTC, datetime
 
-from tests.kube.apiserver import ok, status
-
 from reprieve.kube import Client, EventRecorder, MemoryTransport, Reference
 from reprieve.kube import events as module
+from tests.kube.apiserver import ok, status
 
 POD = Reference("v1", "Pod", "a", "ns", "uid-a")
 GROUP = Reference("scheduling.k8s.io/v1beta1", "PodGroup", "g", "ns", "uid-g")

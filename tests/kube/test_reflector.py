@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from tests.kube.apiserver import Script, bookmark, event, listing, pod, status, stream
 
 from reprieve.kube import PODS, Backoff, Informer
+from tests.kube.apiserver import Script, bookmark, event, listing, pod, status, stream
 
 
 async def follow(script, until, **options):
@@ -22,7 +22,7 @@ async def follow(script, until, **options):
     informer.start()
     try:
         async with asyncio.timeout(5):
-            while not until(informer, changes):  # noqa: ASYNC110 - the script has no event to wait for
+            while not until(informer, changes):
                 await asyncio.sleep(0)
     finally:
         await informer.stop()

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.kube.client import Client
-from reprieve.kube.errors import ApiError, TransportError
+from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.pacing import Clock, Sleep
 from reprieve.kube.resources import LEASES
 
@@ -124,7 +124,14 @@ class LeaderElector:
                 raise
             spec = self._spec({}, taking=True)
             metadata = {"name": election.name, "namespace": election.namespace}
-            self._observe(await self._client.create(LEASES, {"metadata": metadata, "spec": spec}))
+            try:
+                self._observe(await self._client.create(LEASES, {"metadata": metadata, "spec": spec}))
+            except ApiError as refused:
+                if refused.not_found:
+                    raise ConfigError(
+                        f"the namespace {election.namespace!r} of the lease does not exist"
+                    ) from refused
+                raise
             return True
         spec = lease.get("spec") or {}
         self._observe(lease)

@@ -25,7 +25,6 @@ from reprieve.scheduler import marks
 from reprieve.scheduler.actions import ActionError, Emit, Nominate, Ref, SetGroupCondition, SetPodCondition
 
 ATTEMPTS = 6
-API_VERSIONS = {"Pod": PODS.api_version, "PodGroup": POD_GROUPS.api_version}
 
 
 class LiveActions:
@@ -43,6 +42,8 @@ class LiveActions:
         self._sleep = sleep
         self._jitter = jitter
         self._now = now
+        self.pod_groups = POD_GROUPS
+        """In the version that the server serves."""
 
     async def bind(self, pod: Ref, node: str) -> None:
         sent = False
@@ -114,16 +115,20 @@ class LiveActions:
         async def attempt() -> None:
             group = condition.group
             await self._client.update_with_retries(
-                POD_GROUPS, group.name, group.namespace, change, subresource="status"
+                self.pod_groups, group.name, group.namespace, change, subresource="status"
             )
 
         await self._persist(attempt)
 
     def emit(self, event: Emit) -> None:
         self._events.record(
-            _reference(event.regarding), event.reason, event.note, action=event.action,
-            type="Warning" if event.warning else "Normal", related=_reference(event.related) if event.related else None,
+            self._reference(event.regarding), event.reason, event.note, action=event.action,
+            type="Warning" if event.warning else "Normal", related=self._reference(event.related) if event.related else None,
         )  # fmt: skip
+
+    def _reference(self, ref: Ref) -> Reference:
+        resource = self.pod_groups if ref.kind == "PodGroup" else PODS
+        return Reference(resource.api_version, ref.kind, ref.name, ref.namespace, ref.uid)
 
     async def _patch_status(self, pod: Ref, status: dict[str, Any]) -> None:
         patch: dict[str, Any] = {"status": status}
@@ -190,7 +195,3 @@ def _not_scheduled(reason: str, message: str, stamp: str) -> dict[str, Any]:
     return {
         "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastTransitionTime": stamp,
     }  # fmt: skip
-
-
-def _reference(ref: Ref) -> Reference:
-    return Reference(API_VERSIONS[ref.kind], ref.kind, ref.name, ref.namespace, ref.uid)

@@ -12,7 +12,6 @@ from prometheus_client.registry import Collector
 from reprieve.scheduler.core import Core, Cycle
 from reprieve.scheduler.queue import State
 
-PROFILE = "reprieve"
 RESULTS = {
     "scheduled": "scheduled",
     "preempts": "waiting_on_preemption",
@@ -29,103 +28,69 @@ def _doubling(start: float, count: int) -> list[float]:
 class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
-        r = self.registry
-        self._attempts = Counter(
-            "scheduler_schedule_attempts",
-            "Attempts to schedule pods, by result.",
-            ["result", "profile"],
-            registry=r,
+
+        def counter(name: str, about: str, *labels: str) -> Counter:
+            return Counter(f"scheduler_{name}", about, labels, registry=self.registry)
+
+        def histogram(name: str, about: str, buckets: list[float], *labels: str) -> Histogram:
+            return Histogram(f"scheduler_{name}", about, labels, registry=self.registry, buckets=buckets)
+
+        tried, seconds = ("result", "profile"), _doubling(0.001, 16)
+        self._attempts = counter("schedule_attempts", "Attempts to schedule pods.", *tried)
+        self._attempt_seconds = histogram(
+            "scheduling_attempt_duration_seconds", "Decision time of one pod.", _doubling(0.0001, 17), *tried
         )
-        self._attempt_seconds = Histogram(
-            "scheduler_scheduling_attempt_duration_seconds",
-            "Decision time of one pod.",
-            ["result", "profile"],
-            buckets=_doubling(0.0001, 17),
-            registry=r,
+        self._group_attempts = counter(
+            "podgroup_schedule_attempts", "Attempts to schedule pod groups.", *tried
         )
-        self._group_attempts = Counter(
-            "scheduler_podgroup_schedule_attempts",
-            "Attempts to schedule pod groups, by result.",
-            ["result", "profile"],
-            registry=r,
+        self._group_seconds = histogram(
+            "podgroup_scheduling_attempt_duration_seconds", "Decision time of one pod group.", seconds, *tried
         )
-        self._group_seconds = Histogram(
-            "scheduler_podgroup_scheduling_attempt_duration_seconds",
-            "Decision time of one pod group.",
-            ["result", "profile"],
-            buckets=_doubling(0.001, 15),
-            registry=r,
+        self._pod_preemptions = counter("preemption_attempts", "Times a pod looked for victims.")
+        self._pod_victims = histogram("preemption_victims", "Victims of one pod.", _doubling(1, 7))
+        self._group_preemptions = counter(
+            "workload_preemption_attempts", "Times a pod group looked for victims.", "result"
         )
-        self._pod_preemptions = Counter(
-            "scheduler_preemption_attempts", "Times a pod looked for victims.", registry=r
+        self._group_victims = histogram(
+            "workload_preemption_victims", "Victims of one pod group.", _doubling(1, 11)
         )
-        self._pod_victims = Histogram(
-            "scheduler_preemption_victims", "Victims of one pod.", buckets=_doubling(1, 7), registry=r
-        )
-        self._group_preemptions = Counter(
-            "scheduler_workload_preemption_attempts",
-            "Times a pod group looked for victims.",
-            ["result"],
-            registry=r,
-        )
-        self._group_victims = Histogram(
-            "scheduler_workload_preemption_victims",
-            "Victims of one pod group.",
-            buckets=_doubling(1, 11),
-            registry=r,
-        )
-        self._disruptions = Histogram(
-            "scheduler_preemption_workload_disruptions",
+        self._disruptions = histogram(
+            "preemption_workload_disruptions",
             "Pod groups disrupted by one preemption.",
-            ["preemptor"],
-            buckets=_doubling(1, 11),
-            registry=r,
+            _doubling(1, 11),
+            "preemptor",
         )
-        self._violations = Counter(
-            "scheduler_preemption_pdb_violations", "Disruption budgets violated.", ["preemptor"], registry=r
+        self._violations = counter("preemption_pdb_violations", "Disruption budgets violated.", "preemptor")
+        self._evaluation = histogram(
+            "preemption_evaluation_duration_seconds", "Time to find victims.", seconds, "preemptor", "result"
         )
-        self._evaluation = Histogram(
-            "scheduler_preemption_evaluation_duration_seconds",
-            "Time to find victims.",
-            ["preemptor", "result"],
-            buckets=_doubling(0.001, 16),
-            registry=r,
-        )
-        self._execution = Histogram(
-            "scheduler_preemption_execution_duration_seconds",
+        self._execution = histogram(
+            "preemption_execution_duration_seconds",
             "Time of the eviction calls.",
-            ["preemptor", "result"],
-            buckets=_doubling(0.001, 16),
-            registry=r,
+            seconds,
+            "preemptor",
+            "result",
         )
-        self._task_seconds = Histogram(
-            "scheduler_goroutines_duration_seconds",
-            "Time of background work.",
-            ["operation", "result"],
-            buckets=_doubling(0.01, 20),
-            registry=r,
+        background = _doubling(0.01, 20)
+        self._task_seconds = histogram(
+            "goroutines_duration_seconds",
+            "Time of work in the background.",
+            background,
+            "operation",
+            "result",
         )
-        self._tasks = Counter(
-            "scheduler_goroutines_execution",
-            "Background work, by result.",
-            ["operation", "result"],
-            registry=r,
-        )
-        self._preemption_task_seconds = Histogram(
-            "scheduler_preemption_goroutines_duration_seconds",
+        self._tasks = counter("goroutines_execution", "Work in the background.", "operation", "result")
+        self._preemption_seconds = histogram(
+            "preemption_goroutines_duration_seconds",
             "Time of a preemption in the background.",
-            ["result"],
-            buckets=_doubling(0.01, 20),
-            registry=r,
+            background,
+            "result",
         )
-        self._preemption_tasks = Counter(
-            "scheduler_preemption_goroutines_execution",
-            "Preemptions in the background, by result.",
-            ["result"],
-            registry=r,
+        self._preemption_tasks = counter(
+            "preemption_goroutines_execution", "Preemptions in the background.", "result"
         )
         self.leading = Gauge(
-            "leader_election_master_status", "1 while this replica leads.", ["name"], registry=r
+            "leader_election_master_status", "1 while this replica leads.", ["name"], registry=self.registry
         )
 
     def watch(self, core: Core) -> None:
@@ -169,7 +134,7 @@ class Metrics:
         self._execution.labels(kind, result).observe(seconds)
         self._task_seconds.labels("preemption", result).observe(seconds)
         self._tasks.labels("preemption", result).inc()
-        self._preemption_task_seconds.labels(result).observe(seconds)
+        self._preemption_seconds.labels(result).observe(seconds)
         self._preemption_tasks.labels(result).inc()
 
 

@@ -67,9 +67,10 @@ class LiveScheduler:
         self.core = Core(config, name)
         self.metrics = Metrics(registry)
         self.metrics.watch(self.core)
+        self._actions = LiveActions(client, self._events)
         self.shell = Shell(
             self.core,
-            LiveActions(client, self._events),
+            self._actions,
             records=records,
             metrics=self.metrics,
             asynchronous=config.gate("SchedulerAsyncPreemption"),
@@ -117,6 +118,8 @@ class LiveScheduler:
             leading.set(0)
 
     def _following(self, resource: Resource) -> Informer:
+        if resource.plural == POD_GROUPS.plural:
+            self._actions.pod_groups = resource
         informer = Informer(self._client, resource, self.shell.observe)
         self._informers.append(informer)
         return informer
