@@ -48,7 +48,9 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(error.message.rstrip(".") + nearest(args[0], self.list_commands(ctx)), ctx) from error
+            raise click.UsageError(
+                error.message.rstrip(".") + nearest(args[0], self.list_commands(ctx)), ctx
+            ) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Errors that are the user's to fix become a message and exit code 2, never a traceback."""
