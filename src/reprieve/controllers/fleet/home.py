@@ -39,9 +39,9 @@ class Home:
         self._rewired = rewired
         self._workloads = self._watch(KUEUE_WORKLOADS, self._workload_changed)
         self._jobs = self._watch(JOBS, lambda _: None, labels=QUEUE_LABEL)
-        self._checks = self._watch(ADMISSION_CHECKS, lambda _: rewired())
-        self._configs = self._watch(MULTIKUEUE_CONFIGS, lambda _: rewired())
-        self._clusters = self._watch(MULTIKUEUE_CLUSTERS, lambda _: rewired())
+        self._checks = self._watch(ADMISSION_CHECKS, self._wiring_changed)
+        self._configs = self._watch(MULTIKUEUE_CONFIGS, self._wiring_changed)
+        self._clusters = self._watch(MULTIKUEUE_CLUSTERS, self._wiring_changed)
         self._written = OwnWrites()
 
     def _watch(self, resource: Resource, handler: Callable[[Change], None], **options: Any) -> Informer:
@@ -59,6 +59,11 @@ class Home:
         if change.type == "DELETED":
             self._written.forget(key)
         self._touched(key)
+
+    def _wiring_changed(self, change: Change) -> None:
+        """Statuses, which are mostly our own writes, change nothing about who is connected to whom."""
+        if change.type != "MODIFIED" or change.old.get("spec") != change.new.get("spec"):
+            self._rewired()
 
     # What there is
 
