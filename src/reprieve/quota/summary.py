@@ -127,12 +127,9 @@ def _told_to_an_equal(pending: PendingQueue, claim: Claim) -> Condition | None:
     """Workloads of one kind are parked together; only the one that was tried knows why."""
     if claim.key in pending.active:
         return None
-    for other in pending:
-        condition = _quota_condition(other)
-        if condition is not None and condition.reason != "PendingEvaluation":
-            if other.fingerprint == claim.fingerprint:
-                return condition
-    return None
+    equals = (other for other in pending if other.fingerprint == claim.fingerprint)
+    told = (_quota_condition(other) for other in equals)
+    return next((each for each in told if each is not None and each.reason != "PendingEvaluation"), None)
 
 
 def inactive_message(reasons: list[tuple[str, str]]) -> str:

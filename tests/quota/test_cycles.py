@@ -1,0 +1,141 @@
+"""Promises about admission cycles, on generated worlds."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprieve.objects.decode import decode_all
+from reprieve.quota import Quota, Rules, cycle, release
+from reprieve.quota.claims import holds
+from reprieve.quota.loading import load
+from reprieve.quota.settle import QUEUES_EMPTY, STEADY, settle
+from tests.quota.conftest import examples
+from tests.quota.naive import naive_trees, naive_world
+from tests.strategies.quota import NOW, worlds
+
+Objects = list[dict[str, Any]]
+
+
+def rules(fair: bool, **more: bool) -> Rules:
+    return Rules(fair_sharing=fair, **more)  # type: ignore[arg-type]
+
+
+def react(quota: Quota) -> None:
+    """What controllers do between two cycles."""
+    for claim in sorted(quota.ledger.claims.values(), key=lambda claim: claim.key):
+        if claim.evicted:
+            quota.put_workload(release(claim.workload, NOW), NOW)
+
+
+def state_of(quota: Quota) -> Hashable:
+    """Everything that decides what the next cycle does."""
+    truce = quota.truce
+    return (
+        frozenset((key, tuple(sorted(claim.held.items()))) for key, claim in quota.ledger.claims.items()),
+        tuple(
+            (name, frozenset(queue.active), frozenset(queue.inadmissible), queue.preemptor)
+            for name, queue in sorted(quota.pending.items())
+        ),
+        frozenset((key, str(scan.tried)) for key, scan in quota.scans.items()),
+        repr(sorted((p, sorted(v.items())) for p, v in truce._times.items())),
+        repr(sorted(truce._stepped_back.items())),
+    )
+
+
+@examples(120)
+@given(objects=worlds(waiting=8), fair=st.booleans())
+def test_no_sequence_of_cycles_repeats_a_state(objects: Objects, fair: bool) -> None:
+    """Preemptions so far and reservations grow with every cycle that changes anything: there is no way back."""
+    quota = load(decode_all(objects), rules(fair), NOW)
+    seen: set[Hashable] = set()
+    measure, preemptions = (-1, -1), 0
+    for _ in range(400):
+        outcome = cycle(quota, NOW)
+        react(quota)
+        if not outcome.made_progress:
+            if not quota.has_heads():
+                return
+            continue
+        preemptions += len(outcome.evicted)
+        grown = (preemptions, len(quota.ledger.claims))
+        assert grown > measure
+        measure = grown
+        state = state_of(quota)
+        assert state not in seen
+        seen.add(state)
+    assert preemptions <= 3 * len(objects) ** 2
+
+
+@examples(60)
+@given(objects=worlds(waiting=8), fair=st.booleans())
+def test_offline_runs_settle(objects: Objects, fair: bool) -> None:
+    run = settle(load(decode_all(objects), rules(fair), NOW), NOW)
+    assert run.converged in (QUEUES_EMPTY, STEADY)
+    chances: dict[tuple[str, str], int] = {}
+    for step in run.steps:
+        for eviction in step.outcome.evicted:
+            pair = eviction.preemptor.key, eviction.victim.claim.key
+            chances[pair] = chances.get(pair, 0) + 1
+    assert all(number <= 3 for number in chances.values())
+
+
+@examples(60)
+@given(objects=worlds(held=False, waiting=8), fair=st.booleans())
+def test_usage_never_exceeds_what_the_tree_allows(objects: Objects, fair: bool) -> None:
+    quota = load(decode_all(objects), rules(fair), NOW)
+    for _ in range(12):
+        cycle(quota, NOW)
+        for node in [*quota.ledger.queues.values(), *quota.ledger.forest.cohorts.values()]:
+            for key, cell in node.cells.items():
+                assert cell.free() >= 0, (node.name, key)
+        react(quota)
+
+
+@examples(60)
+@given(objects=worlds(waiting=8), fair=st.booleans())
+def test_after_every_cycle_usage_equals_a_recomputation(objects: Objects, fair: bool) -> None:
+    quota = load(decode_all(objects), rules(fair), NOW)
+    twins = naive_trees(quota)
+    for _ in range(6):
+        cycle(quota, NOW)
+        naive_world(quota, twins).count()
+        for node in [*quota.ledger.queues.values(), *quota.ledger.forest.cohorts.values()]:
+            for key, cell in node.cells.items():
+                assert cell.usage == twins[id(node)].usage(key), (node.name, key)
+        react(quota)
+
+
+@examples(80)
+@given(objects=worlds(waiting=8, gates=True), fair=st.booleans())
+def test_gates_never_leak_a_preemption(objects: Objects, fair: bool) -> None:
+    quota = load(decode_all(objects), rules(fair, preemption_gates=True), NOW)
+    run = settle(quota, NOW)
+    for step in run.steps:
+        assert not any(eviction.preemptor.gate_closed for eviction in step.outcome.evicted)
+        for waiting in step.outcome.waiting:
+            if waiting.gated:
+                assert waiting.claim.gate_closed
+                assert waiting.reason == "AdmissionGated"
+                assert waiting.workload is None or holds(waiting.workload, "BlockedOnPreemptionGates")
+                pending = quota.pending[waiting.claim.queue]
+                assert waiting.claim.key in pending or waiting.claim.key in quota.ledger.claims
+
+
+@examples(40)
+@given(objects=worlds(waiting=8), fair=st.booleans())
+def test_equal_inputs_give_equal_answers_in_any_order(objects: Objects, fair: bool) -> None:
+    def told(these: Objects) -> list[object]:
+        run = settle(load(decode_all(these), rules(fair), NOW), NOW)
+        return [
+            (
+                sorted(r.claim.key for r in step.outcome.reserved),
+                sorted((e.victim.claim.key, e.victim.reason, e.preemptor.key) for e in step.outcome.evicted),
+                step.pending,
+                step.inadmissible,
+            )
+            for step in run.steps
+        ]
+
+    assert told(objects) == told(list(reversed(objects)))

@@ -1,0 +1,112 @@
+"""Victims against the naive reference, and the promises about them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from reprieve.objects.decode import decode_all
+from reprieve.objects.kueue import Workload
+from reprieve.quota.claims import Claim
+from reprieve.quota.loading import load
+from reprieve.quota.rules import DEFAULT_STRATEGIES, Rules
+from reprieve.quota.state import Quota
+from reprieve.quota.tree import FlavorResource
+from reprieve.quota.victims.scout import Scout
+from reprieve.quota.victims.search import Ask, Victim
+from tests.quota.conftest import examples
+from tests.quota.naive import naive_job, naive_trees, naive_world
+from tests.reference.quota.fair import FairSearch
+from tests.reference.quota.victims import classical
+from tests.strategies.quota import NOW, RESOURCES, worlds
+
+Question = tuple[Quota, Claim, dict[FlavorResource, int], frozenset[FlavorResource]]
+
+
+def question(objects: list[dict[str, Any]], rules: Rules, data: st.DataObject) -> Question:
+    """The first waiting workload asks for room in some flavors."""
+    asking = next(o for o in objects if o["metadata"]["name"] == "p0")
+    quota = load(decode_all([o for o in objects if o is not asking]), rules, NOW)
+    (view,) = decode_all([asking])
+    assert isinstance(view, Workload)
+    claim = Claim(view, "cq" + view.spec.queue_name.removeprefix("lq"), rules)
+    flavors = sorted(quota.ledger.flavors)
+    requests: dict[FlavorResource, int] = {}
+    for resource, amount in claim.demands[0].requests.items():
+        requests[FlavorResource(data.draw(st.sampled_from(flavors)), resource)] = amount
+    short = frozenset(data.draw(st.sets(st.sampled_from(sorted(requests)), min_size=1)))
+    return quota, claim, requests, short
+
+
+def found(asked: Question) -> list[Victim]:
+    quota, claim, requests, short = asked
+    return Scout(claim, quota.ledger.queues[claim.queue], quota.rules).victims(requests, short)
+
+
+def reference(asked: Question, search: Callable[..., dict[str, str]]) -> dict[str, str]:
+    quota, claim, requests, short = asked
+    twins = naive_trees(quota)
+    world = naive_world(quota, twins)
+    job = naive_job(claim, twins[id(quota.ledger.queues[claim.queue])])
+    return search(world, job, requests, short)
+
+
+@examples(80)
+@given(objects=worlds(waiting=1), data=st.data())
+def test_classical_victims_equal_the_naive_reference(
+    objects: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    asked = question(objects, Rules(), data)
+    assert {v.claim.key: v.reason for v in found(asked)} == reference(asked, classical)
+
+
+@examples(80)
+@given(
+    objects=worlds(fair=True, waiting=1),
+    strategies=st.sampled_from([DEFAULT_STRATEGIES, DEFAULT_STRATEGIES[:1], DEFAULT_STRATEGIES[1:]]),
+    data=st.data(),
+)
+def test_fair_victims_equal_the_naive_reference(
+    objects: list[dict[str, Any]], strategies: tuple[str, ...], data: st.DataObject
+) -> None:
+    asked = question(objects, Rules(fair_sharing=True, strategies=strategies), data)
+    expected = reference(asked, lambda *a: FairSearch(*a).run(strategies))
+    assert {v.claim.key: v.reason for v in found(asked)} == expected
+
+
+@examples(80)
+@given(objects=worlds(waiting=1), fair=st.booleans(), data=st.data())
+def test_no_victim_could_have_stayed(objects: list[dict[str, Any]], fair: bool, data: st.DataObject) -> None:
+    asked = question(objects, Rules(fair_sharing=fair), data)
+    victims = found(asked)
+    assume(victims)
+    quota, claim, requests, short = asked
+    ask = Ask(claim, quota.ledger.queues[claim.queue], requests, short)
+    for victim in victims:
+        victim.leave()
+    ways = [borrowing for borrowing in (True, False) if ask.fits(borrowing)]
+    assert ways, "with all victims gone there is room"
+    needed = []
+    for borrowing in ways:
+        spared = []
+        for victim in victims:
+            victim.stay()
+            spared.append(ask.fits(borrowing))
+            victim.leave()
+        needed.append(not any(spared))
+    assert any(needed)
+
+
+@examples(40)
+@given(objects=worlds(waiting=1), fair=st.booleans(), data=st.data())
+def test_looking_for_victims_changes_nothing(
+    objects: list[dict[str, Any]], fair: bool, data: st.DataObject
+) -> None:
+    asked = question(objects, Rules(fair_sharing=fair), data)
+    queues = asked[0].ledger.queues.values()
+    before = {(q.name, key): cell.free() for q in queues for key, cell in q.cells.items()}
+    found(asked)
+    after = {(q.name, key): cell.free() for q in queues for key, cell in q.cells.items()}
+    assert before.items() <= after.items()
+    assert all(key.resource in RESOURCES for _, key in after)
