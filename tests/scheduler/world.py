@@ -145,8 +145,10 @@ class World:
     def _perform(self, action: Action) -> None:
         match action:
             case Bind(pod=ref, node=where):
-                self.change("Pod", ref.name, spec={"nodeName": where})
-                self.perform(self.core.bound(action, None, self.now))
+                there = ("Pod", ref.name) in self.documents
+                if there:
+                    self.change("Pod", ref.name, spec={"nodeName": where})
+                self.perform(self.core.bound(action, None if there else "the pod is gone", self.now))
             case Preempt():
                 for nomination in action.nominations:
                     self._perform(nomination)
@@ -155,7 +157,7 @@ class World:
                 for victim in action.victims:
                     self.delete(victim.pod.name)
                 self.perform(self.core.evicted(action, {}, self.now))
-            case Nominate(pod=ref, node=where):
+            case Nominate(pod=ref, node=where) if ("Pod", ref.name) in self.documents:
                 self.change("Pod", ref.name, status={"nominatedNodeName": where})
             case Reprieve(pod=ref):
                 self.mark(ref.name, "", truth="False")

@@ -69,7 +69,7 @@ class Cycles:
     def _try(self, unit: Unit, now: float) -> Cycle:
         waiting = self._memory.preemptions.get(unit.key)
         given_up: list[Action] = []
-        with self._memory.promises.in_order(unit.pods, unit.priority):
+        with self._memory.promises.in_order(unit.key, unit.pods, unit.priority):
             holding = waiting is None or self._promise_holds(unit, waiting)
             plan = self._plan(unit, now) if holding else None
         if plan is None:
@@ -119,6 +119,7 @@ class Cycles:
         memory = self._memory
         memory.epoch += 1
         memory.preemptions.end(unit.key)
+        memory.promises.end_turn(unit.key)
         unit.patient = False
         unit.failures = 0
         actions = [*given_up]
@@ -136,7 +137,7 @@ class Cycles:
         preemptor, message = memory.ref(unit.key), _message(plan)
         nominations = []
         for key, node in plan.placements.items():
-            memory.promises.make(key, node)
+            memory.promises.make(memory.room.pods[key], node)
             nominations.append(Nominate(status.pod_ref(memory.room.pods[key]), node, message))
         victims = tuple(
             Evicted(memory.pod_ref(victim.pod), victim.node, victim.reason)

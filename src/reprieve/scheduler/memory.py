@@ -43,6 +43,7 @@ class Memory:
                 if not self.binding[key]:
                     self.queue.remove(key)
                     self.preemptions.end(key)
+                    self.promises.end_turn(key)
             return
         if unit is None:
             unit = Unit(key, 0, self.room.since(key, now))
@@ -68,9 +69,10 @@ class Memory:
     def withdraw(self, unit: str, pods: Iterable[str]) -> list[Action]:
         """Take back what was promised to the pods of a unit, and forget whom it was waiting for."""
         self.preemptions.end(unit)
+        self.promises.end_turn(unit)
         actions: list[Action] = []
         for key in self.promises.holders(pods):
-            self.promises.make(key, "")
+            self.promises.make(self.room.pods[key], "")
             actions.append(Nominate(status.pod_ref(self.room.pods[key]), ""))
         if actions:
             self.epoch += 1

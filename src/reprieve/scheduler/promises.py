@@ -10,26 +10,32 @@ from contextlib import contextmanager
 
 from reprieve.cluster import Cluster
 from reprieve.objects.core import Pod
+from reprieve.scheduler.room import unit_of
 
 
 class Promises:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._said: dict[str, str] = {}
-        self._made: dict[str, int] = {}
-        self._count = 0
+        self._unit: dict[str, str] = {}
+        self._turn: dict[str, int] = {}
+        """Units in the order in which they first held a promise."""
+        self._turns = 0
 
     def reconcile(self, pod: Pod) -> None:
         """A waiting pod was read from the API: put back what we said, if the API does not say it yet."""
         said = self._said.get(pod.key)
         if said is not None and said != pod.status.nominated_node_name:
             self._cluster.nominate(pod.key, said)
+        elif said is None and pod.status.nominated_node_name:
+            self._take_turn(pod)
 
-    def make(self, key: str, node: str) -> None:
-        self._said[key] = node
-        self._cluster.nominate(key, node)
-        self._count += 1
-        self._made[key] = self._count
+    def make(self, pod: Pod, node: str) -> None:
+        """Promise a node to a waiting pod; an empty one takes the promise back."""
+        self._said[pod.key] = node
+        self._cluster.nominate(pod.key, node)
+        if node:
+            self._take_turn(pod)
 
     def node(self, key: str) -> str:
         row = self._cluster.pods.row_of.get(key)
@@ -42,17 +48,21 @@ class Promises:
     def forget(self, key: str) -> None:
         """The pod waits no more."""
         self._said.pop(key, None)
-        self._made.pop(key, None)
+        self._unit.pop(key, None)
+
+    def end_turn(self, unit: str) -> None:
+        """The unit has its place, or starts over."""
+        self._turn.pop(unit, None)
 
     @contextmanager
-    def in_order(self, pods: Iterable[str], priority: int) -> Iterator[None]:
+    def in_order(self, unit: str, pods: Iterable[str], priority: int) -> Iterator[None]:
         """While these pods look at the nodes they were promised, later promises to equals stand aside.
 
         Each promise was made with room for the earlier ones; without this, equals that were promised the same node would wait for
         each other.
         """
         held = self.holders(pods)
-        aside = self._later_equals(held, priority) if held else {}
+        aside = self._later_equals(unit, held, priority) if held else {}
         for key in aside:
             self._cluster.nominate(key, "")
         try:
@@ -61,13 +71,19 @@ class Promises:
             for key, node in aside.items():
                 self._cluster.nominate(key, node)
 
-    def _later_equals(self, held: dict[str, str], priority: int) -> dict[str, str]:
-        cluster, first = self._cluster, min(self._made.get(key, 0) for key in held)
+    def _later_equals(self, unit: str, held: dict[str, str], priority: int) -> dict[str, str]:
+        cluster, turn = self._cluster, self._turn.get(unit, 0)
         found: dict[str, str] = {}
         for node in set(held.values()):
             for row in cluster.nominated.get(node, ()):
                 key = cluster.pods.keys[row]
-                later = self._made.get(key, 0) > first
+                later = self._turn.get(self._unit.get(key, ""), 0) > turn
                 if key not in held and later and int(cluster.pods.priority[row]) == priority:
                     found[key] = node
         return found
+
+    def _take_turn(self, pod: Pod) -> None:
+        unit = self._unit[pod.key] = unit_of(pod)
+        if unit not in self._turn:
+            self._turns += 1
+            self._turn[unit] = self._turns
