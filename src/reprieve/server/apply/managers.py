@@ -55,7 +55,9 @@ def stamp(now: datetime) -> str:
 
 def read(metadata: dict[str, Any]) -> list[Owner]:
     """The owners named by a document's metadata; entries that make no sense are dropped."""
-    entries = metadata.get("managedFields") or ()
+    entries = metadata.get("managedFields")
+    if not isinstance(entries, list):
+        return []
     return [_owner(e) for e in entries if isinstance(e, dict) and e.get("operation") in (APPLY, UPDATE)]
 
 

@@ -13,7 +13,7 @@ import jsonpatch
 import jsonpointer
 
 from reprieve.server import errors
-from reprieve.server.patch.strategic import MissingMergeKey, strategic_merge
+from reprieve.server.patch.strategic import BadPatch, strategic_merge
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.schema import schema_of
 
@@ -85,7 +85,7 @@ def _merge(current: Document, patch: Any, _: ResourceInfo) -> Any:
 def _strategic(current: Document, patch: Any, resource: ResourceInfo) -> Any:
     try:
         return strategic_merge(current, _as_object(patch), schema_of(resource))
-    except MissingMergeKey as problem:
+    except BadPatch as problem:
         raise errors.bad_request(str(problem)) from None
 
 

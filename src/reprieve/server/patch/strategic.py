@@ -24,8 +24,8 @@ ELEMENT_ORDER = "$setElementOrder/"
 _UNKNOWN = Node("any")
 
 
-class MissingMergeKey(ValueError):
-    """An item of a merged list does not say which item it is."""
+class BadPatch(ValueError):
+    """An item of a merged list does not say which item it is, or a directive is none."""
 
 
 def strategic_merge(current: dict[str, Any], patch: dict[str, Any], schema: Node) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Node)
         }
     merged = dict(current)
     if RETAIN_KEYS in patch:
-        kept = set(patch[RETAIN_KEYS])
+        kept = _directive(patch, RETAIN_KEYS)
         merged = {name: value for name, value in merged.items() if name in kept}
     for name, value in patch.items():
         if name.startswith("$"):
@@ -51,7 +51,8 @@ def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Node)
         if value is None:
             merged.pop(name, None)
         else:
-            order = patch.get(ELEMENT_ORDER + name)
+            ordered = ELEMENT_ORDER + name
+            order = _directive(patch, ordered) if ordered in patch else None
             merged[name] = _merge_values(merged.get(name), value, _child(schema, name), order)
     _apply_list_directives(merged, patch, schema)
     return merged
@@ -59,16 +60,23 @@ def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Node)
 
 def _apply_list_directives(merged: dict[str, Any], patch: dict[str, Any], schema: Node) -> None:
     """Deletions from primitive lists, and orders of lists that the patch itself does not otherwise touch."""
-    for name, value in patch.items():
+    for name in patch:
         if name.startswith(DELETE_FROM):
-            field = name.removeprefix(DELETE_FROM)
+            field, gone = name.removeprefix(DELETE_FROM), _directive(patch, name)
             if isinstance(merged.get(field), list):
-                merged[field] = [item for item in merged[field] if item not in value]
+                merged[field] = [item for item in merged[field] if item not in gone]
         elif name.startswith(ELEMENT_ORDER):
-            field = name.removeprefix(ELEMENT_ORDER)
+            field, order = name.removeprefix(ELEMENT_ORDER), _directive(patch, name)
             if patch.get(field) is None and isinstance(merged.get(field), list):
                 key = _child(schema, field).merge_key
-                merged[field] = _ordered(merged[field], merged[field], value, key)
+                merged[field] = _ordered(merged[field], merged[field], order, key)
+
+
+def _directive(patch: dict[str, Any], name: str) -> list[Any]:
+    value = patch[name]
+    if not isinstance(value, list):
+        raise BadPatch(f"{name} must be a list, got {value!r}")
+    return value
 
 
 def _merge_values(current: Any, value: Any, schema: Node, order: list[Any] | None) -> Any:
@@ -95,12 +103,12 @@ def _merge_keyed(current: list[Any], patch: list[Any], schema: Node, order: list
     merged: list[Any] = [] if replaces else list(current)
     for item in patch:
         if not isinstance(item, dict):
-            raise MissingMergeKey(f"expected an object with the merge key {key!r}, got {item!r}")
+            raise BadPatch(f"expected an object with the merge key {key!r}, got {item!r}")
         directive = item.get(DIRECTIVE)
         if directive == "replace":
             continue
         if key not in item:
-            raise MissingMergeKey(f"an item of the patch does not contain its merge key {key!r}")
+            raise BadPatch(f"an item of the patch does not contain its merge key {key!r}")
         position = _position(merged, key, item[key])
         if directive == "delete":
             merged = [m for m in merged if _key_of(m, key) != item[key]]
