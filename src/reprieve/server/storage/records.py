@@ -1,5 +1,6 @@
 """The two values storage deals in: a stored object and something that happened to one."""
 
+from sys import intern
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +19,11 @@ class _Meta(msgspec.Struct, gc=False):
 
 class _Labelled(msgspec.Struct, gc=False):
     metadata: _Meta
+
+
+def interned(labels: dict[str, str] | None) -> dict[str, str] | None:
+    """The same labels; words that many objects share are kept once."""
+    return {intern(key): intern(value) for key, value in labels.items()} if labels else None
 
 
 _decode_labels = msgspec.json.Decoder(_Labelled).decode
@@ -47,7 +53,8 @@ class Record(msgspec.Struct, gc=False, eq=False, frozen=True):
     @classmethod
     def load(cls, place: str, namespace: str, name: str, revision: int, raw: bytes) -> "Record":
         """From bytes read back; labels are the only part looked into."""
-        return cls(place, namespace, name, revision, raw, _decode_labels(raw).metadata.labels)
+        labels = interned(_decode_labels(raw).metadata.labels)
+        return cls(intern(place), intern(namespace), name, revision, raw, labels)
 
 
 class Change(msgspec.Struct, gc=False, eq=False, frozen=True):

@@ -10,11 +10,12 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from reprieve.server.errors import unavailable
 from reprieve.server.storage.journal import Journal, Row
-from reprieve.server.storage.records import ADDED, DELETED, MODIFIED, Change, Record, encode
+from reprieve.server.storage.records import ADDED, DELETED, MODIFIED, Change, Record, encode, interned
 from reprieve.server.storage.shelf import Shelf
 
 Listener = Callable[[list[Change]], None]
@@ -99,7 +100,7 @@ class Store:
         metadata["resourceVersion"] = str(revision)
         raw = encode(document)
         self._head = revision
-        return Record(place, namespace, name, revision, raw, metadata.get("labels"))
+        return Record(place, intern(namespace), name, revision, raw, interned(metadata.get("labels")))
 
     def _write(self, change: Change) -> None:
         if self._journal is None:
