@@ -78,6 +78,7 @@ class _Hard:
         self.domains = np.unique(self.ids[self.counted])
         self.counts: dict[int, int] = {int(d): int(counts[d]) for d in self.domains}
         self.minimum = Minimum(self.counts, exact)
+        self.exact = exact
 
     def copy(self) -> "_Hard":
         twin = copy.copy(self)
@@ -89,7 +90,10 @@ class _Hard:
     def floor(self) -> int:
         return self.minimum.value if len(self.counts) >= self.rule.min_domains else 0
 
-    def change(self, cls: int, slot: int, delta: int) -> None:
+    def change(self, cls: int, terminating: bool, slot: int, delta: int) -> None:
+        """A pod comes or goes. Upstream counts it here even if it is terminating or the selector is empty; `exact` does not."""
+        if self.exact and (terminating or not self.rule.counts_pods):
+            return
         if self.table[cls] and self.counted[slot]:
             domain = int(self.ids[slot])
             self.counts[domain] = self.counts.get(domain, 0) + delta
@@ -132,10 +136,10 @@ class SpreadState:
 
     def change(self, row: int, slot: int, delta: int) -> None:
         """A pod comes (+1) or goes (-1)."""
-        cluster = self._cluster
+        pods = self._cluster.pods
         if self._every_key[slot]:
             for each in self._hard:
-                each.change(int(cluster.pods.cls[row]), slot, delta)
+                each.change(int(pods.cls[row]), bool(pods.terminating[row]), slot, delta)
 
     def refused(self) -> tuple[Mask, Mask]:
         """(nodes that lack a label, nodes that would be too full), by the first constraint that objects."""

@@ -100,7 +100,8 @@ class GangSearch:
         broken = self._broken()
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
-        verdict = reprieve(bench_for(view, assigned, candidates.home_of), [*violating, *others])
+        bench = bench_for(view, assigned, candidates.home_of)
+        verdict = reprieve(bench, [*violating, *others], again=not view.faithful)
         victims = verdict.victims
         if violating and others:
             gone = set(victims)

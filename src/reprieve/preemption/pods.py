@@ -5,6 +5,7 @@ import numpy as np
 from reprieve.cluster.columns import Mask
 from reprieve.placement import UNSCHEDULABLE, Assignment, Cycle, Diagnosis
 from reprieve.preemption.importance import by_importance
+from reprieve.preemption.reprieve import reprieve
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.sweep import Sweep
 from reprieve.preemption.units import Unit, placed_members, single_unit, whole_unit
@@ -41,27 +42,20 @@ def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
     home = {row: int(cluster.pods.node[row]) for unit in units for row in unit.rows}
     mark = cluster.checkpoint()
     try:
+        bench = NodeBench(twin, home, slot)
         for unit in units:
-            _take(twin, unit, home, slot)
+            bench.take(unit)
         if not twin.allows(slot):
             return None
         ordered = by_importance(view, units)
         broken = count_violations(view, ordered)
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
-        victims, reprieved = [], []
-        for unit in (*violating, *others):
-            _return(twin, unit, home, slot)
-            if twin.allows(slot):
-                reprieved.append(unit)
-            else:
-                _take(twin, unit, home, slot)
-                victims.append(unit)
+        verdict = reprieve(bench, [*violating, *others], again=not view.faithful)
     finally:
         cluster.rollback(mark)
-    if violating and others:
-        victims = by_importance(view, victims)
-    return Selection([Assignment(cycle.row, slot, cycle)], victims, reprieved, broken)
+    victims = by_importance(view, verdict.victims) if violating and others else verdict.victims
+    return Selection([Assignment(cycle.row, slot, cycle)], victims, verdict.reprieved, broken)
 
 
 def units_on(view: View, slot: int, below: int) -> list[Unit]:
@@ -84,19 +78,30 @@ def units_on(view: View, slot: int, below: int) -> list[Unit]:
     return units
 
 
-def _take(cycle: Cycle, unit: Unit, home: dict[int, int], slot: int) -> None:
-    """Suppose a unit gone: off this node, and out of the counts wherever it is."""
-    for row in unit.rows:
-        if home[row] == slot:
-            cycle.cluster.detach(row)
-        cycle.change(row, home[row], -1)
+class NodeBench:
+    """Where units are tried for a pod on one node."""
 
+    def __init__(self, cycle: Cycle, home: dict[int, int], slot: int) -> None:
+        self._cycle = cycle
+        self._home = home
+        self._slot = slot
 
-def _return(cycle: Cycle, unit: Unit, home: dict[int, int], slot: int) -> None:
-    for row in unit.rows:
-        if home[row] == slot:
-            cycle.cluster.attach(row, slot)
-        cycle.change(row, home[row], 1)
+    def stays(self, unit: Unit) -> bool:
+        for row in unit.rows:
+            if self._home[row] == self._slot:
+                self._cycle.cluster.attach(row, self._slot)
+            self._cycle.change(row, self._home[row], 1)
+        if self._cycle.allows(self._slot):
+            return True
+        self.take(unit)
+        return False
+
+    def take(self, unit: Unit) -> None:
+        """Suppose a unit gone: off this node, and out of the counts wherever it is."""
+        for row in unit.rows:
+            if self._home[row] == self._slot:
+                self._cycle.cluster.detach(row)
+            self._cycle.change(row, self._home[row], -1)
 
 
 def best_choice(view: View, choices: list[Selection]) -> Selection:

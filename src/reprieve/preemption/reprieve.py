@@ -23,10 +23,20 @@ class Bench(Protocol):
     def stays(self, unit: Unit) -> bool: ...
 
 
-def reprieve(bench: Bench, units: Sequence[Unit]) -> Verdict:
+def reprieve(bench: Bench, units: Sequence[Unit], *, again: bool = False) -> Verdict:
+    """Try the units in order. `again`: until nobody else can return.
+
+    Under spread constraints and affinity a unit may be able to stay once a less important one does; kube-scheduler does not look again.
+    """
     verdict = Verdict([], [])
-    for unit in units:
-        (verdict.reprieved if bench.stays(unit) else verdict.victims).append(unit)
+    waiting = list(units)
+    while waiting:
+        verdict.victims.clear()
+        for unit in waiting:
+            (verdict.reprieved if bench.stays(unit) else verdict.victims).append(unit)
+        if not again or len(verdict.victims) == len(waiting):
+            break
+        waiting = list(verdict.victims)
     return verdict
 
 

@@ -1,5 +1,6 @@
 """Who makes way, unit by unit. Written from the specification, with no thought for speed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,14 +162,17 @@ class Reference:
         placed = self.place_gang(pods, minimum, running)
         answer = None
         if placed is not None:
-            victims = []
-            for unit in [*(u for u in out if counts[u]), *(u for u in out if not counts[u])]:
+
+            def stays(unit: U) -> bool:
                 self._put([unit])
                 self._tell(unit, placed, 1)
-                if not self._gang_stands(placed):
-                    self._take([unit])
-                    self._tell(unit, placed, -1)
-                    victims.append(unit)
+                if self._gang_stands(placed):
+                    return True
+                self._take([unit])
+                self._tell(unit, placed, -1)
+                return False
+
+            victims = self._try([*(u for u in out if counts[u]), *(u for u in out if not counts[u])], stays)
             ordered = [unit for unit in out if unit in victims]
             answer = Answer({p: n for p, n, _ in placed}, ordered, sum(counts[u] for u in ordered))
         for name, node in self.world.nodes.items():
@@ -176,6 +180,16 @@ class Reference:
             for pod in node.pods:
                 pod.node = name
         return answer
+
+    def _try(self, units: list[U], stays: Callable[[U], bool]) -> list[U]:
+        """Who cannot stay: one pass as upstream does it, or passes until nobody else can return."""
+        victims = [unit for unit in units if not stays(unit)]
+        while not self.faithful and victims:
+            left = [unit for unit in victims if not stays(unit)]
+            if len(left) == len(victims):
+                break
+            victims = left
+        return victims
 
     def _take(self, units: list[U]) -> None:
         for unit in units:
@@ -256,12 +270,16 @@ class Reference:
         if dynamic(state, node, []):
             ordered = self.ordered(units)
             counts = self.broken(ordered)
-            victims = []
-            for unit in [*(u for u in ordered if counts[u]), *(u for u in ordered if not counts[u])]:
+
+            def stays(unit: U) -> bool:
                 self._shift(state, unit, node, 1)
-                if not dynamic(state, node, []):
-                    self._shift(state, unit, node, -1)
-                    victims.append(unit)
+                if dynamic(state, node, []):
+                    return True
+                self._shift(state, unit, node, -1)
+                return False
+
+            tried = [*(u for u in ordered if counts[u]), *(u for u in ordered if not counts[u])]
+            victims = self._try(tried, stays)
             final = [unit for unit in ordered if unit in victims]
             answer = Answer({pod: node.name}, final, sum(counts[u] for u in final))
         for name, each in self.world.nodes.items():
