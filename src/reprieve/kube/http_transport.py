@@ -35,13 +35,14 @@ class HttpTransport:
     ) -> None:
         self._access = access
         self._credentials = credentials or credentials_of(access)
-        self._connections = connections
+        self._slots = asyncio.Semaphore(connections)
+        """Calls at once. Waiting for a slot is not part of a call's time limit; watches need none."""
         self._session: aiohttp.ClientSession | None = None
         self._presented: tuple[bytes | None, bytes | None] = (None, None)
         self._proxy = proxy_for(access)
 
     async def call(self, request: Request) -> Response:
-        async with self.stream(request) as stream:
+        async with self._slots, self.stream(request) as stream:
             return Response(stream.code, b"".join([chunk async for chunk in stream.chunks]), stream.headers)
 
     @asynccontextmanager
@@ -79,7 +80,7 @@ class HttpTransport:
         return await session.request(
             request.method, self._access.server + request.path, params=request.query or None,
             data=request.body or None, headers=headers, proxy=self._proxy, allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=total or None, connect=CONNECT_TIMEOUT), **options,
+            timeout=aiohttp.ClientTimeout(total=total or None, sock_connect=CONNECT_TIMEOUT), **options,
         )  # fmt: skip
 
     async def _session_for(self, credential: Credential) -> aiohttp.ClientSession:
@@ -92,7 +93,6 @@ class HttpTransport:
             secure = self._access.server.startswith("https")
             connector = aiohttp.TCPConnector(
                 limit=0,
-                limit_per_host=self._connections,
                 ssl=tls_context(self._access, credential) if secure else True,
                 socket_factory=_keepalive_socket,
             )

@@ -1,0 +1,151 @@
+"""Over real sockets: connections, tokens, refusals, streams, servers that are not there."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from reprieve.kube import PODS, ApiError, Client, TransportError, read_cluster
+from reprieve.kube.credentials import Credential, Static
+from reprieve.kube.http_transport import HttpTransport
+from reprieve.kube.kubeconfig import ClusterAccess
+from reprieve.kube.transport import Request
+from reprieve.server import EmbeddedServer
+
+
+@asynccontextmanager
+async def serving(handler):
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handler)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def transport(url, **options):
+    made = HttpTransport(ClusterAccess(url), **options)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def test_waiting_for_a_free_connection_does_not_count_as_a_timeout():
+    running, most = 0, 0
+
+    async def slow(request):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.02)
+        running -= 1
+        return web.Response()
+
+    async with serving(slow) as url, transport(url, connections=2) as http:
+        answers = await asyncio.gather(*(http.call(Request("GET", "/x", timeout=0.3)) for _ in range(60)))
+    assert {answer.code for answer in answers} == {200}
+    assert most == 2
+
+
+async def test_a_server_that_is_not_there_is_a_transport_error():
+    async with transport("http://127.0.0.1:1") as http:
+        with pytest.raises(TransportError, match="GET /x"):
+            await http.call(Request("GET", "/x"))
+
+
+async def test_a_server_that_does_not_answer_in_time_is_a_transport_error():
+    async def never(request):
+        await asyncio.sleep(10)
+
+    async with serving(never) as url, transport(url) as http:
+        with pytest.raises(TransportError):
+            await http.call(Request("GET", "/x", timeout=0.05))
+
+
+async def test_an_answer_cut_in_the_middle_is_a_transport_error():
+    async def cut(request):
+        response = web.StreamResponse(headers={"Content-Length": "100"})
+        await response.prepare(request)
+        await response.write(b"half")
+        request.transport.close()
+        return response
+
+    async with serving(cut) as url, transport(url) as http:
+        with pytest.raises(TransportError, match="cut off"):
+            await http.call(Request("GET", "/x"))
+
+
+async def test_a_refused_credential_is_renewed_once():
+    class Renewed(Static):
+        token = "old"
+
+        async def current(self):
+            return Credential((("Authorization", f"Bearer {self.token}"),))
+
+        def refused(self):
+            self.token = "new"
+            return True
+
+    async def check(request):
+        return web.Response(status=200 if request.headers["Authorization"] == "Bearer new" else 401)
+
+    async with serving(check) as url, transport(url, credentials=Renewed(Credential())) as http:
+        assert (await http.call(Request("GET", "/x"))).code == 200
+
+
+async def test_query_and_body_arrive_as_they_were_sent():
+    async def echo(request):
+        return web.json_response({"query": dict(request.query), "body": (await request.read()).decode()})
+
+    async with serving(echo) as url, transport(url) as http:
+        answer = await http.call(
+            Request("POST", "/x", {"labelSelector": "a in (b,c)"}, b'{"x":1}', "application/json")
+        )
+    assert answer.code == 200
+    assert b"a in (b,c)" in answer.body
+
+
+class TestTls:
+    async def test_the_servers_certificate_is_verified_and_the_token_sent(self):
+        async with (
+            EmbeddedServer(controllers=False) as server,
+            Client.from_kubeconfig(server.kubeconfig) as client,
+        ):
+            assert (await client.listing(PODS)).items == []
+
+    async def test_an_unknown_authority_is_refused_unless_told_otherwise(self):
+        async with EmbeddedServer(controllers=False) as server:
+            for access, works in (
+                (ClusterAccess(server.url, token=server.token), False),
+                (ClusterAccess(server.url, token=server.token, insecure=True), True),
+            ):
+                async with Client.from_access(access) as client:
+                    if works:
+                        assert (await client.listing(PODS)).items == []
+                    else:
+                        with pytest.raises(TransportError):
+                            await client.create(PODS, {"metadata": {"name": "a"}}, "ns")
+
+    async def test_a_wrong_token_is_unauthorized(self):
+        async with (
+            EmbeddedServer(controllers=False) as server,
+            Client.from_access(ClusterAccess(server.url, ca_data=server.ca, token="wrong")) as client,
+        ):
+            with pytest.raises(ApiError) as raised:
+                await client.listing(PODS)
+            assert raised.value.code == 401
+
+
+def test_a_cluster_is_read_without_an_event_loop_of_ones_own():
+    with EmbeddedServer(controllers=False) as server:
+        documents = read_cluster(server.kubeconfig)
+    kinds = {document["kind"] for document in documents}
+    assert "Namespace" in kinds
+    assert "PriorityClass" in kinds
