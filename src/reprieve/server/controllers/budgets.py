@@ -19,7 +19,7 @@ from reprieve.objects.selectors import matches
 from reprieve.objects.times import TimeError, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
-from reprieve.server.controllers.podindex import Pod, PodIndex
+from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
 from reprieve.server.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Record
@@ -49,6 +49,8 @@ class Budgets(Controller):
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
         self._selectors: dict[Key, LabelSelector | None] = {}
+        self._covered: dict[Key, dict[PodKey, Pod]] = {}
+        """The pods of each budget, kept as they change: a namespace may hold thousands of others."""
         self._by_namespace: dict[str, set[Key]] = {}
         for record in api.backend.store.shelf(self.place).scan(None):
             self._remember(record)
@@ -58,13 +60,18 @@ class Budgets(Controller):
     def _remember(self, record: Record) -> None:
         selector = (record.object.get("spec") or {}).get("selector")
         key = (record.namespace, record.name)
-        self._selectors[key] = msgspec.convert(selector, LabelSelector) if selector is not None else None
+        parsed = msgspec.convert(selector, LabelSelector) if selector is not None else None
+        if key not in self._selectors or self._selectors[key] != parsed:
+            pods = self._pods.in_namespace(record.namespace)
+            self._covered[key] = {pod.key: pod for pod in pods if matches(parsed, pod.labels)}
+        self._selectors[key] = parsed
         self._by_namespace.setdefault(record.namespace, set()).add(key)
 
     def changed(self, record: Record, gone: bool) -> None:
         key = (record.namespace, record.name)
         if gone:
             self._selectors.pop(key, None)
+            self._covered.pop(key, None)
             self._by_namespace.get(record.namespace, set()).discard(key)
         else:
             self._remember(record)
@@ -72,18 +79,20 @@ class Budgets(Controller):
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         pod = after or before
-        if pod is None or not self._by_namespace.get(pod.namespace) or not _matters(before, after):
-            return
-        for key in self._by_namespace[pod.namespace]:
-            selector = self._selectors[key]
-            if any(p is not None and matches(selector, p.labels) for p in (before, after)):
+        for key in self._by_namespace.get(pod.namespace, ()) if pod is not None else ():
+            covered = self._covered[key]
+            was = covered.pop(before.key, None) if before is not None else None
+            if after is not None and matches(self._selectors[key], after.labels):
+                covered[after.key] = after
+            now = covered.get(pod.key) if pod is not None else None
+            if (was is not None or now is not None) and _matters(was, now):
                 self.agenda.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
         budget = self.api.peek(self.place, key[1], key[0])
         if budget is None:
             return None
-        covered = [p for p in self._pods.in_namespace(key[0]) if matches(self._selectors[key], p.labels)]
+        covered = list(self._covered[key].values())
         now = self.api.now()
         disrupted = self._still_leaving(budget, covered, now)
         status = self._status(budget, covered, disrupted)
@@ -166,4 +175,4 @@ class Budgets(Controller):
 def _matters(before: Pod | None, after: Pod | None) -> bool:
     if before is None or after is None:
         return True
-    return (before.ready, before.deleting, before.labels) != (after.ready, after.deleting, after.labels)
+    return (before.ready, before.deleting) != (after.ready, after.deleting)

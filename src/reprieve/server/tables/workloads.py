@@ -29,6 +29,16 @@ def _count(name: str, *path: str) -> Column:
 TEMPLATE = containers("spec", "template", "spec")
 
 
+REPLICATED = (
+    NAME,
+    _count("Desired", "spec", "replicas"),
+    _count("Current", "status", "replicas"),
+    _count("Ready", "status", "readyReplicas"),
+    AGE,
+    *TEMPLATE,
+)
+
+
 def ready_of_wanted(doc: Document, _: datetime) -> str:
     return f"{at(doc, 'status', 'readyReplicas', default=0)}/{at(doc, 'spec', 'replicas', default=0)}"
 
@@ -104,21 +114,11 @@ WORKLOAD_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         SELECTOR,
     ),
     ("apps", "ReplicaSet"): (
-        NAME,
-        _count("Desired", "spec", "replicas"),
-        _count("Current", "status", "replicas"),
-        _count("Ready", "status", "readyReplicas"),
-        AGE,
-        *TEMPLATE,
+        *REPLICATED,
         SELECTOR,
     ),
     ("", "ReplicationController"): (
-        NAME,
-        _count("Desired", "spec", "replicas"),
-        _count("Current", "status", "replicas"),
-        _count("Ready", "status", "readyReplicas"),
-        AGE,
-        *TEMPLATE,
+        *REPLICATED,
         Column("Selector", lambda doc, _: labels(at(doc, "spec", "selector")), wide=True),
     ),
     ("apps", "StatefulSet"): (NAME, Column("Ready", ready_of_wanted), AGE, *TEMPLATE),
