@@ -32,7 +32,7 @@ from reprieve.kube import (
     Informer,
 )
 from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import Evicted, Nominate, Ref
+from reprieve.scheduler.actions import Bind, Evicted, Nominate, Ref
 from reprieve.scheduler.live import LiveActions
 from reprieve.scheduler.service import LiveScheduler
 
@@ -153,7 +153,7 @@ async def plain(nodes: int, count: int) -> tuple[Took, Took]:
 
             async def bind(each: tuple[int, Ref]) -> None:
                 node = names[each[0] % nodes]
-                await actions.bind(each[1], node)
+                await actions.bind(Bind("", each[1], node))
                 actions.emit(status.scheduled(each[1], node))
 
             await at_once(enumerate(refs), bind)
@@ -199,7 +199,9 @@ async def gang(nodes: int) -> tuple[Took, Took]:
             refs = await submit(client)
             await preempt_by_hand(actions, refs, lows)
             await until(pods, lambda all: not any(each.name.startswith("low") for each in all))
-            await at_once(enumerate(refs), lambda each: actions.bind(each[1], lows[each[0] * PER_NODE][1]))
+            await at_once(
+                enumerate(refs), lambda each: actions.bind(Bind("", each[1], lows[each[0] * PER_NODE][1]))
+            )
             await until(pods, gang_bound)
             return scheduled, start.since()
 

@@ -61,11 +61,13 @@ class Day:
             self.world.change("Node", name, spec={"unschedulable": not cordoned})
 
     def settle(self) -> None:
-        """What was held ends, well or badly."""
+        """What was held ends, well or badly. Bindings of a gang are repeated until they happen, so they end well."""
         if self.dice.random() < 0.3:
+            held = self.world.held
+            self.world.held = [action for action in held if not (isinstance(action, Bind) and action.insist)]
             self.world.fail("503")
-        else:
-            self.world.release()
+            self.world.held = [action for action in held if isinstance(action, Bind) and action.insist]
+        self.world.release()
 
     def end(self) -> None:
         self.world.end()

@@ -27,11 +27,15 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Put a pod on a node."""
+    """Put a pod on a node.
+
+    `insist`: the pod belongs to a gang, whose other pods are being bound as well: while the trouble may pass, do not give up.
+    """
 
     unit: str
     pod: Ref
     node: str
+    insist: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ class ActionError(Exception):
 class Actions(Protocol):
     """One method for each verb. They return when it has happened and raise `ActionError` when it has not."""
 
-    async def bind(self, pod: Ref, node: str) -> None: ...
+    async def bind(self, bind: Bind) -> None: ...
 
     async def nominate(self, nomination: Nominate) -> None: ...
 
@@ -149,8 +153,8 @@ class Recorded:
         if (verb, key) in self.refuse:
             raise ActionError(f"{verb} {key} refused")
 
-    async def bind(self, pod: Ref, node: str) -> None:
-        self._note("bind", pod.key, node)
+    async def bind(self, bind: Bind) -> None:
+        self._note("bind", bind.pod.key, bind.node)
 
     async def nominate(self, nomination: Nominate) -> None:
         self._note("nominate", nomination.pod.key, nomination.node)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reprieve.scheduler import marks, recovery, status, wakeups
-from reprieve.scheduler.actions import Action, Bind, Evicted, Preempt, Reprieve
+from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Reprieve
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import State, Unit
@@ -37,9 +37,14 @@ class Aftermath:
         memory.cluster.forget(key)
         memory.room.give_back(key)
         self._failed.add(bind.unit)
+        actions: list[Action] = [status.failed(bind.pod, f"binding to {bind.node} failed: {error}")]
+        if bind.insist:
+            # The rest of the gang may be bound: nobody less important takes its place meanwhile.
+            memory.promises.make(waiting, bind.node)
+            actions.append(Nominate(bind.pod, bind.node))
         left = memory.cluster.class_of(memory.cluster.pods.row_of[key])
         memory.queue.wake(lambda unit: wakeups.pod_left(memory.cluster, unit, bind.node, left), now)
-        return [status.failed(bind.pod, f"binding to {bind.node} failed: {error}")]
+        return actions
 
     def _unit_bound(self, key: str, now: float) -> list[Action]:
         memory = self._memory

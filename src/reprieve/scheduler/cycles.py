@@ -127,7 +127,7 @@ class Cycles:
             memory.cluster.assume(key, node)
             memory.room.take(key)
             memory.binding[unit.key] += 1
-            actions.append(Bind(unit.key, status.pod_ref(memory.room.pods[key]), node))
+            actions.append(Bind(unit.key, status.pod_ref(memory.room.pods[key]), node, unit.is_group))
         actions += self._displace(unit, plan)
         return Cycle(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 

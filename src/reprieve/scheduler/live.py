@@ -8,6 +8,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 from reprieve.kube import (
@@ -22,7 +23,15 @@ from reprieve.kube import (
 )
 from reprieve.kube.pacing import Backoff, Sleep
 from reprieve.scheduler import marks
-from reprieve.scheduler.actions import ActionError, Emit, Nominate, Ref, SetGroupCondition, SetPodCondition
+from reprieve.scheduler.actions import (
+    ActionError,
+    Bind,
+    Emit,
+    Nominate,
+    Ref,
+    SetGroupCondition,
+    SetPodCondition,
+)
 
 ATTEMPTS = 6
 
@@ -45,8 +54,8 @@ class LiveActions:
         self.pod_groups = POD_GROUPS
         """In the version that the server serves."""
 
-    async def bind(self, pod: Ref, node: str) -> None:
-        sent = False
+    async def bind(self, bind: Bind) -> None:
+        pod, node, sent = bind.pod, bind.node, False
 
         async def attempt() -> None:
             nonlocal sent
@@ -62,7 +71,7 @@ class LiveActions:
                 if where != node:
                     raise ActionError(f"already bound to {where}" if where else str(error)) from error
 
-        await self._persist(attempt)
+        await self._persist(attempt, insist=bind.insist)
 
     async def nominate(self, nomination: Nominate) -> None:
         status: dict[str, Any] = {"nominatedNodeName": nomination.node or None}
@@ -155,19 +164,20 @@ class LiveActions:
         node: str = found.spec.node_name
         return node
 
-    async def _persist(self, attempt: Callable[[], Awaitable[None]]) -> None:
-        """Until it works, is refused for good, or has been tried often enough."""
+    async def _persist(self, attempt: Callable[[], Awaitable[None]], insist: bool = False) -> None:
+        """Until it works, is refused for good, or (unless we insist) has been tried often enough."""
         backoff = Backoff(base=0.05, cap=3.0, factor=3.0, random=self._jitter)
-        for number in range(1, ATTEMPTS + 1):
+        for number in count(1):
+            last = number == ATTEMPTS and not insist
             try:
                 await attempt()
                 return
             except TransportError as error:
-                if number == ATTEMPTS:
+                if last:
                     raise ActionError(str(error)) from error
                 pause = backoff.next()
             except ApiError as error:
-                if not error.transient or number == ATTEMPTS:
+                if not error.transient or last:
                     gone = error.not_found or error.conflict
                     raise ActionError(str(error), gone=gone) from error
                 pause = max(backoff.next(), error.retry_after or 0.0)

@@ -152,7 +152,7 @@ class Shell:
     async def _bind(self, bind: Bind) -> None:
         error = None
         try:
-            await self._actions.bind(bind.pod, bind.node)
+            await self._actions.bind(bind)
         except ActionError as refused:
             error = str(refused)
             log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, refused)
