@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 Key = tuple[str, str]
 """Namespace and name."""
 RETRY = timedelta(milliseconds=200)
+AFTER_A_BUG = timedelta(seconds=30)
 WRITES_AT_ONCE = 64
 """Enough to fill a group commit, few enough to stay responsive."""
 
@@ -67,6 +68,9 @@ class Controller:
             if refusal.code not in (404, 409, 429):
                 log.warning("%s %s/%s: %s", self.place, *key, refusal)
             due = self.api.now() + RETRY if refusal.code != 404 else None
+        except Exception:  # one object that cannot be dealt with must not hold up the others
+            log.exception("%s %s/%s could not be reconciled", self.place, *key)
+            due = self.api.now() + AFTER_A_BUG
         if due is not None:
             self.agenda.add(key, due)
 

@@ -3,10 +3,11 @@
 from datetime import datetime, timedelta
 from functools import partial
 
-from reprieve.objects.times import parse_time
+from reprieve.objects.times import TimeError, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.podindex import PodIndex
+from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
 EVENT_LIFETIME = timedelta(hours=1)
@@ -29,12 +30,19 @@ class Events(Controller):
         event = self.api.peek(self.place, key[1], key[0])
         if event is None:
             return None
-        seen = (event.get("series") or {}).get("lastObservedTime") or event.get("lastTimestamp")
-        due = parse_time(seen or event["metadata"]["creationTimestamp"]) + EVENT_LIFETIME
+        due = _last_seen(event) + EVENT_LIFETIME
         if due > self.api.now():
             return due
         await self.api.delete(self.place, key[1], key[0])
         return None
+
+
+def _last_seen(event: Document) -> datetime:
+    seen = (event.get("series") or {}).get("lastObservedTime") or event.get("lastTimestamp")
+    try:
+        return parse_time(str(seen))
+    except TimeError:
+        return parse_time(event["metadata"]["creationTimestamp"])
 
 
 class OrphanedPods(Controller):
