@@ -176,6 +176,25 @@ def test_an_event_shows_when_what_and_to_whom() -> None:
     ]
 
 
+def test_an_event_of_the_newer_api_shows_the_same() -> None:
+    event = {
+        "note": "by x",
+        "reason": "Preempted",
+        "regarding": {"kind": "Pod", "name": "a"},
+        "deprecatedLastTimestamp": ago(seconds=30),
+        "deprecatedCount": 3,
+        "reportingController": "reprieve",
+    }
+    cells = row(resource("events", "events.k8s.io"), event)
+    assert [cells[c] for c in ("Last Seen", "Object", "Message", "Count", "Source")] == [
+        "30s",
+        "pod/a",
+        "by x",
+        3,
+        "reprieve",
+    ]
+
+
 def test_a_kueue_workload_shows_its_queue_and_where_quota_is_reserved() -> None:
     workload = {
         "spec": {"queueName": "main"},

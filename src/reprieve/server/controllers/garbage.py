@@ -7,6 +7,7 @@
 A dependent with several owners stays while one of them lives. Owners that never existed count as gone.
 """
 
+import logging
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -15,11 +16,13 @@ import msgspec
 
 from reprieve.server.api import Api
 from reprieve.server.controllers.agenda import Agenda
-from reprieve.server.controllers.controller import RETRY, in_parallel
+from reprieve.server.controllers.controller import AFTER_A_BUG, RETRY, in_parallel
 from reprieve.server.deletion import FOREGROUND, ORPHAN
 from reprieve.server.errors import ApiError
 from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record
+
+log = logging.getLogger(__name__)
 
 Place = tuple[str, str, str]
 """Storage key, namespace, name."""
@@ -114,6 +117,9 @@ class GarbageCollector:
                     due = await self._see_to(where)
                 except ApiError as refusal:
                     due = self._api.now() + RETRY if refusal.code != 404 else None
+                except Exception:  # one object that cannot be dealt with must not hold up the others
+                    log.exception("%s %s/%s could not be collected", *where)
+                    due = self._api.now() + AFTER_A_BUG
                 if due is not None:
                     self._agenda.add(where, due)
 

@@ -50,12 +50,14 @@ def _info(name: str, key: str, wide: bool = True, default: str = UNKNOWN) -> Col
 
 
 def last_seen(doc: Document, now: datetime) -> str:
-    seen = at(doc, "series", "lastObservedTime") or doc.get("lastTimestamp") or doc.get("eventTime")
+    stamps = (doc.get(key) for key in ("lastTimestamp", "deprecatedLastTimestamp", "eventTime"))
+    seen = at(doc, "series", "lastObservedTime") or next((stamp for stamp in stamps if stamp), None)
     return since(seen or at(doc, "metadata", "creationTimestamp"), now)
 
 
 def first_seen(doc: Document, now: datetime) -> str:
-    return since(doc.get("firstTimestamp") or doc.get("eventTime"), now)
+    first = doc.get("firstTimestamp") or doc.get("deprecatedFirstTimestamp")
+    return since(first or doc.get("eventTime"), now)
 
 
 def event_object(doc: Document, _: datetime) -> str:
@@ -65,13 +67,14 @@ def event_object(doc: Document, _: datetime) -> str:
 
 
 def event_source(doc: Document, _: datetime) -> str:
-    source = doc.get("source") or {}
-    parts = [source.get("component") or doc.get("reportingComponent", ""), source.get("host", "")]
+    source = doc.get("source") or doc.get("deprecatedSource") or {}
+    reporter = doc.get("reportingComponent") or doc.get("reportingController", "")
+    parts = [source.get("component") or reporter, source.get("host", "")]
     return ", ".join(part for part in parts if part)
 
 
 def event_count(doc: Document, _: datetime) -> int:
-    return int(at(doc, "series", "count") or doc.get("count") or 1)
+    return int(at(doc, "series", "count") or doc.get("count") or doc.get("deprecatedCount") or 1)
 
 
 def message(doc: Document, _: datetime) -> str:
@@ -108,6 +111,7 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ("", "Node"): NODE_COLUMNS,
     ("", "Namespace"): (NAME, Column("Status", text("status", "phase", default="")), AGE),
     ("", "Event"): EVENT_COLUMNS,
+    ("events.k8s.io", "Event"): EVENT_COLUMNS,
     ("", "ServiceAccount"): (
         NAME,
         Column("Secrets", lambda doc, _: len(doc.get("secrets") or ()), type="integer"),
