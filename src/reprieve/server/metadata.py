@@ -5,26 +5,20 @@ Works on raw documents in place. Knows no storage.
 
 import os
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
-from reprieve.objects.times import TimeError, parse_time
+from reprieve.objects import labels as syntax
 from reprieve.server.errors import ApiError, Cause, bad_request, forbidden_field, invalid_value, required
 from reprieve.server.registry import Document, ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _MAX_GENERATED_BASE = 58
 _MAX_ANNOTATIONS = 256 * 1024
-_MAX_LABELS = 10_000
+_LONGEST_NAME = 512
 _DNS_LABEL_NAMES = {"namespaces", "services"}
-_PATH_SEGMENT_NAMES = {
-    "roles.rbac.authorization.k8s.io",
-    "rolebindings.rbac.authorization.k8s.io",
-    "clusterroles.rbac.authorization.k8s.io",
-    "clusterrolebindings.rbac.authorization.k8s.io",
-}
 
 
 class _Owner(msgspec.Struct):
@@ -129,16 +123,17 @@ def keep_old(metadata: Document, old: Document) -> None:
             metadata.pop(key, None)
 
 
+def _problem(check: Callable[[str], str | None], text: str) -> str | None:
+    """The checks remember their answers; what is far too long for any name is not worth remembering."""
+    return check(text) if len(text) <= _LONGEST_NAME else f"must be no more than {_LONGEST_NAME} characters"
+
+
 def validate_name(resource: ResourceInfo, metadata: Document) -> list[Cause]:
     name = metadata.get("name", "")
     if not name:
         return [required("metadata.name", "name or generateName is required")]
     key = resource.storage_key
-    if key in _PATH_SEGMENT_NAMES:
-        bad = name in (".", "..") or "/" in name or "%" in name
-        problem = "may not contain '/' or '%', nor be '.' or '..'" if bad else None
-    else:
-        problem = (dns_label if key in _DNS_LABEL_NAMES else dns_subdomain)(name)
+    problem = _problem(syntax.dns_label if key in _DNS_LABEL_NAMES else syntax.dns_subdomain, name)
     return [invalid_value("metadata.name", name, problem)] if problem else []
 
 
@@ -164,7 +159,7 @@ def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
             )
         )
     for i, finalizer in enumerate(metadata.get("finalizers", ())):
-        problem = label_key(finalizer)
+        problem = _problem(syntax.label_key, finalizer)
         if problem:
             causes.append(invalid_value(f"metadata.finalizers[{i}]", finalizer, problem))
     return causes
@@ -172,11 +167,11 @@ def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
 
 def _validate_labels(labels: dict[str, str]) -> list[Cause]:
     causes = []
-    for key, value in list(labels.items())[:_MAX_LABELS]:
-        problem = label_key(key)
+    for key, value in labels.items():
+        problem = _problem(syntax.label_key, key)
         if problem:
             causes.append(invalid_value("metadata.labels", key, problem))
-        problem = label_value(value)
+        problem = _problem(syntax.label_value, value)
         if problem:
             causes.append(invalid_value("metadata.labels", value, problem))
     return causes
@@ -186,7 +181,7 @@ def _validate_annotations(annotations: dict[str, str]) -> list[Cause]:
     causes = []
     size = 0
     for key, value in annotations.items():
-        problem = label_key(key.lower())
+        problem = _problem(syntax.label_key, key.lower())
         if problem:
             causes.append(invalid_value("metadata.annotations", key, problem))
         size += len(key) + len(value)
@@ -210,11 +205,3 @@ def validate_change(resource: ResourceInfo, metadata: Document, old: Document) -
             message = "no new finalizers can be added if the object is being deleted, found new finalizers "
             causes.append(forbidden_field("metadata.finalizers", f"{message}{sorted(added)!r}"))
     return causes
-
-
-def is_time(text: Any) -> bool:
-    try:
-        parse_time(text)
-    except (TimeError, TypeError, AttributeError):
-        return False
-    return True

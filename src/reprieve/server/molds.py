@@ -13,7 +13,8 @@ from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLAS
 from reprieve.server.registry import Document
 from reprieve.server.storage.records import encode
 
-_CAPACITY = 4096
+_CAPACITY = 2048
+_LARGEST_KEY = 8192
 
 
 class Mold(NamedTuple):
@@ -47,8 +48,8 @@ class PodMolds:
         return True
 
     def keep(self, key: bytes, document: Document) -> None:
-        """Remember an admitted pod, unless its status carries the time of its admission."""
-        if "conditions" in document["status"]:
+        """Remember an admitted pod, unless it is large or its status carries the time of its admission."""
+        if "conditions" in document["status"] or len(key) > _LARGEST_KEY:
             return
         if len(self._molds) >= _CAPACITY:
             del self._molds[next(iter(self._molds))]

@@ -101,7 +101,7 @@ class Selection:
 # -- labels --------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def parse_labels(text: str) -> tuple[LabelTest, ...]:
     """`a=b,c!=d,e in (x,y),f notin (z),g,!h`; raises 400 for anything else."""
     tests: list[LabelTest] = []

@@ -6,7 +6,8 @@ from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.schema import unknown_fields
 from reprieve.server.storage.records import encode
 
-_REMEMBERED = 4096
+_REMEMBERED = 2048
+_LARGEST_REMEMBERED = 8192
 _CHOICES = ("Ignore", "Warn", "Strict")
 
 
@@ -39,9 +40,10 @@ def _unknown(resource: ResourceInfo, document: Document) -> list[str]:
         found = unknown_fields(resource, {"spec": spec})
         if found:
             return unknown_fields(resource, document)
-        if len(_known_specs) >= _REMEMBERED:
-            del _known_specs[next(iter(_known_specs))]
-        _known_specs[key] = None
+        if len(key[2]) <= _LARGEST_REMEMBERED:
+            if len(_known_specs) >= _REMEMBERED:
+                del _known_specs[next(iter(_known_specs))]
+            _known_specs[key] = None
     return unknown_fields(resource, {k: v for k, v in document.items() if k != "spec"})
 
 
