@@ -75,14 +75,14 @@ def test_fair_victims_equal_the_naive_reference(
     assert {v.claim.key: v.reason for v in found(asked)} == expected
 
 
-@examples(80)
+@examples(30)
 @given(objects=worlds(waiting=1), fair=st.booleans(), data=st.data())
 def test_no_victim_could_have_stayed(objects: list[dict[str, Any]], fair: bool, data: st.DataObject) -> None:
     asked = question(objects, Rules(fair_sharing=fair), data)
     victims = found(asked)
-    assume(victims)
     quota, claim, requests, short = asked
     ask = Ask(claim, quota.ledger.queues[claim.queue], requests, short)
+    assume(victims and not ask.fits(borrowing=True))  # preemption is only asked for when there is no room
     for victim in victims:
         victim.leave()
     ways = [borrowing for borrowing in (True, False) if ask.fits(borrowing)]

@@ -50,15 +50,15 @@ class Scan(NamedTuple):
 class _Kind:
     """Workloads of one namespace that are equal to admission."""
 
-    __slots__ = ("offers", "parked", "places", "size")
+    __slots__ = ("offered", "parked", "places", "size")
 
     def __init__(self, parked: bool) -> None:
         self.parked = parked
         self.places: list[Place] = []
         """A heap; places that are no longer valid are dropped when they come up."""
         self.size = 0
-        self.offers = 0
-        """How often its first place stands in the heap of the queue."""
+        self.offered: Place | None = None
+        """The place that speaks for the kind in the heap of the queue; never behind its first one."""
 
 
 class PendingQueue:
@@ -150,19 +150,22 @@ class PendingQueue:
         """Take the first one out to be tried."""
         self._pops += 1
         while self._offers:
-            place, kind = self._offers[0]
+            place, kind = heappop(self._offers)
             key = place[4]
-            valid = self._places.get(key) is place and self._kind_of.get(key) is kind
-            if valid and (kind is None or not kind.parked):
-                claim = self._claims[key]
-                self._take_out(key)
-                self.in_flight = claim
-            heappop(self._offers)
             if kind is not None:
-                kind.offers -= 1
+                if kind.offered is not place:
+                    continue
+                kind.offered = None
+                if kind.parked or self._first(kind) is not place:
+                    self._offer(kind)
+                    continue
+            elif self._places.get(key) is not place:
+                continue
+            claim = self.in_flight = self._claims[key]
+            self._take_out(key)
+            if kind is not None:
                 self._offer(kind)
-            if self.in_flight is not None:
-                return self.in_flight
+            return claim
         return None
 
     def requeue(self, claim: Claim, reason: str, ready: bool, scan: Scan | None) -> None:
@@ -232,9 +235,7 @@ class PendingQueue:
         heappush(kind.places, place)
         if not kind.parked:
             self._active += 1
-            if kind.places[0] is place:
-                kind.offers += 1
-                heappush(self._offers, (place, kind))
+            self._offer(kind)
 
     def _place(self, claim: Claim, sticky: bool) -> Place:
         self._pushes += 1
@@ -242,14 +243,18 @@ class PendingQueue:
         self._places[claim.key] = place
         return place
 
-    def _offer(self, kind: _Kind) -> None:
-        """Make sure the first of an active kind can come up."""
+    def _first(self, kind: _Kind) -> Place | None:
         places = kind.places
         while places and self._places.get(places[0][4]) is not places[0]:
             heappop(places)
-        if places and not kind.parked and not kind.offers:
-            kind.offers += 1
-            heappush(self._offers, (places[0], kind))
+        return places[0] if places else None
+
+    def _offer(self, kind: _Kind) -> None:
+        """Make sure the first of an active kind can come up."""
+        first = self._first(kind)
+        if first is not None and not kind.parked and (kind.offered is None or first < kind.offered):
+            kind.offered = first
+            heappush(self._offers, (first, kind))
 
     def _take_out(self, key: str) -> None:
         if self._is_active(key):
@@ -276,9 +281,9 @@ class PendingQueue:
 
     def _wake(self, kind: _Kind, ready: Callable[[Claim], bool]) -> bool:
         """Whether the kind is active now. All of it are in one namespace, so one may speak for all."""
-        self._offer(kind)
         if kind.parked:
-            if kind.places and not ready(self._claims[kind.places[0][4]]):
+            first = self._first(kind)
+            if first is not None and not ready(self._claims[first[4]]):
                 return False
             kind.parked = False
             self._active += kind.size

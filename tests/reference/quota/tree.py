@@ -72,10 +72,10 @@ class Node:
     def queues(self) -> list["Node"]:
         return [self] if self.is_queue else [queue for child in self.children for queue in child.queues()]
 
-    def keys(self) -> set[Key]:
+    def counted(self) -> set[Key]:
         """With quota of this node or below."""
         return (
-            set(self.limits).union(*(child.keys() for child in self.children))
+            set(self.limits).union(*(child.counted() for child in self.children))
             if self.children
             else set(self.limits)
         )
@@ -85,12 +85,12 @@ class Node:
         if self.parent is None:
             return 0.0, self.weight, False
         borrowed: dict[str, int] = {}
-        for key in self.keys():
+        for key in self.counted():
             if self.borrows(key):
                 borrowed[key[1]] = borrowed.get(key[1], 0) + self.usage(key) - self.subtree(key)
         ratios = [0.0]
         for resource, amount in borrowed.items():
-            lendable = sum(self.parent.potential(key) for key in self.root().keys() if key[1] == resource)
+            lendable = sum(self.parent.potential(key) for key in self.root().counted() if key[1] == resource)
             if lendable > 0:
                 ratios.append(amount * 1000.0 / lendable)
         return max(ratios), self.weight, bool(borrowed)

@@ -1,0 +1,209 @@
+"""The queue of waiting workloads: its order, what wakes whom, and the fast queue against a plain one."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprieve.objects.decode import decode_all
+from reprieve.objects.kueue import Workload
+from reprieve.quota.claims import Claim
+from reprieve.quota.pending import (
+    FAILED_AFTER_NOMINATION,
+    GENERIC,
+    NAMESPACE_MISMATCH,
+    NO_FIT,
+    PENDING_PREEMPTION,
+    PREEMPTION_GATED,
+    PREEMPTION_NO_CANDIDATES,
+    PendingQueue,
+)
+from reprieve.quota.rules import Rules
+from tests.quota.conftest import examples
+from tests.strategies.quota import workload
+
+REASONS = (
+    FAILED_AFTER_NOMINATION,
+    GENERIC,
+    NAMESPACE_MISMATCH,
+    NO_FIT,
+    PENDING_PREEMPTION,
+    PREEMPTION_GATED,
+    PREEMPTION_NO_CANDIDATES,
+)
+
+
+def claim(name: str, priority: int = 0, cpu: int = 1, age: int = 10, namespace: str = "default") -> Claim:
+    document: dict[str, Any] = workload(name, 0, {"cpu": cpu}, 1, priority, age)
+    document["metadata"]["namespace"] = namespace
+    (view,) = decode_all([document])
+    assert isinstance(view, Workload)
+    return Claim(view, "cq0", Rules())
+
+
+def queue_of(*claims: Claim, strict: bool = False) -> PendingQueue:
+    queue = PendingQueue(strict)
+    for each in claims:
+        queue.put(each, ready=True, unchanged=lambda _: False)
+    return queue
+
+
+def drain(queue: PendingQueue) -> list[str]:
+    keys = []
+    while (head := queue.pop()) is not None:
+        keys.append(head.key.removeprefix("default/"))
+        queue.remove(head.key)
+    return keys
+
+
+def test_higher_priority_goes_first_then_age_then_uid() -> None:
+    queue = queue_of(claim("c", age=5), claim("b", age=5), claim("a", age=9), claim("d", priority=1, age=1))
+    assert drain(queue) == ["d", "a", "b", "c"]
+
+
+def test_a_preemptor_whose_victims_leave_goes_first_unless_the_queue_is_strict() -> None:
+    for strict, first in ((False, "low"), (True, "high")):
+        queue = queue_of(claim("low"), strict=strict)
+        head = queue.pop()
+        assert head is not None
+        queue.requeue(head, PENDING_PREEMPTION, ready=True, scan=None)
+        queue.put(claim("high", priority=5, cpu=2), ready=True, unchanged=lambda _: False)
+        assert drain(queue)[0] == first
+
+
+def test_a_hopeless_workload_takes_its_equals_along() -> None:
+    queue = queue_of(claim("a", age=9), claim("b"), claim("other", cpu=2, age=10))
+    head = queue.pop()
+    assert head is not None
+    queue.requeue(head, NO_FIT, ready=True, scan=None)
+    assert set(queue.active) == {"default/other"}
+    queue.put(claim("late"), ready=True, unchanged=lambda _: False)
+    assert "default/late" in queue.inadmissible
+    queue.flush(lambda _: True)
+    assert drain(queue) == ["b", "late", "other", "a"]
+
+
+def test_a_gated_workload_is_parked_alone_and_a_strict_queue_keeps_it_in_front() -> None:
+    for strict, active in ((False, {"default/b"}), (True, {"default/a", "default/b"})):
+        queue = queue_of(claim("a", age=20), claim("b"), strict=strict)
+        head = queue.pop()
+        assert head is not None
+        queue.requeue(head, PREEMPTION_GATED, ready=True, scan=None)
+        assert set(queue.active) == active
+
+
+def test_a_flush_wakes_only_namespaces_that_still_match() -> None:
+    queue = queue_of(claim("a"), claim("b", namespace="foreign"))
+    head = queue.pop()
+    assert head is not None
+    queue.requeue(head, NO_FIT, ready=True, scan=None)
+    assert not queue.has_active
+    queue.flush(lambda each: each.workload.namespace == "default")
+    assert set(queue.active) == {"default/a"}
+    assert set(queue.inadmissible) == {"foreign/b"}
+
+
+def test_a_change_that_does_not_matter_leaves_a_parked_workload_parked() -> None:
+    queue = queue_of(claim("a"))
+    head = queue.pop()
+    assert head is not None
+    queue.requeue(head, GENERIC, ready=True, scan=None)
+    queue.put(claim("a"), ready=True, unchanged=lambda _: True)
+    assert set(queue.inadmissible) == {"default/a"}
+    queue.put(claim("a"), ready=True, unchanged=lambda _: False)
+    assert set(queue.active) == {"default/a"}
+
+
+@dataclass
+class PlainQueue:
+    """The same rules with plain dictionaries and a sort."""
+
+    strict: bool
+    active: dict[str, Claim] = field(default_factory=dict)
+    inadmissible: dict[str, Claim] = field(default_factory=dict)
+    hopeless: set[object] = field(default_factory=set)
+    preemptor: str = ""
+    in_flight: Claim | None = None
+
+    def put(self, claim: Claim, ready: bool) -> None:
+        if claim.key in self.active:
+            self.active[claim.key] = claim
+            return
+        self.inadmissible.pop(claim.key, None)
+        parked = not ready or (not self.strict and claim.fingerprint in self.hopeless)
+        (self.inadmissible if parked else self.active)[claim.key] = claim
+
+    def pop(self) -> Claim | None:
+        if not self.active:
+            return None
+        head = min(
+            self.active.values(),
+            key=lambda c: (self.strict or c.key != self.preemptor, -c.priority, c.queued_at, c.uid, c.key),
+        )
+        self.in_flight = self.active.pop(head.key)
+        return head
+
+    def requeue(self, claim: Claim, reason: str) -> None:
+        self.in_flight = None
+        at_once = (
+            reason != NAMESPACE_MISMATCH
+            if self.strict
+            else reason in (FAILED_AFTER_NOMINATION, PENDING_PREEMPTION)
+        )
+        if reason == PENDING_PREEMPTION:
+            self.preemptor = claim.key
+        if at_once:
+            self.active[claim.key] = claim
+            return
+        self.inadmissible[claim.key] = claim
+        if reason in (NO_FIT, PREEMPTION_NO_CANDIDATES) and not self.strict:
+            self.hopeless.add(claim.fingerprint)
+            for key in [k for k, c in self.active.items() if c.fingerprint == claim.fingerprint]:
+                self.inadmissible[key] = self.active.pop(key)
+
+    def remove(self, key: str) -> None:
+        self.active.pop(key, None)
+        self.inadmissible.pop(key, None)
+        if self.preemptor == key:
+            self.preemptor = ""
+
+    def flush(self) -> None:
+        self.hopeless.clear()
+        self.active |= self.inadmissible
+        self.inadmissible.clear()
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("put"), st.integers(0, 7), st.booleans(), st.integers(0, 1)),
+    st.tuples(st.just("try"), st.sampled_from(REASONS)),
+    st.tuples(st.just("remove"), st.integers(0, 7)),
+    st.tuples(st.just("flush")),
+)
+
+
+@examples(150)
+@given(strict=st.booleans(), steps=st.lists(STEPS, max_size=30))
+def test_kinds_behave_like_a_plain_queue(strict: bool, steps: list[tuple[Any, ...]]) -> None:
+    fast, plain = PendingQueue(strict), PlainQueue(strict)
+    for step in steps:
+        if step[0] == "put":
+            _, number, ready, namespace = step
+            one = claim(f"w{number}", number % 3, 1 + number % 2, number, f"ns{namespace}")
+            fast.put(one, ready, unchanged=lambda _: False)
+            plain.put(one, ready)
+        elif step[0] == "try":
+            head, other = fast.pop(), plain.pop()
+            assert (head and head.key) == (other and other.key)
+            if head is not None and other is not None:
+                fast.requeue(head, step[1], ready=True, scan=None)
+                plain.requeue(other, step[1])
+        elif step[0] == "remove":
+            for namespace in range(2):
+                fast.remove(f"ns{namespace}/w{step[1]}")
+                plain.remove(f"ns{namespace}/w{step[1]}")
+        else:
+            fast.flush(lambda _: True)
+            plain.flush()
+        assert (set(fast.active), set(fast.inadmissible)) == (set(plain.active), set(plain.inadmissible))
+        assert fast.has_active == bool(plain.active)
