@@ -181,12 +181,15 @@ def test_pods_are_scheduled_and_jobs_run_to_their_end(tmp_path: Path) -> None:
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}}
     with up(tmp_path, "--run-for", "200ms", "--nodes", "a=1:cpu=1") as running:
-        assert re.search(r"Dashboard\s+http://127\.0\.0\.1:\d+/", running.text)
+        dashboard = re.search(r"Dashboard\s+(http://127\.0\.0\.1:\d+/)", running.text)
+        assert dashboard is not None
         request(running.kubeconfig, "/apis/batch/v1/namespaces/default/jobs", job)
         deadline = time.monotonic() + READY_SECONDS
         while not running.get("/apis/batch/v1/namespaces/default/jobs/j")["status"].get("succeeded"):
             assert time.monotonic() < deadline, running.get("/api/v1/pods")
             time.sleep(0.1)
+        with urllib.request.urlopen(dashboard[1], timeout=10) as page:
+            assert b"<html" in page.read()
         assert "Stopped" in running.stop()
         assert running.process.returncode == 0
 

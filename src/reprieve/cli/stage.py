@@ -79,6 +79,7 @@ async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
 async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: EmbeddedServer) -> None:
     """In this process, but over HTTP as everywhere else."""
     from reprieve.config import Configuration
+    from reprieve.dashboard import attach
     from reprieve.kube import Client
     from reprieve.scheduler.process import Process, load
 
@@ -89,7 +90,13 @@ async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: E
     client = await stack.enter_async_context(Client.from_kubeconfig(cluster.kubeconfig))
     port = options.dashboard_port or _free_port()
     process = Process(
-        client, Configuration.load(document), options.controllers, "127.0.0.1", port, leader_election=False
+        client,
+        Configuration.load(document),
+        options.controllers,
+        "127.0.0.1",
+        port,
+        leader_election=False,
+        page=attach,
     )
     tasks = await stack.enter_async_context(asyncio.TaskGroup())
     stack.callback(tasks.create_task(process.run(), name="controllers").cancel)
