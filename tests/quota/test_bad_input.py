@@ -1,0 +1,161 @@
+"""What makes no sense is set aside with its reason, and the rest of the tree keeps working."""
+
+from typing import Any
+
+import pytest
+
+import reprieve
+from tests.strategies.quota import kueue, workload
+
+NOW = "2026-08-23T12:00:00Z"
+Document = dict[str, Any]
+
+
+def queue(name: str, nominal: str = "4", cohort: str = "", flavor: str = "default", **spec: Any) -> Document:
+    resource = {"name": "cpu", "nominalQuota": nominal}
+    group = {"coveredResources": ["cpu"], "flavors": [{"name": flavor, "resources": [resource]}]}
+    body: Document = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
+    if cohort:
+        body["cohortName"] = cohort
+    return kueue("ClusterQueue", name, body)
+
+
+def local(number: int, cluster_queue: str) -> Document:
+    return kueue("LocalQueue", f"lq{number}", {"clusterQueue": cluster_queue}, namespace="default")
+
+
+def admit(*objects: Document) -> Document:
+    flavor = kueue("ResourceFlavor", "default")
+    answer: Document = reprieve.admit([flavor, *objects], now=NOW).to_dict()
+    return answer
+
+
+GOOD = [queue("good"), local(0, "good"), workload("fine", 0, {"cpu": 1}, 1, 0, 10)]
+
+
+def refused(objects: list[Document], key: str = "default/bad") -> Document:
+    answer = admit(*GOOD, *objects)
+    assert "default/fine" in answer["admitted"], "the rest keeps working"
+    assert key in answer["unadmitted"]
+    waiting: Document = answer["waiting"][key]
+    return waiting
+
+
+def test_a_circle_of_cohorts_sets_its_queues_aside() -> None:
+    circle = [kueue("Cohort", "a", {"parentName": "b"}), kueue("Cohort", "b", {"parentName": "a"})]
+    objects = [
+        *circle,
+        queue("round", cohort="a"),
+        local(1, "round"),
+        workload("bad", 1, {"cpu": 1}, 1, 0, 10),
+    ]
+    waiting = refused(objects)
+    assert waiting["reason"] == "HasCycle"
+    assert "cycle" in waiting["message"]
+
+
+def test_a_cohort_that_is_its_own_parent_is_a_circle() -> None:
+    objects = [kueue("Cohort", "a", {"parentName": "a"}), queue("round", cohort="a"), local(1, "round")]
+    assert refused([*objects, workload("bad", 1, {"cpu": 1}, 1, 0, 10)])["reason"] == "HasCycle"
+
+
+def test_quota_for_an_undeclared_flavor_makes_the_queue_inactive() -> None:
+    objects = [queue("ghost", flavor="nowhere"), local(1, "ghost"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)]
+    waiting = refused(objects)
+    assert waiting["reason"] == "FlavorNotFound"
+    assert "nowhere" in waiting["message"]
+
+
+def test_a_flavor_in_two_resource_groups_is_named() -> None:
+    double = queue("double")
+    resource = {"name": "memory", "nominalQuota": "1"}
+    second = {"coveredResources": ["memory"], "flavors": [{"name": "default", "resources": [resource]}]}
+    double["spec"]["resourceGroups"].append(second)
+    waiting = refused([double, local(1, "double"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)])
+    assert waiting["reason"] == "Misconfigured"
+    assert "flavor default is in resource group 0 already" in waiting["message"]
+
+
+def test_negative_quota_is_named_and_lends_nothing() -> None:
+    objects = [
+        queue("minus", nominal="-5", cohort="both"),
+        local(1, "minus"),
+        queue("plus", cohort="both"),
+        local(2, "plus"),
+    ]
+    objects += [workload("bad", 1, {"cpu": 1}, 1, 0, 10), workload("other", 2, {"cpu": 4}, 1, 0, 10)]
+    waiting = refused(objects)
+    assert "must not be negative, got -5" in waiting["message"]
+    assert "default/other" in admit(*GOOD, *objects)["admitted"]
+
+
+def test_a_negative_quota_of_a_cohort_does_not_count() -> None:
+    group = queue("x", nominal="-3")["spec"]["resourceGroups"]
+    objects = [
+        kueue("Cohort", "both", {"resourceGroups": group}),
+        queue("plus", cohort="both"),
+        local(1, "plus"),
+    ]
+    answer = admit(*objects, workload("other", 1, {"cpu": 4}, 1, 0, 10))
+    assert "default/other" in answer["admitted"]
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ([], "LocalQueue lq1 doesn't exist"),
+        ([local(1, "gone")], "ClusterQueue gone doesn't exist"),
+        (
+            [kueue("LocalQueue", "lq1", {"clusterQueue": "good", "stopPolicy": "Hold"}, namespace="default")],
+            "LocalQueue lq1 is inactive",
+        ),
+    ],
+)
+def test_a_workload_without_a_queue_says_so(objects: list[Document], message: str) -> None:
+    assert refused([*objects, workload("bad", 1, {"cpu": 1}, 1, 0, 10)])["message"] == message
+
+
+def test_a_priority_class_that_is_gone_parks_the_workload() -> None:
+    reference = {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": "gone"}
+    bad = workload("bad", 0, {"cpu": 1}, 1, 1000, 10, priorityClassRef=reference)
+    waiting = refused([bad])
+    assert waiting["message"] == "WorkloadPriorityClass gone doesn't exist"
+    known = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": "gone"},
+        "value": 1000,
+    }
+    assert "default/bad" in admit(*GOOD, known, bad)["admitted"]
+
+
+def test_a_stopped_queue_keeps_its_workloads_waiting_but_lends_its_quota() -> None:
+    objects = [
+        queue("off", cohort="both", stopPolicy="Hold"),
+        local(1, "off"),
+        queue("on", cohort="both"),
+        local(2, "on"),
+    ]
+    objects += [workload("bad", 1, {"cpu": 1}, 1, 0, 10), workload("big", 2, {"cpu": 8}, 1, 0, 10)]
+    assert refused(objects)["reason"] == "Stopped"
+    assert "default/big" in admit(*GOOD, *objects)["admitted"]
+
+
+def test_a_request_above_its_own_limit_is_refused() -> None:
+    bad = workload("bad", 0, {"cpu": 2}, 1, 0, 10)
+    bad["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1"}
+    waiting = refused([bad])
+    assert waiting["reason"] == "Misconfigured"
+    assert "requests must not exceed its limits" in waiting["message"]
+
+
+def test_numbers_too_large_to_count_do_not_wrap() -> None:
+    huge = workload("bad", 0, {"cpu": "9223372036854775807"}, 3, 0, 10)
+    assert refused([huge])["reason"] == "ExceedsMaxQuota"
+
+
+def test_a_question_about_a_workload_that_is_not_there_names_those_that_are() -> None:
+    from reprieve.objects.errors import ReprieveError
+
+    with pytest.raises(ReprieveError, match="default/fine"):
+        reprieve.plan(GOOD, "Workload/default/nobody", now=NOW)
