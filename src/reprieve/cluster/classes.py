@@ -58,8 +58,8 @@ class PodClass:
         self.labels: Mapping[str, str] = labels
         self.spec: PodSpec = spec
         self.requests = _requests(pod)
-        self.filled = nonzero_requests(spec, pod.status)
-        self.score_cpu, self.score_memory = nonzero_requests(_without_pod_level(spec))
+        self.filled = _bounded(nonzero_requests(spec, pod.status))
+        self.score_cpu, self.score_memory = _bounded(nonzero_requests(_without_pod_level(spec)))
         self.asks: tuple[tuple[int, int], ...] = ()
         self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec)))
         self.spread: tuple[Spread, ...] = spread_constraints(spec, labels, "DoNotSchedule")
@@ -92,13 +92,21 @@ class ClassTable:
         self._nodes = nodes
         self._by_key: dict[bytes, PodClass] = {}
         self.all: list[PodClass] = []
-        self.requests: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
-        """What a pod of each class (columns) asks of each resource (rows); every pod asks for one of `pods`."""
+        self._requests: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
         self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
         self.with_ports: Mask = np.zeros(0, dtype=np.bool_)
         self.anti_affine: list[PodClass] = []
         """Classes with required anti-affinity: theirs is the veto that others must heed."""
         self.with_terms: list[PodClass] = []
+
+    @property
+    def requests(self) -> Ints:
+        """What a pod of each class (columns) asks of each resource (rows); every pod asks for one of `pods`."""
+        missing = len(self._nodes.resources) - self._requests.shape[0]
+        if missing:
+            pad = np.zeros((missing, self._requests.shape[1]), dtype=np.int64)
+            self._requests = np.concatenate([self._requests, pad])
+        return self._requests
 
     def __getitem__(self, id: int) -> PodClass:
         return self.all[id]
@@ -116,15 +124,12 @@ class ClassTable:
         asked[PODS] = 1
         fresh.asks = tuple(sorted((index, number) for index, number in asked.items() if number))
         self.all.append(fresh)
-        count, rows = len(self.all), len(self._nodes.resources)
-        if rows > self.requests.shape[0]:
-            pad = np.zeros((rows - self.requests.shape[0], self.requests.shape[1]), dtype=np.int64)
-            self.requests = np.concatenate([self.requests, pad])
-        self.requests = grown(self.requests, count)
+        count = len(self.all)
+        self._requests = grown(self.requests, count)
         self.filled = grown(self.filled, count)
         self.with_ports = grown(self.with_ports, count)
         for index, number in fresh.asks:
-            self.requests[index, fresh.id] = number
+            self._requests[index, fresh.id] = number
         self.filled[:, fresh.id] = fresh.filled
         self.with_ports[fresh.id] = bool(fresh.ports)
         if fresh.anti_affinity:
@@ -169,6 +174,10 @@ def _requests(pod: Pod) -> dict[str, int]:
             path = f"spec.containers[].resources.requests[{name}]"
             raise InvalidObject(path, number, f"a request must not be negative, is {number}", where)
     return {name: min(number, MOST) for name, number in asked.items()}
+
+
+def _bounded(pair: tuple[int, int]) -> tuple[int, int]:
+    return min(pair[0], MOST), min(pair[1], MOST)
 
 
 def _without_pod_level(spec: PodSpec) -> PodSpec:

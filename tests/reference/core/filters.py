@@ -100,7 +100,7 @@ class Least:
 
 class State:
     def __init__(self, world: World, pod: P, faithful: bool) -> None:
-        self.world, self.pod = world, pod
+        self.world, self.pod, self.faithful = world, pod, faithful
         self.near: dict[tuple[str, str], int] = {}
         self.apart: dict[tuple[str, str], int] = {}
         self.vetoes: dict[tuple[str, str], int] = {}
@@ -134,6 +134,10 @@ class State:
         if not self.skipped:
             self._affinity(other, node, delta)
         for rule, counts, least in zip(self.rules, self.counts, self.least, strict=True):
+            selector = rule.label_selector
+            empty = selector is not None and not (selector.match_labels or selector.match_expressions)
+            if not self.faithful and (other.terminating or empty):
+                continue
             if (
                 other.namespace == self.pod.namespace
                 and matches(rule.label_selector, other.labels)

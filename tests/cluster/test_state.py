@@ -1,0 +1,253 @@
+"""The cluster in memory: however objects come, the state is the same; what is only supposed leaves no trace."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reprieve.cluster import LOST, NOWHERE, Cluster
+from reprieve.config import Configuration
+from reprieve.objects.core import Node, Pod
+from reprieve.objects.decode import decode
+from reprieve.objects.errors import InvalidObject
+from reprieve.objects.meta import Object
+from reprieve.objects.policy import PodDisruptionBudget
+from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.preemption import decide
+from tests.strategies.cluster import Document, scene
+
+quiet = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def bulk(documents: list[Document]) -> Cluster:
+    cluster = Cluster()
+    for each in documents:
+        cluster.set(decode(each))
+    return cluster
+
+
+def picture(cluster: Cluster) -> dict[str, object]:
+    """Everything a decision reads, by name."""
+    nodes, pods = cluster.nodes, cluster.pods
+    resources = sorted(nodes.resource_index.items())
+
+    def usage(slot: int) -> dict[str, tuple[int, int]]:
+        return {
+            name: (int(nodes.allocatable[i, slot]), int(nodes.used[i, slot]))
+            for name, i in resources
+            if nodes.allocatable[i, slot] or nodes.used[i, slot]
+        }
+
+    return {
+        "order": [nodes.names[slot] for slot in nodes.order],
+        "nodes": {name: usage(slot) for name, slot in nodes.slot_of.items()},
+        "filled": {name: nodes.filled[:, slot].tolist() for name, slot in nodes.slot_of.items()},
+        "pods": {
+            key: (
+                nodes.names[pods.node[row]] if pods.node[row] >= 0 else int(pods.node[row]),
+                int(pods.priority[row]),
+                int(pods.start[row]),
+                cluster.groups.keys[pods.group[row]] if pods.group[row] >= 0 else "",
+                dict(cluster.class_of(row).requests),
+            )
+            for key, row in pods.row_of.items()
+        },
+        "order of pods": sorted(pods.row_of, key=lambda key: pods.sequence[pods.row_of[key]]),
+        "groups": {
+            key: int(cluster.groups.priority[n])
+            for key, n in cluster.groups.number_of.items()
+            if cluster.groups.exists[n]
+        },
+        "budgets": [budget.key for budget in cluster.budgets.all],
+        "nominated": {
+            node: sorted(pods.keys[row] for row in rows) for node, rows in cluster.nominated.items()
+        },
+    }
+
+
+@quiet
+@given(st.integers(0, 2**32))
+def test_one_by_one_with_detours_leads_to_the_same_state_as_in_bulk(seed: int) -> None:
+    random = Random(seed)
+    documents, target = scene(random)
+    cluster = Cluster()
+    for document in documents:
+        if random.random() < 0.3:
+            _detour(cluster, random, document)
+        cluster.set(decode(document))
+    for document in random.sample(documents, len(documents) // 3):
+        cluster.set(decode(_altered(random, document)))
+        cluster.set(decode(document))
+    expected = bulk(documents)
+    assert picture(cluster) == picture(expected)
+    config = Configuration.load(None)
+    assert decide(cluster, target, config, 0) == decide(expected, target, config, 0)
+
+
+def _detour(cluster: Cluster, random: Random, document: Document) -> None:
+    """The object, or a stranger, comes and goes again."""
+    stranger = {**document, "metadata": {**document["metadata"], "name": "stranger"}}
+    for each in random.sample([document, stranger], random.randint(1, 2)):
+        view = decode(_altered(random, each))
+        cluster.set(view)
+        cluster.remove(type(view), view.key)
+
+
+def _altered(random: Random, document: Document) -> Document:
+    meta = {
+        **document["metadata"],
+        "labels": {**document["metadata"].get("labels", {}), "app": random.choice(("one", "two"))},
+    }
+    changed = {**document, "metadata": meta}
+    if document["kind"] == "Pod" and random.random() < 0.5:
+        changed["spec"] = {
+            **document["spec"],
+            "priority": 5,
+            "nodeName": random.choice(("", "node-0", "elsewhere")),
+        }
+    if document["kind"] == "Node":
+        changed["status"] = {"allocatable": {"cpu": "1", "pods": "3", "other.test/thing": "2"}}
+    if document["kind"] == "PodGroup":
+        changed["spec"] = {**document["spec"], "priority": 7}
+    return changed
+
+
+@quiet
+@given(st.integers(0, 2**32))
+def test_a_rollback_leaves_no_trace(seed: int) -> None:
+    random = Random(seed)
+    documents, _ = scene(random)
+    cluster = bulk(documents)
+    before = picture(cluster)
+    mark = cluster.checkpoint()
+    rows = np.array(list(cluster.pods.row_of.values()), dtype=np.int32)
+    placed = rows[cluster.pods.node[rows] >= 0]
+    cluster.detach_all(placed[: len(placed) // 2])
+    for row in placed[len(placed) // 2 :].tolist():
+        cluster.detach(row)
+    for row in rows.tolist():
+        cluster.attach(row, int(random.choice(cluster.nodes.order)))
+    cluster.rollback(mark)
+    assert picture(cluster) == before
+
+
+def pod(name: str, **spec: object) -> Pod:
+    return decode(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "a"}, "spec": spec}
+    )
+
+
+def node(name: str, **allocatable: str) -> Node:
+    status = {"allocatable": {"cpu": "4", "pods": "10", **allocatable}}
+    return decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
+
+
+def containers(**requests: str) -> list[Document]:
+    return [{"name": "c", "resources": {"requests": requests}}]
+
+
+def test_a_pod_on_an_unknown_node_counts_once_the_node_comes() -> None:
+    cluster = Cluster()
+    cluster.set(pod("p", nodeName="n", containers=containers(cpu="1")))
+    assert cluster.pods.node[0] == LOST
+    cluster.set(node("n"))
+    assert cluster.nodes.used[0, cluster.pods.node[0]] == 1000
+    cluster.remove(Node, "n")
+    assert cluster.pods.node[0] == LOST
+
+
+def test_an_assumed_pod_stays_where_it_was_assumed_until_the_api_shows_it() -> None:
+    cluster = Cluster()
+    cluster.set(node("n"))
+    waiting = pod("p", containers=containers(cpu="1"))
+    cluster.set(waiting)
+    cluster.assume("a/p", "n")
+    cluster.set(waiting)
+    assert cluster.nodes.used[0, 0] == 1000
+    cluster.forget("a/p")
+    assert cluster.nodes.used[0, 0] == 0
+    assert cluster.pods.node[0] == NOWHERE
+
+
+def test_a_finished_pod_is_gone() -> None:
+    cluster = Cluster()
+    cluster.set(node("n"))
+    cluster.set(pod("p", nodeName="n", containers=containers(cpu="1")))
+    done = decode(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p", "namespace": "a"},
+            "spec": {"nodeName": "n"},
+            "status": {"phase": "Succeeded"},
+        }
+    )
+    cluster.set(done)
+    assert len(cluster.pods) == 0
+    assert cluster.nodes.used[0, 0] == 0
+
+
+def test_a_priority_class_that_comes_late_still_counts() -> None:
+    cluster = Cluster()
+    cluster.set(pod("p", priorityClassName="high", containers=[]))
+    assert cluster.missing_classes() == ["high"]
+    cluster.set(
+        PriorityClass(
+            metadata=decode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "high"}}).metadata,
+            value=7,
+        )
+    )
+    assert cluster.pods.priority[0] == 7
+    assert cluster.missing_classes() == []
+    cluster.remove(PriorityClass, "high")
+    assert cluster.pods.priority[0] == 0
+
+
+def test_nodes_are_walked_zone_by_zone_in_turn() -> None:
+    cluster = Cluster()
+    for name, zone in (("a1", "a"), ("a2", "a"), ("b1", "b"), ("a3", "a"), ("none", "")):
+        labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+        cluster.set(
+            decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}})
+        )
+    assert [cluster.nodes.names[slot] for slot in cluster.nodes.order] == ["a1", "b1", "none", "a2", "a3"]
+
+
+@pytest.mark.parametrize(
+    ("obj", "path"),
+    [
+        (lambda: pod("p", containers=containers(cpu="-1")), "requests[cpu]"),
+        (lambda: node("n", cpu="-1"), "allocatable[cpu]"),
+        (lambda: node("n", cpu="lots"), "allocatable[cpu]"),
+    ],
+)
+def test_what_no_amount_can_be_is_refused_with_its_path(obj: object, path: str) -> None:
+    with pytest.raises(InvalidObject) as caught:
+        Cluster().set(obj())  # type: ignore[operator]
+    assert path in str(caught.value)
+
+
+def test_absurd_amounts_do_not_overflow() -> None:
+    cluster = Cluster()
+    cluster.set(node("n", cpu="9E"))
+    for i in range(20):
+        cluster.set(pod(f"p{i}", nodeName="n", containers=containers(cpu="9E")))
+    assert cluster.nodes.used[0, 0] == 20 * 2**53
+
+
+def test_observed_changes_are_refused_while_a_what_if_is_open() -> None:
+    cluster = Cluster()
+    cluster.set(node("n"))
+    cluster.set(pod("p", containers=[]))
+    cluster.attach(0, 0)
+    with pytest.raises(RuntimeError):
+        cluster.set(node("m"))
+
+
+def test_removing_what_is_not_there_is_harmless() -> None:
+    cluster = Cluster()
+    kinds: list[type[Object]] = [Pod, Node, PodGroup, PodDisruptionBudget, PriorityClass]
+    for kind in kinds:
+        cluster.remove(kind, "a/nothing")
