@@ -93,9 +93,12 @@ class Selection:
         return not self._labels and not self._fields
 
     def __call__(self, record: Record) -> bool:
-        return all(test(record.labels) for test in self._labels) and all(
-            (read(record) == value) is equal for read, equal, value in self._fields
-        )
+        labels = record.labels
+        for test in self._labels:
+            if not test(labels):
+                return False
+        fields = self._fields
+        return not fields or all((read(record) == value) is equal for read, equal, value in fields)
 
 
 # -- labels --------------------------------------------------------------------------------------------------------
