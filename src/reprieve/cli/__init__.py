@@ -58,6 +58,25 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except ReprieveError as error:
             fail(str(error))
+        except Exception as error:
+            if sentence := _said_by_api_server(error):
+                fail(sentence)
+            raise
+
+
+def _said_by_api_server(error: Exception) -> str:
+    """What to tell people about a refusal, or the silence, of an API server; empty for any other error."""
+    from reprieve.kube.errors import ApiError, TransportError
+
+    if isinstance(error, TransportError):
+        return f"the API server does not answer ({error}); does the kubeconfig name the right address, and is it running?"
+    if isinstance(error, ApiError):
+        hints = {
+            401: "; it does not know the credentials in the kubeconfig",
+            403: "; ask for that right, or choose another --context",
+        }
+        return f"the API server refuses: {error}{hints.get(error.code, '')}"
+    return ""
 
 
 @click.group(

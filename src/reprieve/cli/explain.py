@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 @click.command("explain")
 @click.argument("target", metavar="KIND/NAMESPACE/NAME")
 @click.option("-f", "--filename", "files", multiple=True, help="Explain from manifests instead of a cluster.")
-@click.option("--records", type=click.Path(exists=True), help="A file of decision records (records.path).")
+@click.option(
+    "--records",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file of decision records (records.path).",
+)
 @click.option("--controller", metavar="URL", help="Ask a running controller for its decision records.")
 @click.option(
     "--kubeconfig", type=click.Path(), help="As for kubectl; default: KUBECONFIG, then ~/.kube/config."
@@ -79,9 +84,9 @@ async def _from_cluster(
 
 
 def _read_records(path: str | None) -> list[dict[str, Any]]:
-    from reprieve.records import DecisionLog
+    from reprieve.explain.collect import read_records
 
-    return [d.to_dict() for d in DecisionLog(path=path).find()] if path else []
+    return read_records(Path(path)) if path else []
 
 
 def _render(console: "Console", answer: "Explanation") -> None:

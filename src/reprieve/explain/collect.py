@@ -6,6 +6,8 @@ those in which the asker may read pods.
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +16,7 @@ from reprieve.explain.evidence import Evidence, Target
 from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.meta import Document
+from reprieve.records import Decision
 
 if TYPE_CHECKING:
     import aiohttp
@@ -37,6 +40,10 @@ async def fetch_records(controller: str) -> list[dict[str, Any]]:
     """The decisions with victims that a running controller keeps, newest first, with all their details."""
     import aiohttp
 
+    if not controller.startswith(("http://", "https://")):
+        raise ReprieveError(
+            f"--controller {controller}: not an address; write for instance http://127.0.0.1:8080"
+        )
     url = f"{controller.rstrip('/')}/api/decisions"
     timeout = aiohttp.ClientTimeout(total=RECORDS_TIMEOUT_SECONDS)
     try:
@@ -49,6 +56,27 @@ async def fetch_records(controller: str) -> list[dict[str, Any]]:
             f"no decision records from {controller}: {error or type(error).__name__}; is the controller running there? "
             "Leave --controller out to explain from conditions and events alone"
         ) from error
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The decisions in a file that a controller keeps (`records.path`), newest first; the file is only read.
+
+    A line cut short by a crash is passed over, as the controller itself does; a file without one whole line is something else.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise ReprieveError(f"--records {path}: cannot be read: {error.strerror}") from error
+    decisions = []
+    for line in reversed(lines):
+        with suppress(msgspec.MsgspecError):
+            decisions.append(msgspec.json.decode(line, type=Decision).to_dict())
+    if lines and not decisions:
+        raise ReprieveError(
+            f"--records {path}: no line of it is a decision record; "
+            "give the file that the controller's configuration names as records.path"
+        )
+    return decisions
 
 
 async def _get(session: "aiohttp.ClientSession", url: str) -> dict[str, Any]:

@@ -1,0 +1,242 @@
+"""Wrong input, whatever the command: exit code 2 (1 where the answer is no), a sentence that helps, never a traceback."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from reprieve.cli import main
+from reprieve.kube import client
+from reprieve.server import EmbeddedServer
+from reprieve.server.security import kubeconfig
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CLOSED = "http://127.0.0.1:1"
+"""Nothing listens there."""
+
+FILES = {
+    "broken.yaml": b"kind: Pod\nmetadata: [unclosed\n",
+    "words.yaml": b"hello\n",
+    "empty.yaml": b"",
+    "latin.yaml": b"kind: \xff\xfe",
+    "magic.yaml": b"kind: ReprieveConfiguration\npreemption: {algorithm: magic}\n",
+    "typo.yaml": b"kind: ReprieveConfiguration\npreemptoin: {}\n",
+    "no-context": b"",
+}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Names that the cases use in braces: files, kubeconfigs, an API server."""
+    folder = tmp_path_factory.mktemp("wrong")
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content)
+    with EmbeddedServer(controllers=False) as server:
+        tokens = {"reader": server.reader_token, "stranger": "no-such-token"}
+        for name, token in tokens.items():
+            (folder / name).write_text(kubeconfig(server.url, token, server.ca))
+        (folder / "silent").write_text(kubeconfig("https://127.0.0.1:1", server.token, server.ca))
+        yield {
+            "at": str(folder),
+            "admin": str(server.kubeconfig),
+            "gang": str(EXAMPLES / "01-first-plan"),
+            "queues": str(EXAMPLES / "10-flavors-preempt-before-spot"),
+            "closed": CLOSED,
+        }
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No kubeconfig of the user who runs the tests, and no long patience with silent servers."""
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(client, "ATTEMPTS", 2)
+
+
+def ask(line: str, places: dict[str, str]) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, line.format_map(places).split())
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise AssertionError(f"`reprieve {line}` crashed") from result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def message(stderr: str) -> str:
+    """What is said, without click's two lines on usage."""
+    lines = [line for line in stderr.splitlines() if line and not line.startswith(("Usage:", "Try "))]
+    return "\n".join(lines)
+
+
+UNKNOWN_OBJECTS = {
+    "plan -f {gang} --for PodGroup/ml/trian": "there is no PodGroup 'ml/trian'; known groups: data/crunch, dev/notebooks, ml/train",
+    "plan -f {gang} --for Pod/ml/none": "there is no pod 'ml/none'",
+    "plan -f {queues} --for Workload/jobs/none": "there is no Workload jobs/none",
+    "plan --kubeconfig {admin} --for PodGroup/ml/train": "there is no PodGroup 'ml/train'; known groups: none",
+}
+
+MALFORMED = {
+    "plan -f {gang}": "Missing option '--for'",
+    "plan -f {gang} --for train": "cannot plan for 'train': expected",
+    "plan -f {gang} --for Node/node-1": "cannot plan for 'Node/node-1': expected",
+    "plan -f {gang} --for PodGroup/": "cannot plan for 'PodGroup/': expected",
+    "plan -f {gang} --for PodGroup/ml/train --now yesterday": "'yesterday' is not a timestamp such as",
+    "plan -f {gang} --for PodGroup/ml/train -o xml": "'xml' is not one of 'table', 'json', 'yaml'",
+    "plan --for PodGroup/ml/train": "give manifests with -f",
+    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "Did you mean '--kubeconfig'?",
+    "admit": "Missing option '-f'",
+    "admit -f {queues} --now yesterday": "'yesterday' is not a timestamp such as",
+    "admit -f {queues} --max-cycles 0": "0 is not in the range",
+    "admit -f {queues} -o xml": "'xml' is not one of",
+    "validate": "Missing option '-f'",
+    "validate -f {gang} --max-size 0": "0 is not in the range",
+    "validate -f {gang} -o xml": "'xml' is not one of",
+    "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
+    "explain train -f {gang}": "'train' names nothing to explain; write KIND/NAMESPACE/NAME, for instance",
+    "explain cat/ml/felix -f {gang}": "with KIND one of ClusterQueue, LocalQueue, Node, Pod, PodGroup, Workload",
+    "explain pod/a/b/c -f {gang}": "write KIND/NAMESPACE/NAME",
+    "explain pod/ml/train-0 -f {gang} -o xml": "'xml' is not one of",
+    "up --nodes some": "no resources; write some=1:cpu=8,memory=32Gi",
+    "up --nodes n=two:cpu=1": "'two' is no number of nodes",
+    "up --nodes n=1:cpu=lots": "'cpu=lots' is no amount; write for instance cpu=8",
+    "up --run-for soon": "'soon' is not a duration such as 300ms",
+    "up --terminate-after soon": "'soon' is not a duration such as 300ms",
+    "up --port 99999": "99999 is not in the range",
+    "up --workers 99": "99 is not in the range",
+    "up --data-dir {at}/empty.yaml": "is a file",
+    "run --log-level loud": "'loud' is not one of",
+    "run --kube-api-qps many": "'many' is not a valid float",
+    "manifests deploy --controllers clairvoyant": "'clairvoyant'; known are scheduler, quota, fleet",
+    "manifests deploy --replicas 0": "0 is not in the range",
+    "manifests crds --all": "No such option '--all'",
+    "manifests everything": "No such command 'everything'",
+    "demo --port 99999": "99999 is not in the range",
+    "completion tcsh": "'tcsh' is not one of 'bash', 'zsh', 'fish'",
+    "explian pod/a/b": "did you mean 'explain'?",
+}
+
+FILES_THAT_ARE_NONE = {
+    "{at}/missing.yaml": "missing.yaml: cannot be read: No such file or directory",
+    "{at}/broken.yaml": "broken.yaml:1: line 3: did not find expected ',' or ']'",
+    "{at}/words.yaml": "words.yaml:1: expected an object, got 'hello'",
+    "{at}/empty.yaml": "empty.yaml: holds no document",
+    "{at}/latin.yaml": "latin.yaml: not UTF-8: byte 0xff at offset 6",
+}
+READERS = ["plan --for PodGroup/ml/train -f", "admit -f", "explain pod/ml/train-0 -f"]
+
+CONFIGURATIONS = {
+    "{at}/missing.yaml": "missing.yaml: cannot be read",
+    "{at}/broken.yaml": "broken.yaml:1: line 3",
+    "{at}/magic.yaml": "preemption.algorithm: expected one of kep-5710, kubernetes, minimal-cost; got 'magic'",
+    "{at}/typo.yaml": "preemptoin",
+}
+CONFIGURED = [
+    "plan -f {gang} --for PodGroup/ml/train --config",
+    "admit -f {queues} --config",
+    "validate -f {gang} --config",
+]
+
+KUBECONFIGS = {
+    "{at}/missing": "missing: No such file or directory",
+    "{at}/no-context": "kubeconfig has no current-context",
+    "{at}/broken.yaml": "not YAML",
+    "{at}/silent": "the API server does not answer",
+    "{at}/stranger": "the API server refuses: 401 Unauthorized",
+}
+CONNECTED = ["plan --for PodGroup/ml/train --kubeconfig", "explain pod/ml/train-0 --kubeconfig"]
+
+RECORDS = {
+    "--controller {closed}": "no decision records from http://127.0.0.1:1: Cannot connect",
+    "--controller localhost": "not an address; write for instance http://127.0.0.1:8080",
+    "--records {at}/missing": "does not exist",
+    "--records {at}/words.yaml": "no line of it is a decision record",
+    "--context nowhere": "context 'nowhere' does not exist (known: ",
+}
+
+REFUSED = (
+    UNKNOWN_OBJECTS
+    | MALFORMED
+    | {f"{command} {file}": said for command in READERS for file, said in FILES_THAT_ARE_NONE.items()}
+    | {f"{command} {file}": said for command in CONFIGURED for file, said in CONFIGURATIONS.items()}
+    | {f"{command} {file}": said for command in CONNECTED for file, said in KUBECONFIGS.items()}
+    | {f"explain pod/ml/train-0 --kubeconfig {{admin}} {rest}": said for rest, said in RECORDS.items()}
+    | {"explain pod/ml/train-0": "no kubeconfig: give --kubeconfig, set KUBECONFIG, or create ~/.kube/config"}
+)
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_wrong_input_is_refused_with_a_sentence_that_helps(line: str, places: dict[str, str]) -> None:
+    code, out, err = ask(line, places)
+    assert code == 2
+    assert out == ""
+    said = message(err)
+    assert said.lower().startswith("error: ")
+    assert REFUSED[line] in said
+
+
+@pytest.mark.parametrize("file", FILES_THAT_ARE_NONE)
+def test_validate_names_what_cannot_be_read_among_its_problems(file: str, places: dict[str, str]) -> None:
+    code, out, _ = ask(f"validate -f {file}", places)
+    assert code == 2
+    assert FILES_THAT_ARE_NONE[file] in out
+    assert "1 problem" in out
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "pod/ml/none",
+        "podgroup/ml/none",
+        "workload/ml/none",
+        "node/none",
+        "clusterqueue/none",
+        "localqueue/ml/none",
+    ],
+)
+def test_an_object_that_nobody_knows_is_no_and_not_an_error(target: str, places: dict[str, str]) -> None:
+    for where in ("-f {gang}", "--kubeconfig {admin}", "--kubeconfig {at}/reader"):
+        code, out, err = ask(f"explain {target} {where}", places)
+        assert (code, err) == (1, "")
+        assert out.startswith("There is no ")
+
+
+@pytest.mark.parametrize("command", CONNECTED)
+def test_the_right_to_read_is_enough_for_commands_that_only_ask(command: str, places: dict[str, str]) -> None:
+    code, _, err = ask(f"{command} {{at}}/reader", places)
+    assert code in (1, 2)
+    assert "Forbidden" not in err
+
+
+def test_every_command_is_tried_with_something_wrong() -> None:
+    assert isinstance(main, click.Group)
+    tried = {line.split()[0] for line in REFUSED}
+    assert set(main.list_commands(click.Context(main))) <= tried
+
+
+STARTING = {
+    "up --controllers clairvoyant": "there is no controller 'clairvoyant'; known are scheduler, quota, fleet",
+    "up --nodes none --config {at}/magic.yaml": "preemption.algorithm: expected one of",
+    "up --host 203.0.113.7": "cannot listen on 203.0.113.7",
+    "run --controllers clairvoyant": "there is no controller 'clairvoyant'; known are scheduler, quota, fleet",
+    "run --kubeconfig {at}/missing": "missing: No such file or directory",
+    "run --kubeconfig {admin} --listen nonsense": "'nonsense' is not HOST:PORT",
+    "run --kubeconfig {admin} --config {at}/typo.yaml": "preemptoin",
+    "run --kubeconfig {at}/stranger --listen=": "401 Unauthorized",
+}
+
+
+@pytest.mark.parametrize("line", STARTING)
+def test_what_cannot_start_ends_at_once_and_says_why(line: str, places: dict[str, str]) -> None:
+    arguments = line.format_map(places).split()
+    process = subprocess.run(
+        [sys.executable, "-m", "reprieve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert process.returncode == 2
+    assert STARTING[line] in process.stderr
+    assert "Traceback" not in process.stderr
