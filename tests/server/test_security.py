@@ -1,6 +1,7 @@
 """Who gets in, how far, and what never gets out."""
 
 import asyncio
+import gzip
 import json
 import ssl
 import stat
@@ -230,6 +231,25 @@ async def test_a_client_that_sends_its_body_too_slowly_is_given_up() -> None:
         assert (await wire.post(PODS, pod("a"))).status == 201
 
 
+async def test_a_client_that_never_ends_its_request_is_dropped() -> None:
+    async with connected(limits=Limits(idle_seconds=1)) as wire:
+        for beginning in (b"", b"GET /api HTTP/1.1\r\nHost: a\r\nX-Slow: "):
+            reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
+            writer.write(beginning)
+            assert await asyncio.wait_for(reader.read(), 10) == b""
+            writer.close()
+
+
+async def test_a_compressed_body_counts_with_its_real_size(wire: Wire) -> None:
+    bomb = gzip.compress(json.dumps(config_map("a", big="x" * 50_000_000)).encode())
+    assert len(bomb) < 100_000
+    headers = {"Content-Encoding": "gzip"}
+    assert (await wire("POST", CONFIG_MAPS, bomb, headers)).status == 413
+    small = gzip.compress(json.dumps(config_map("a", n="1")).encode())
+    assert (await wire("POST", CONFIG_MAPS, small, headers)).status == 201
+    assert (await wire("POST", CONFIG_MAPS, b"not gzip", headers)).status == 400
+
+
 @pytest.mark.parametrize(
     "request_bytes",
     [
@@ -254,6 +274,16 @@ async def test_what_is_not_http_is_answered_or_dropped_without_a_word_about_us(
     assert b"Traceback" not in answer
     assert b".py" not in answer
     assert (await wire.get("/version")).status == 200
+
+
+async def test_a_body_that_breaks_off_in_its_encoding_is_a_bad_request(wire: Wire) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
+    head = f"POST {PODS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\n"
+    writer.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+    await asyncio.sleep(0.05)
+    writer.write(b"zz\r\n")
+    assert b" 400 " in await asyncio.wait_for(reader.readline(), 10)
+    writer.close()
 
 
 async def test_clients_of_http_1_0_can_watch_too(wire: Wire) -> None:

@@ -26,7 +26,6 @@ from reprieve.server.security import Authenticator, Authority, kubeconfig, write
 log = logging.getLogger(__name__)
 
 Background = Callable[[Api], Coroutine[Any, Any, None]]
-_IDLE_CONNECTION_SECONDS = 180.0
 
 
 class EmbeddedServer:
@@ -129,7 +128,7 @@ class EmbeddedServer:
             application,
             request_factory=_request_factory(limits.body),
             handler_cancellation=True,
-            keepalive_timeout=_IDLE_CONNECTION_SECONDS,
+            keepalive_timeout=limits.idle_seconds,
             max_line_size=limits.header,
             max_field_size=limits.header,
             access_log=None,

@@ -96,6 +96,8 @@ class Call:
                 return await self.request.read()
         except web.HTTPRequestEntityTooLarge:
             raise too_large(f"the body is larger than {limit} bytes") from None
+        except web.RequestPayloadError:
+            raise bad_request("the body of the request cannot be read as its headers describe it") from None
         except TimeoutError:
             raise ApiError(408, "Timeout", "the request body did not arrive in time") from None
 

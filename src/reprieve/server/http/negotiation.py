@@ -28,6 +28,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     header: int = 16 * 1024
     body_seconds: float = 30.0
     """How long a client may take to send its body, or to take a part of its answer."""
+    idle_seconds: float = 180.0
+    """How long a connection may say nothing, or only a part of a request's head."""
 
 
 class Output(msgspec.Struct, frozen=True):
