@@ -51,7 +51,8 @@ def settle(
         steps.append(step)
         _react(quota, step.time)
         if len(steps) == 1:
-            quota.flush_all(step.time)
+            for name in quota.pending:
+                quota.flush(name, step.time)
         for key in (delete_after or {}).get(len(steps), ()):
             quota.drop_workload(key, step.time)
         if max_cycles is not None and len(steps) >= max_cycles:

@@ -222,6 +222,8 @@ class Quota:
                 self.pending[name].flush(partial(self._may_wake, selector, now))
 
     def flush_all(self, now: datetime) -> None:
+        """Something changed on which every tree may depend: a flavor, a cohort, a check, a namespace."""
+        self.truce.quota_changed()
         for name in self.pending:
             self.flush(name, now)
 
