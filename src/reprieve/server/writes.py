@@ -206,7 +206,9 @@ def _apply(
         raise not_found(resource.group, resource.plural, name)
     if current is not None and meta.get("resourceVersion", "") not in ("", str(current.revision)):
         raise conflict(resource.group, resource.plural, name)
-    after = server_side_apply(before, body, options.manager, options.force, resource, backend.clock())
+    after = server_side_apply(
+        before, body, options.manager, options.force, resource, backend.clock(), subresource
+    )
     if current is None:
         return create(backend, resource, after, namespace, options), True
     return replace(backend, resource, after, current, options, subresource, applied=True), False

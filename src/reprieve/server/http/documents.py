@@ -8,7 +8,9 @@ from reprieve.server.http.negotiation import JSON
 from reprieve.server.http.rendering import encode
 from reprieve.server.registry import Registry
 
-_OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+_OPENAPI_V2_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+_OPENAPI_V2_ANSWERED = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+"""Clients ask with an @, which Go refuses to read in a Content-Type; kubectl up to 1.27 gives up on such an answer."""
 _ROOT_PATHS = [
     "/api",
     "/api/v1",
@@ -39,7 +41,7 @@ class PublishedDocuments:
             "aggregated"
             if _wants_aggregated(accept)
             else "protobuf"
-            if _OPENAPI_V2_PROTOBUF in accept
+            if _OPENAPI_V2_ASKED in accept
             else ""
         )
         key = (form, *parts)
@@ -80,7 +82,7 @@ class PublishedDocuments:
         resources = list(self._registry)
         if parts == ["v2"]:
             if form == "protobuf":
-                return openapi.v2_protobuf(resources), _OPENAPI_V2_PROTOBUF
+                return openapi.v2_protobuf(resources), _OPENAPI_V2_ANSWERED
             return encode(openapi.v2_document(resources)), JSON
         if parts == ["v3"]:
             return encode(openapi.v3_index(resources)), JSON
