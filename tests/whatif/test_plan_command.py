@@ -1,0 +1,143 @@
+"""`reprieve plan`: what people see, what programs read, and how bad input is answered."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+import reprieve
+from reprieve.cli import main
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+FIRST = str(EXAMPLES / "01-first-plan")
+
+
+def run(*arguments: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["plan", *arguments], input=stdin)
+
+
+def test_the_table_answers_who_where_and_why() -> None:
+    result = run("-f", FIRST, "--for", "PodGroup/ml/train")
+    assert result.exit_code == 0, result.output
+    for text in (
+        "PodGroup/ml/train fits if others make way",
+        "Where it goes",
+        "Who makes way",
+        "if it stayed, node-1 would be",
+        "Who was reprieved",
+        "web/shop allows 0 of its pods to be disrupted; the plan takes 0 and spares 3.",
+        "Cost",
+        "Other ways",
+        "cheaper",
+    ):
+        assert text in result.output
+    assert "\x1b[" not in result.output
+
+
+def test_json_yaml_and_python_give_the_same_answer() -> None:
+    now = "2026-11-15T12:00:00Z"
+    arguments = ("-f", FIRST, "--for", "PodGroup/ml/train", "--now", now)
+    as_json = json.loads(run(*arguments, "-o", "json").output)
+    as_yaml = yaml.safe_load(run(*arguments, "-o", "yaml").output)
+    documents = [
+        each for path in sorted(Path(FIRST).glob("*.yaml")) for each in yaml.safe_load_all(path.read_text())
+    ]
+    in_python = reprieve.plan(documents, "PodGroup/ml/train", now=now).to_dict()
+    assert as_json == as_yaml == json.loads(json.dumps(in_python))
+    assert as_json["apiVersion"] == "reprieve.dev/v1alpha1"
+    assert as_json["kind"] == "Plan"
+
+
+def test_manifests_are_read_from_standard_input() -> None:
+    text = "\n---\n".join(path.read_text() for path in sorted(Path(FIRST).glob("*.yaml")))
+    assert run("-f", "-", "--for", "PodGroup/ml/train", stdin=text).exit_code == 0
+
+
+def test_a_configuration_chooses_the_algorithm(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: reprieve.dev/v1alpha1\nkind: ReprieveConfiguration\npreemption: {algorithm: kubernetes}\n"
+    )
+    result = run("-f", FIRST, "--for", "PodGroup/ml/train", "--config", str(config), "-o", "json")
+    assert json.loads(result.output)["algorithm"] == "kubernetes"
+
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: a}
+spec: {containers: [{name: c, resources: {requests: {cpu: "%s"}}}]}
+"""
+
+
+def test_no_is_exit_code_one() -> None:
+    result = run("-f", "-", "--for", "Pod/a/p", stdin=POD % "1")
+    assert result.exit_code == 1
+    assert "does not fit" in result.output
+
+
+@pytest.mark.parametrize(
+    ("stdin", "target", "words"),
+    [
+        (POD % "-1", "Pod/a/p", ("requests[cpu]", "negative")),
+        (POD % "lots", "Pod/a/p", ("lots",)),
+        (POD % "1" + "---" + POD % "1", "Pod/a/p", ("Pod/a/p", "twice")),
+        (POD % "1", "Pod/a/q", ("a/q", "a/p")),
+        (POD % "1", "PodGroup/a/q", ("PodGroup", "a/q")),
+        (POD % "1", "Deployment/a/q", ("Deployment/a/q",)),
+        ("a: [", "Pod/a/p", ("<stdin>",)),
+    ],
+)
+def test_bad_input_is_a_clear_error_and_exit_code_two(
+    stdin: str, target: str, words: tuple[str, ...]
+) -> None:
+    result = run("-f", "-", "--for", target, stdin=stdin)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    for word in words:
+        assert word in result.output
+
+
+def test_neither_files_nor_a_cluster_is_a_usage_error() -> None:
+    result = run("--for", "Pod/a/p")
+    assert result.exit_code == 2
+    assert "--kubeconfig" in result.output
+
+
+ODD = """
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+status: {allocatable: {cpu: "9E", pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lost, namespace: a}
+spec: {nodeName: nowhere, containers: [{name: c}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: orphan, namespace: a}
+spec: {nodeName: n, schedulingGroup: {podGroupName: gone}, priorityClassName: unknown, containers: [{name: c}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: a}
+spec: {containers: [{name: c}]}
+"""
+
+
+def test_odd_objects_are_taken_by_a_documented_rule_with_a_warning() -> None:
+    result = run("-f", "-", "--for", "Pod/a/p", "-o", "json", stdin=ODD)
+    reasons = " ".join(json.loads(result.output)["reasons"])
+    assert result.exit_code == 0
+    assert "on a node that is not among the objects, so they count nowhere: a/lost (nowhere)" in reasons
+    assert "pods name groups that do not exist; their own priority counts: a/gone" in reasons
+    assert "priority classes that do not exist count as priority 0: unknown" in reasons
+    assert "amounts above 2^53 count as 2^53: n" in reasons
+
+
+def test_the_help_has_examples() -> None:
+    assert "Examples:" in run("--help").output
