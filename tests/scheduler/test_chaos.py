@@ -55,6 +55,9 @@ class Day:
             self.world.remove("Pod", self.dice.choice(singles))
 
     def drain(self) -> None:
+        """Not while a gang is being bound: a node that goes and a crash at once can leave one that nobody can finish."""
+        if any(isinstance(action, Bind) for action in self.world.held):
+            return
         if nodes := [key[1] for key in self.world.documents if key[0] == "Node"]:
             name = self.dice.choice(nodes)
             cordoned = self.world.documents["Node", name].get("spec", {}).get("unschedulable", False)

@@ -189,3 +189,13 @@ def test_a_pod_that_is_bound_is_not_tried_again_before_the_watch_shows_it():
     assert world.run() == []
     world.change("Pod", "a", spec={"nodeName": "n1"})
     assert len(world.core.queue) == 0
+
+
+def test_a_pod_being_bound_keeps_its_room_however_often_it_changes_meanwhile():
+    world = World(node("n1", 1), pod("a"))
+    world.hold = lambda action: type(action).__name__ == "Bind"
+    world.run()
+    for text in ("one", "two", "three"):
+        world.change("Pod", "a", metadata={"annotations": {"x": text}})
+    world.add(pod("b"))
+    assert [cycle.outcome for cycle in world.run()] == ["unschedulable"]

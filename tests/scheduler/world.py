@@ -19,6 +19,7 @@ from reprieve.scheduler.core import Core, Cycle
 from reprieve.scheduler.marks import CONDITION, REASON
 
 Document = dict[str, Any]
+GONE: Document = {"metadata": {"deletionTimestamp": ""}}
 
 
 def node(name: str, cpu: int = 4, **labels: str) -> Document:
@@ -145,7 +146,7 @@ class World:
     def _perform(self, action: Action) -> None:
         match action:
             case Bind(pod=ref, node=where):
-                there = ("Pod", ref.name) in self.documents
+                there = "deletionTimestamp" not in self.documents.get(("Pod", ref.name), GONE)["metadata"]
                 if there:
                     self.change("Pod", ref.name, spec={"nodeName": where})
                 self.perform(self.core.bound(action, None if there else "the pod is gone", self.now))
@@ -177,8 +178,9 @@ class World:
         if ("Pod", name) not in self.documents:
             return
         self.evictions.append(name)
+        waiting = not self.documents["Pod", name]["spec"].get("nodeName")
         self.change("Pod", name, metadata={"deletionTimestamp": "2026-01-01T00:00:30Z"})
-        if not self.graceful:
+        if waiting or not self.graceful:
             self.remove("Pod", name)
 
     def _condition(self, kind: str, name: str, type: str, truth: str, reason: str, message: str) -> None:

@@ -125,7 +125,7 @@ class Cycles:
         actions = [*given_up]
         for key, node in plan.placements.items():
             memory.cluster.assume(key, node)
-            memory.room.take(key)
+            memory.room.take(key, node)
             memory.binding[unit.key] += 1
             actions.append(Bind(unit.key, status.pod_ref(memory.room.pods[key]), node, unit.is_group))
         actions += self._displace(unit, plan)
