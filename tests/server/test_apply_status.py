@@ -22,7 +22,8 @@ async def test_an_apply_to_status_sets_the_status():
         await client.request("PATCH", "/api/v1/nodes/n/status", query=query, body=body, content_type=APPLY)
         stored = await server.api.get("nodes", "n")
         assert [c["type"] for c in stored["status"]["conditions"]] == ["Ready"]
-        assert stored["metadata"]["managedFields"][-1]["subresource"] == "status"
+        owners = {entry["manager"]: entry.get("subresource") for entry in stored["metadata"]["managedFields"]}
+        assert owners["kubelet"] == "status"
 
 
 async def test_openapi_v2_in_protobuf_is_answered_with_a_type_that_go_can_read():
