@@ -1,6 +1,6 @@
 """How often `kep-5710` decides better than `kubernetes`, over the recorded cases. Prints counts; exits 1 if it is ever worse.
 
-    python bench/cutoffs.py [FILE.jsonl.gz ...]
+python bench/cutoffs.py [FILE.jsonl.gz ...]
 """
 
 import gzip
