@@ -8,6 +8,7 @@ from reprieve.objects.decode import decode
 from reprieve.scheduler.actions import (
     Action,
     Bind,
+    BindGang,
     Emit,
     Nominate,
     Preempt,
@@ -150,6 +151,10 @@ class World:
                 if there:
                     self.change("Pod", ref.name, spec={"nodeName": where})
                 self.perform(self.core.bound(action, None if there else "the pod is gone", self.now))
+            case BindGang():
+                for nomination in action.nominations:
+                    self._perform(nomination)
+                self.perform(list(action.binds))
             case Preempt():
                 for nomination in action.nominations:
                     self._perform(nomination)

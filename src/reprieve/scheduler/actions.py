@@ -48,6 +48,15 @@ class Nominate:
 
 
 @dataclass(frozen=True, slots=True)
+class BindGang:
+    """Promise every pod its place, then bind them all. In this order, so that after a crash in the middle whoever comes next finds
+    the places of the rest kept."""
+
+    nominations: tuple[Nominate, ...]
+    binds: tuple[Bind, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Evicted:
     """One victim: who it is, where it runs, why it must go."""
 
@@ -110,7 +119,7 @@ class Emit:
     related: Ref | None = None
 
 
-Action = Bind | Nominate | Preempt | Reprieve | SetPodCondition | SetGroupCondition | Emit
+Action = Bind | BindGang | Nominate | Preempt | Reprieve | SetPodCondition | SetGroupCondition | Emit
 
 
 class ActionError(Exception):

@@ -11,8 +11,8 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.preemption import Plan
 from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt
-from reprieve.scheduler.feasibility import holds
+from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt
+from reprieve.scheduler.feasibility import holds, making_way
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import State, Unit
@@ -122,14 +122,23 @@ class Cycles:
         memory.promises.end_turn(unit.key)
         unit.patient = False
         unit.failures = 0
-        actions = [*given_up]
+        actions = [*given_up, *self._binding(unit, plan)]
+        actions += self._displace(unit, plan)
+        return Cycle(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
+
+    def _binding(self, unit: Unit, plan: Plan) -> list[Action]:
+        """Assume every placement; one pod is bound as it is, several of a group with their places promised first."""
+        memory = self._memory
+        nominations, binds = [], []
         for key, node in plan.placements.items():
+            ref = status.pod_ref(memory.room.pods[key])
+            if memory.promises.node(key) != node:
+                nominations.append(Nominate(ref, node))
+            binds.append(Bind(unit.key, ref, node, unit.is_group))
             memory.cluster.assume(key, node)
             memory.room.take(key, node)
             memory.binding[unit.key] += 1
-            actions.append(Bind(unit.key, status.pod_ref(memory.room.pods[key]), node, unit.is_group))
-        actions += self._displace(unit, plan)
-        return Cycle(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
+        return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
 
     def _preempt(self, unit: Unit, plan: Plan, given_up: list[Action]) -> Cycle:
         memory = self._memory
@@ -167,6 +176,9 @@ class Cycles:
     def _reject(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
         unit.patient = False
         self._memory.preemptions.end(unit.key)
+        promised = self._memory.promises.holders(unit.pods)
+        if promised and not making_way(self._memory.cluster, promised.values()):
+            given_up = [*given_up, *self._memory.withdraw(unit.key, unit.pods)]
         actions = [*given_up, *self._say_waiting(unit, "Unschedulable", _message(plan))]
         self._memory.queue.rest(unit, now)
         return Cycle(unit.key, "unschedulable", list(plan.reasons), len(unit.pods), actions, plan)

@@ -21,6 +21,14 @@ def holds(cluster: Cluster, promised: Mapping[str, str], victims: Iterable[str] 
         cluster.rollback(mark)
 
 
+def making_way(cluster: Cluster, nodes: Iterable[str]) -> bool:
+    """Whether a preempted pod is still on its way out on one of these nodes."""
+    slots = (cluster.nodes.slot_of.get(node) for node in nodes)
+    return any(
+        cluster.pods.preempted[row] for slot in slots if slot is not None for row in cluster.residents[slot]
+    )
+
+
 def _leaving(cluster: Cluster, nodes: set[str], victims: Iterable[str]) -> list[int]:
     pods = cluster.pods
     slots = [slot for node in nodes if (slot := cluster.nodes.slot_of.get(node)) is not None]

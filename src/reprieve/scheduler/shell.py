@@ -19,6 +19,7 @@ from reprieve.scheduler.actions import (
     ActionError,
     Actions,
     Bind,
+    BindGang,
     Emit,
     Nominate,
     Preempt,
@@ -121,6 +122,9 @@ class Shell:
             match action:
                 case Bind():
                     self._lanes.submit([action.pod.key], lambda bind=action: self._bind(bind))  # type: ignore[misc]
+                case BindGang():
+                    keys = [each.pod.key for each in action.binds]
+                    self._lanes.submit(keys, lambda gang=action: self._bind_gang(gang), limited=False)  # type: ignore[misc]
                 case Preempt():
                     keys = [each.pod.key for each in action.nominations]
                     task = self._lanes.submit(keys, lambda it=action: self._preempt(it), limited=False)  # type: ignore[misc]
@@ -159,6 +163,12 @@ class Shell:
         self.metrics.bound(error)
         self.perform(self.core.bound(bind, error, self._clock()))
         self._wake.set()
+
+    async def _bind_gang(self, gang: BindGang) -> None:
+        errors = await self._each(gang.nominations, lambda it: it.pod, self._actions.nominate)
+        if errors:
+            log.warning("places of a gang could not be promised before binding: %s", errors)
+        self.perform(gang.binds)
 
     async def _preempt(self, preempt: Preempt) -> None:
         started = time.perf_counter()
