@@ -232,7 +232,7 @@ def test_a_gang_that_cannot_be_helped_is_told_what_is_missing() -> None:
         "Even with all 1 units of lower priority gone, 1 of 2 pods find a node; 1 more must, to run 2 at once."
         in text
     )
-    assert "Together its pods ask for 4 of cpu; at most 3 can be free on the 1 nodes that admit them." in text
+    assert "Together its pods ask for 4 cpu; at most 3 can be free on the 1 nodes that admit them." in text
 
 
 @BOTH

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from reprieve.objects.quantity import format_amount
 from reprieve.placement.static import static_fit
 from reprieve.preemption.gangs import GangSearch
@@ -24,16 +26,14 @@ class Leftovers:
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
-        asks = {row: cluster.class_of(row).asks for each in selection.assigned for row in (each.row,)}
-        self.slack: dict[int, dict[int, int]] = {}
-        for slot, rows in self.pods.items():
-            asked = {index for row in rows for index, _ in asks[row]}
-            self.slack[slot] = {
-                i: int(cluster.nodes.allocatable[i, slot] - cluster.nodes.used[i, slot]) for i in asked
-            }
-            for row in rows:
-                for index, number in asks[row]:
-                    self.slack[slot][index] -= number
+        slots = list(self.pods)
+        free = cluster.nodes.free(np.array(slots, dtype=np.int32)).T.tolist()
+        self.slack: dict[int, dict[int, int]] = {slot: {} for slot in slots}
+        for slot, here in zip(slots, free, strict=True):
+            slack = self.slack[slot]
+            for row in self.pods[slot]:
+                for index, number in cluster.class_of(row).asks:
+                    slack[index] = slack.get(index, here[index]) - number
         for unit in selection.victims:
             for row in unit.rows:
                 left = self.slack.get(int(view.home[row]))
@@ -64,7 +64,7 @@ def why_victim(view: View, unit: Unit, left: Leftovers, breaks: int) -> str:
     shortage = left.shortage(unit)
     if shortage is not None:
         slot, resource, short = shortage
-        amount = "a pod slot" if resource == "pods" else f"{format_amount(resource, short)} of {resource}"
+        amount = "a pod slot" if resource == "pods" else f"{format_amount(resource, short)} {resource}"
         parts.append(f"if it stayed, {names[slot]} would be {amount} short for {_guests(view, left, slot)}")
     else:
         slots = [
@@ -74,7 +74,8 @@ def why_victim(view: View, unit: Unit, left: Leftovers, breaks: int) -> str:
         parts.append(f"next to it the preemptor's pods would not pass the filters{where}")
     if unit.group >= 0 and len(unit.rows) > 1:
         parts.append(f"its {len(unit.rows)} pods go together")
-    parts.append("everything more important there was put back first")
+    if view.config.preemption.algorithm != "minimal-cost":
+        parts.append("everything more important there was put back first")
     if breaks:
         parts.append(f"{pods_text(breaks)} beyond a disruption budget, for want of a way around it")
     return "; ".join(parts)
@@ -167,7 +168,7 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
         left = int(free[index][admitting].clip(min=0).sum())
         if wanted > left:
             lines.append(
-                f"Together its pods ask for {format_amount(name, wanted)} of {name}; at most {format_amount(name, left)} can be "
+                f"Together its pods ask for {format_amount(name, wanted)} {name}; at most {format_amount(name, left)} can be "
                 f"free on the {int(admitting.sum())} nodes that admit them."
             )
     return lines
