@@ -1,29 +1,16 @@
 """The real kubectl against a server of our own. Which one: whatever is on the PATH, or Debian's when there is none."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.programs import program
 
 PACKAGE = "kubernetes-client"
 
 
 def find_kubectl() -> str:
-    """The path of a kubectl; installs Debian's package when there is none and we may."""
-    found = shutil.which("kubectl")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        lock = ["-o", "DPkg::Lock::Timeout=300"]
-        for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", PACKAGE]):
-            subprocess.run(["apt-get", *lock, *command], check=False, capture_output=True, timeout=600)
-        found = shutil.which("kubectl")
-    if found is None:
-        pytest.skip(
-            "no kubectl on the PATH, and it could not be installed: "
-            f"install it by hand (Debian: apt-get install {PACKAGE}) and run the tests again"
-        )
-    return found
+    return program("kubectl", PACKAGE)
 
 
 class Kubectl:
