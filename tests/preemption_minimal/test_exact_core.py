@@ -2,9 +2,11 @@
 
 import os
 
+import numpy as np
 import pytest
 
 from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.model import Problem
 from reprieve.preemption.minimal.search import search
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
@@ -59,3 +61,45 @@ def test_looking_closely_at_few_nodes_finds_what_looking_at_all_finds(
             and focused.bound is not None
         ):
             assert focused.bound <= whole.score.weight, seed
+
+
+def test_three_cheap_units_are_preferred_to_two_dear_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 0)
+    for dear in (1, 2):
+        sizes = np.array([[3], [3], [2], [2], [2]])
+        problem = Problem(
+            free=np.zeros((1, 1), np.int64),
+            requests=np.array([[6]]),
+            counts=np.array([1]),
+            most=np.array([[1]]),
+            need=1,
+            priority=np.zeros(5, np.int64),
+            weight=np.array([7, 7, 2, 2, 2]),
+            spent=np.array([dear - 1, dear - 1, 0, 0, 0]),
+            uses=np.zeros((5, 0), np.int64),
+            allowed=np.zeros(0, np.int64),
+            pod_unit=np.arange(5),
+            pod_node=np.zeros(5, np.int64),
+            pod_requests=sizes,
+            pod_bars=np.zeros((5, 1), np.bool_),
+        )
+        found = search(problem, Meter(10**6))
+        assert found.answer is not None
+        assert found.answer.units == {2, 3, 4}
+        assert found.proven
+
+
+def test_a_coarse_comparison_of_costs_loses_no_more_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(int(60 * SCALE)):
+        problem = instance(seed, nodes=4, pods_per_node=7)
+        exact = search(problem, Meter(10**7))
+        with monkeypatch.context() as patch:
+            patch.setattr("reprieve.preemption.minimal.frontier.CROWDED", 6)
+            coarse = search(problem, Meter(10**7))
+        if exact.score is None:
+            assert coarse.score is None, seed
+            continue
+        assert coarse.score is not None, seed
+        assert coarse.score[:2] == exact.score[:2], seed
+        assert coarse.score.weight >= exact.score.weight, seed
+        assert coarse.bound is None or coarse.bound <= exact.score.weight, seed

@@ -18,7 +18,7 @@ from reprieve.preemption.minimal.options import Offer, Option
 from reprieve.preemption.minimal.table import INFINITE, Rows, Table
 
 #: States of the table; budgets that would make it larger are counted afterwards, and the bound ignores them.
-STATES = 12_000
+STATES = 2_500
 #: Rounds in which the shares of undecided units are moved to where they are wanted.
 ROUNDS = 6
 
@@ -43,11 +43,12 @@ class Core:
         self.options: list[Option] = []
         self.slices: list[tuple[int, int]] = []
         for node in nodes:
-            found = self.offer.options(node, limit)
+            found = [] if meter.spent else self.offer.options(node, limit)
             if found:
                 self.nodes.append(node)
                 self.slices.append((len(self.options), len(self.options) + len(found)))
                 self.options += found
+        self.offer.complete &= not meter.spent
         self.axis_of = _axes(problem, self.offer.most[:, self.nodes])
         self.lengths = tuple(
             min(

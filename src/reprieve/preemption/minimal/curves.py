@@ -155,13 +155,14 @@ class _Stack:
             price[(freed < lacking[open_][:, None, :]).any(axis=2)] = INFINITE
             best = price.argmin(axis=1)
             lowest = price[np.arange(len(at)), best]
+            next_size = np.full(len(open_), size + 1)
+            more = self.cheapest(at, next_size)  # so many units, each cheap, may cost less than these few
             done = lowest < _ABSENT
-            hit = open_[done]
-            cost[hit], exact[hit] = lowest[done], True
-            leaving[hit] = (1 << sets[best[done]]).sum(axis=1)
-            more = open_[~done]
-            total[more] = size + 1
-            cost[more] = np.maximum(cost[more], self.cheapest(here[more], total[more]))
+            hit = open_[done & (lowest <= more)]
+            exact[hit] = True
+            leaving[hit] = (1 << sets[best[done & (lowest <= more)]]).sum(axis=1)
+            cost[open_] = np.maximum(cost[open_], np.minimum(lowest, more))
+            total[open_[~done]] = size + 1
 
     def enough(self, here: Ints, count: Ints, lacking: Ints) -> Flags:
         """Whether the cheapest so many pieces free what lacks."""

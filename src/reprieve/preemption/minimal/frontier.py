@@ -11,10 +11,12 @@ import numpy as np
 
 from reprieve.preemption.minimal.model import Flags, Ints
 
-#: Above this many sets, costs are compared in steps of the tolerance.
-CROWDED = 192
-#: Above this many sets only the cheapest are kept; the frontier is then no longer complete.
-LIMIT = 1024
+#: Above this many sets, costs are compared in steps of a tolerance, and then of a coarser one.
+CROWDED = 224
+#: Above this many sets only some are kept; the frontier is then no longer complete.
+LIMIT = 640
+
+UNLIMITED = 1 << 62
 
 
 class Frontier(NamedTuple):
@@ -38,10 +40,11 @@ class Items(NamedTuple):
     absorber: Ints  # [item] position of the item that takes it along, or -1
 
 
-def frontier(items: Items, cap: Ints, limit: int, tolerance: int) -> Frontier:
+def frontier(items: Items, cap: Ints, limit: int, tolerances: tuple[int, ...]) -> Frontier:
     """Grow the sets item by item; those that cost more than `limit` cannot help and are dropped."""
     freed, cost, uses, elsewhere = items.freed, items.cost, items.uses, items.elsewhere
     size, slack = len(cost), 0
+    limit = min(limit, _enough(items, cap)) + size * sum(tolerances)  # room for what tolerances round up
     sets = Frontier(
         np.zeros((1, freed.shape[1]), np.int64),
         np.zeros(1, np.int64),
@@ -64,13 +67,29 @@ def frontier(items: Items, cap: Ints, limit: int, tolerance: int) -> Frontier:
             0,
         )
         sets = _unbeaten(merged, elsewhere, 0)
-        if len(sets.cost) > CROWDED:
-            sets = _unbeaten(sets, elsewhere, tolerance)
-            slack += tolerance
+        for step in tolerances:
+            if len(sets.cost) > CROWDED:
+                sets = _unbeaten(sets, elsewhere, step)
+                slack += step
         if len(sets.cost) > LIMIT:
-            sets = _rows(sets, np.arange(LIMIT))
+            sets = _rows(sets, np.linspace(0, len(sets.cost) - 1, LIMIT).astype(np.int64))
             slack = -1 << 62
     return sets._replace(slack=max(slack, -1))
+
+
+def _enough(items: Items, cap: Ints) -> int:
+    """The cost of some set that frees all that could be needed: dearer ones are beaten by it, if nothing else counts."""
+    if items.elsewhere.any() or items.uses.any():
+        return UNLIMITED
+    left = items.freed.sum(axis=0) - cap
+    if (left < 0).any():
+        return UNLIMITED
+    total = int(items.cost.sum())
+    for item in np.argsort(-items.cost, kind="stable").tolist():
+        rest = left - items.freed[item]
+        if (rest >= 0).all():
+            left, total = rest, total - int(items.cost[item])
+    return total
 
 
 def _rows(sets: Frontier, index: Ints) -> Frontier:

@@ -46,8 +46,10 @@ class Offer:
         self.problem, self.meter = problem, meter
         self.price = problem.violation_price()
         self.cost = problem.weight + self.price * problem.spent
-        self.tolerance = int(problem.weight[problem.weight > 0].min(initial=1 << 40)) // 1000
+        cheapest = int(np.sort(problem.weight)[len(problem.weight) // 10]) if problem.units else 0
+        self.tolerances = tuple(step for step in (cheapest // 1000, cheapest // 50) if step)
         self.complete = True
+        self.slack = 0  # how much cheaper than their options all nodes together could be
         self.evictable = evictable
         staying = ~evictable[problem.pod_unit]
         barred = np.zeros((problem.nodes, problem.classes), np.bool_)
@@ -155,8 +157,8 @@ class Offer:
     def _frontier(self, items: Items, cap: Ints, limit: int) -> Frontier:
         key = tuple(part.tobytes() for part in (*items[1:], cap, np.array(limit)))
         if key not in self._known:
-            found = frontier(items, cap, limit, self.tolerance)
-            self.meter.take(30 * len(items.unit) + len(found.cost) * len(items.unit))
+            found = frontier(items, cap, limit, self.tolerances)
+            self.meter.take(len(items.unit) * (30 + len(found.cost) ** 2 / 800))
             self._known[key] = found
         return self._known[key]
 
@@ -165,6 +167,7 @@ class Offer:
     ) -> list[Option]:
         sets = self._frontier(items, needed.max(axis=0, initial=0), limit)
         self.complete &= sets.slack >= 0
+        self.slack += max(sets.slack, 0)
         options = []
         shared = sets.taken[:, items.elsewhere]
         for vector, floor in zip(vectors, needed, strict=True):

@@ -33,28 +33,39 @@ class Result(NamedTuple):
     bound: int | None  # weight that no answer of equal violations and priority undercuts; None: not known
 
 
+class Level(NamedTuple):
+    """What was found on one level of priority."""
+
+    found: Found
+    complete: bool  # every node and every set of victims was considered
+    slack: int  # by how much the bound may be too high
+
+    @property
+    def closed(self) -> bool:
+        """Nothing better than what was found is left on this level."""
+        return self.complete and self.found.bound >= self.found.cost
+
+
 def search(problem: Problem, meter: Meter, start: Answer | None = None) -> Result:
     price = problem.violation_price()
     best, score = start, None if start is None else problem.score(start.units)
-    bound: int | None = None
-    proven = True
+    seen: dict[int, Level] = {}
     for level in [NOBODY, *np.unique(problem.priority).tolist()]:
-        if score is not None and level > score.priority and not score.violations:
+        if meter.spent or (score is not None and level > score.priority and not score.violations):
             break
         evictable = problem.priority <= level
-        if not _roomy(problem, evictable):
-            continue
-        limit = _limit(score, level, price)
-        found, complete = _on_level(problem, evictable, limit, meter)
-        proven &= complete and found.bound >= found.cost
-        if found.answer is not None:
-            best, score = found.answer, problem.score(found.answer.units)
-        if score is not None and score.priority <= level:
-            bound = max(0, found.bound - score.violations * price) if found.answer or limit < INFINITE else 0
-        if meter.spent:
-            proven = False
-            break
-    return Result(best, score, proven, bound)
+        if _roomy(problem, evictable):
+            seen[level] = _on_level(problem, evictable, _limit(score, level, price), meter)
+            if (answer := seen[level].found.answer) is not None:
+                best, score = answer, problem.score(answer.units)
+    if score is None:
+        return Result(best, score, not meter.spent, None)
+    own = seen.get(score.priority)
+    others = [each for level, each in seen.items() if level != score.priority]
+    if meter.spent or own is None or not own.complete or not all(each.closed for each in others):
+        return Result(best, score, False, None)
+    bound = max(0, own.found.bound - own.slack - score.violations * price)
+    return Result(best, score, bound >= score.weight, bound)
 
 
 def _limit(best: Score | None, level: int, price: int) -> int:
@@ -72,16 +83,16 @@ def _roomy(problem: Problem, evictable: Flags) -> bool:
     return int(np.minimum(fits, problem.counts).sum()) >= problem.need
 
 
-def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> tuple[Found, bool]:
-    """The best answer below the limit, and whether every node and set of victims was considered."""
+def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Level:
+    """The best answer below the limit."""
     if crowded(problem):
-        return stepwise(problem, evictable, limit, meter), False
+        return Level(stepwise(problem, evictable, limit, meter), False, 0)
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= (SMALL_UNIFORM if problem.classes == 1 else SMALL) or problem.absorbs:
         core = Core(problem, evictable, nodes, limit, meter)
-        return core.solve(), core.offer.complete
+        return Level(core.solve(), core.offer.complete, core.offer.slack)
     if problem.classes == 1:
         focus = Focus(problem, evictable, limit, meter)
-        return focus.solve(), focus.offer.complete
-    found = Core(problem, evictable, choose_nodes(problem, evictable, CHOSEN), limit, meter).solve()
-    return found._replace(bound=0), False
+        return Level(focus.solve(), focus.offer.complete, focus.offer.slack)
+    chosen = choose_nodes(problem, evictable, CHOSEN)
+    return Level(Core(problem, evictable, chosen, limit, meter).solve(), False, 0)

@@ -9,6 +9,7 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import Ints
@@ -19,7 +20,7 @@ INFINITE = 1 << 61
 class Rows(NamedTuple):
     """Ways to move on: from where each state is reached, at what extra cost, and by which of the moves."""
 
-    origin: Ints  # [row, state]; one past the last state: not reached
+    origin: NDArray[np.int32]  # [row, state]; one past the last state: not reached
     extra: Ints  # [row] violations times their price
     move: Ints  # [row]
 
@@ -34,7 +35,7 @@ class Table:
         grid = np.indices(self.shape).reshape(len(self.shape), self.states)
         self._pods = grid[: len(lengths)].sum(axis=0)
         self._grid = grid
-        self._known: dict[tuple[int, ...], tuple[Ints, Ints]] = {}
+        self._known: dict[tuple[int, ...], tuple[NDArray[np.int32], Ints]] = {}
 
     def rows(self, moves: list[tuple[int, ...]]) -> Rows:
         """The rows of one node; a move is the pods on each axis, then the draws on each budget."""
@@ -62,7 +63,7 @@ class Table:
             layer = layer.copy()
             np.minimum(layer[:-1], reached.min(axis=0), out=layer[:-1])
             layers.append(layer)
-            meter.take(4 + step.origin.size / 1500)
+            meter.take(4 + step.origin.size / 500)
         final = np.where(self._pods == self.need, layer[:-1], INFINITE)
         state = int(final.argmin())
         if final[state] >= INFINITE:
@@ -79,7 +80,7 @@ class Table:
                 taken[at], state = int(step.move[row]), int(step.origin[row, state])
         return taken
 
-    def _move(self, move: tuple[int, ...]) -> tuple[Ints, Ints]:
+    def _move(self, move: tuple[int, ...]) -> tuple[NDArray[np.int32], Ints]:
         """The rows of one move: one for the plain shift, more where a budget saturates, one for each draw beyond it."""
         if move not in self._known:
             choices: list[range] = [range(1)] * len(self.lengths)
@@ -89,7 +90,7 @@ class Table:
             ]
             rows = [self._row(move, lacking) for lacking in itertools.product(*choices)]
             self._known[move] = (
-                np.array([origin for origin, _ in rows], np.int64),
+                np.array([origin for origin, _ in rows], np.int32),
                 np.array([extra for _, extra in rows], np.int64),
             )
         return self._known[move]
