@@ -251,3 +251,34 @@ def test_removing_what_is_not_there_is_harmless() -> None:
     kinds: list[type[Object]] = [Pod, Node, PodGroup, PodDisruptionBudget, PriorityClass]
     for kind in kinds:
         cluster.remove(kind, "a/nothing")
+
+
+def test_a_long_life_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pods, classes and groups that are gone give up their places; logs are cut."""
+    monkeypatch.setattr("reprieve.cluster.classes.MOST_IDLE", 10)
+    monkeypatch.setattr("reprieve.cluster.state.LONGEST_LOG", 50)
+    cluster = Cluster()
+    cluster.set(node("n"))
+    cluster.set(pod("resident", nodeName="n", containers=containers(cpu="1")))
+    for i in range(300):
+        spec = {"schedulingGroup": {"podGroupName": f"g{i}"}, "containers": containers(cpu="1")}
+        fresh = decode(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": f"p{i}", "namespace": "a", "labels": {"job": str(i)}},
+                "spec": spec,
+            }
+        )
+        cluster.set(fresh)
+        plan = decide(
+            cluster, f"Pod/a/p{i}", Configuration.load({"featureGates": {"GenericWorkload": True}}), 0
+        )
+        assert plan.outcome == "gated"
+        cluster.assume(f"a/p{i}", "n")
+        cluster.remove(Pod, f"a/p{i}")
+    assert len(cluster.classes.all) < 20
+    assert len(cluster.groups.keys) < 5
+    assert cluster.pods.rows < 5
+    assert len(cluster.touched) <= 55
+    assert cluster.nodes.used[0, 0] == 1000

@@ -23,11 +23,11 @@ class BudgetTable:
 
     def set(self, budget: PodDisruptionBudget) -> None:
         self._by_key[budget.key] = budget
-        self._forget()
+        self.forget()
 
     def remove(self, key: str) -> None:
         self._by_key.pop(key, None)
-        self._forget()
+        self.forget()
 
     def covering(self, cls: PodClass) -> tuple[int, ...]:
         """Numbers of the budgets that select pods of this class; a budget with an empty selector selects none."""
@@ -38,7 +38,8 @@ class BudgetTable:
             )
         return found
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """What was worked out about classes no longer holds."""
         self._list = None
         self._covering.clear()
 

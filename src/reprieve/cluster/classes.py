@@ -19,6 +19,9 @@ from reprieve.objects.requests import nonzero_requests, pod_requests
 
 WILDCARD = "0.0.0.0"
 
+MOST_IDLE = 2048
+"""Classes without pods that are kept."""
+
 Port = tuple[str, str, int]
 """(host address, protocol, host port)"""
 
@@ -37,6 +40,7 @@ class PodClass:
         "has_spread",
         "id",
         "images",
+        "key",
         "labels",
         "namespace",
         "ports",
@@ -51,9 +55,10 @@ class PodClass:
         "spread",
     )
 
-    def __init__(self, id: int, pod: Pod) -> None:
+    def __init__(self, id: int, key: bytes, pod: Pod) -> None:
         spec, labels, namespace = pod.spec, pod.metadata.labels, pod.namespace
         self.id = id
+        self.key = key
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
         self.spec: PodSpec = spec
@@ -88,6 +93,8 @@ class PodClass:
 
 
 class ClassTable:
+    """Classes by number. A class without pods is kept for a while, since more of its kind tend to come; then its number is used again."""
+
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._by_key: dict[bytes, PodClass] = {}
@@ -98,6 +105,9 @@ class ClassTable:
         self.anti_affine: list[PodClass] = []
         """Classes with required anti-affinity: theirs is the veto that others must heed."""
         self.with_terms: list[PodClass] = []
+        self._pods: list[int] = []
+        self._idle: dict[int, None] = {}
+        self._spare: list[int] = []
 
     @property
     def requests(self) -> Ints:
@@ -111,27 +121,52 @@ class ClassTable:
     def __getitem__(self, id: int) -> PodClass:
         return self.all[id]
 
-    def of(self, pod: Pod) -> PodClass:
-        """The class of a pod, made when it is the first of its kind."""
+    def join(self, pod: Pod) -> PodClass:
+        """The class of a pod, made when it is the first of its kind; the pod counts as one of it until it leaves."""
         key = _key(pod)
         found = self._by_key.get(key)
         if found is None:
-            found = self._by_key[key] = self._add(PodClass(len(self.all), pod))
+            found = self._by_key[key] = self._add(key, pod)
+        self._pods[found.id] += 1
+        self._idle.pop(found.id, None)
         return found
 
-    def _add(self, fresh: PodClass) -> PodClass:
+    def leave(self, id: int) -> None:
+        self._pods[id] -= 1
+        if not self._pods[id]:
+            self._idle[id] = None
+
+    def reclaim(self) -> bool:
+        """Give up classes without pods once there are many. True when numbers may mean something else from now on."""
+        if len(self._idle) <= MOST_IDLE:
+            return False
+        for id in self._idle:
+            del self._by_key[self.all[id].key]
+            self._spare.append(id)
+        self.anti_affine = [each for each in self.anti_affine if each.id not in self._idle]
+        self.with_terms = [each for each in self.with_terms if each.id not in self._idle]
+        self._idle.clear()
+        return True
+
+    def _add(self, key: bytes, pod: Pod) -> PodClass:
+        id = self._spare[-1] if self._spare else len(self.all)
+        fresh = PodClass(id, key, pod)
         asked = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
         asked[PODS] = 1
         fresh.asks = tuple(sorted((index, number) for index, number in asked.items() if number))
-        self.all.append(fresh)
-        count = len(self.all)
-        self._requests = grown(self.requests, count)
-        self.filled = grown(self.filled, count)
-        self.with_ports = grown(self.with_ports, count)
+        if self._spare:
+            self.all[self._spare.pop()] = fresh
+        else:
+            self.all.append(fresh)
+            self._pods.append(0)
+        self._requests = grown(self.requests, len(self.all))
+        self.filled = grown(self.filled, len(self.all))
+        self.with_ports = grown(self.with_ports, len(self.all))
+        self._requests[:, id] = 0
         for index, number in fresh.asks:
-            self._requests[index, fresh.id] = number
-        self.filled[:, fresh.id] = fresh.filled
-        self.with_ports[fresh.id] = bool(fresh.ports)
+            self._requests[index, id] = number
+        self.filled[:, id] = fresh.filled
+        self.with_ports[id] = bool(fresh.ports)
         if fresh.anti_affinity:
             self.anti_affine.append(fresh)
         if fresh.has_terms:

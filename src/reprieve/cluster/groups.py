@@ -21,11 +21,15 @@ class GroupTable:
         self.exists: Mask = np.zeros(0, dtype=np.bool_)
         self.whole: Mask = np.zeros(0, dtype=np.bool_)
         """Disruption mode *all*: its pods go together."""
+        self._free: list[int] = []
 
     def number(self, key: str) -> int:
         """The number of a group, given out when it is first named."""
         found = self.number_of.get(key)
-        if found is None:
+        if found is None and self._free:
+            found = self.number_of[key] = self._free.pop()
+            self.keys[found] = key
+        elif found is None:
             found = self.number_of[key] = len(self.keys)
             self.keys.append(key)
             self.objects.append(None)
@@ -51,6 +55,19 @@ class GroupTable:
             self.objects[number] = None
             self.exists[number] = False
             self.whole[number] = False
+            self._forget(number)
+
+    def leave(self, number: int, row: int) -> None:
+        """A pod is no longer a member."""
+        del self.members[number][row]
+        self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        """A group that nobody names any more gives up its number."""
+        if self.objects[number] is None and not self.members[number]:
+            del self.number_of[self.keys[number]]
+            self.keys[number] = ""
+            self._free.append(number)
 
     def get(self, key: str) -> PodGroup | None:
         number = self.number_of.get(key)

@@ -28,6 +28,9 @@ from reprieve.objects.scheduling import PodGroup, PriorityClass
 
 Undo = tuple[Any, ...]
 
+LONGEST_LOG = 500_000
+"""Changes that caches can catch up with; a longer log costs more than starting afresh."""
+
 
 class Cluster:
     """`promises`: whether `status.nominatedNodeName` of a waiting pod makes others leave room for it.
@@ -70,8 +73,7 @@ class Cluster:
 
     def set(self, obj: Object) -> None:
         """Add or update an object; kinds that no decision reads are ignored."""
-        if self._undo:
-            raise RuntimeError("an observed change while a what-if is open")
+        self._begin()
         match obj:
             case Pod():
                 self._set_pod(obj)
@@ -92,16 +94,16 @@ class Cluster:
 
     def remove(self, kind: type[Object], key: str) -> None:
         """Forget an object by its type and key (`namespace/name`, or the bare name)."""
+        self._begin()
         if kind is Pod:
             row = self.pods.row_of.get(key)
             if row is not None:
                 self._drop_pod(row)
         elif kind is Node:
             self._remove_node(key)
-        elif kind is PodGroup:
+        elif kind is PodGroup and key in self.groups.number_of:
+            self._reconsider(self.groups.number_of[key])
             self.groups.remove(key)
-            if key in self.groups.number_of:
-                self._reconsider(self.groups.number_of[key])
         elif kind is PodDisruptionBudget:
             self.budgets.remove(key)
         elif kind is PriorityClass:
@@ -110,6 +112,20 @@ class Cluster:
         elif kind is Namespace:
             self.namespaces.pop(key, None)
             self.caches.clear()
+
+    def _begin(self) -> None:
+        """Before an observed change: none while a what-if is open, and logs that have grown long are cut."""
+        if self._undo:
+            raise RuntimeError("an observed change while a what-if is open")
+        if len(self.touched) > LONGEST_LOG or len(self.moved) > LONGEST_LOG:
+            self.touched.clear()
+            self.moved.clear()
+            self._forget_derived()
+
+    def _forget_derived(self) -> None:
+        self.caches.clear()
+        self.lasting.clear()
+        self.budgets.forget()
 
     def set_owner(self, kind: str, namespace: str, name: str, selector: LabelSelector) -> None:
         """The pods that a service or controller selects; only default spreading asks."""
@@ -239,6 +255,7 @@ class Cluster:
             if assumed and not pod.spec.node_name:
                 pod = _bound(pod, self.nodes.names[self.pods.node[row]])
             self._unplace(row)
+            self.classes.leave(int(self.pods.cls[row]))
         self._describe(row, pod)
         if pod.spec.node_name:
             self._place(row, pod.spec.node_name)
@@ -248,7 +265,7 @@ class Cluster:
     def _describe(self, row: int, pod: Pod) -> None:
         pods = self.pods
         pods.fill(row, pod)
-        pods.cls[row] = self.classes.of(pod).id
+        pods.cls[row] = self.classes.join(pod).id
         self._join(row, pod)
         self._resolve(row, pod)
         pods.shielded_until[row] = shielded_until(pod)
@@ -277,7 +294,7 @@ class Cluster:
         old = int(self.pods.group[row])
         if old != number:
             if old >= 0:
-                del self.groups.members[old][row]
+                self.groups.leave(old, row)
             if number >= 0:
                 self.groups.members[number][row] = None
             self.pods.group[row] = number
@@ -287,9 +304,12 @@ class Cluster:
         self._unplace(row)
         group = int(self.pods.group[row])
         if group >= 0:
-            del self.groups.members[group][row]
+            self.groups.leave(group, row)
         self._subjects.pop(row, None)
+        self.classes.leave(int(self.pods.cls[row]))
         self.pods.remove(row)
+        if self.classes.reclaim():
+            self._forget_derived()
 
     def _place(self, row: int, node: str) -> None:
         slot = self.nodes.slot_of.get(node)
