@@ -149,6 +149,12 @@ def test_least_cost_opens_the_cheapest_gate() -> None:
     assert opened(decision) == ["b"]
 
 
+def test_the_reason_names_the_cluster_and_its_price() -> None:
+    priced = step(group(local(), a=blocked(30, PreemptionCost(1, 2, 3))), CHEAPEST, NOW)
+    assert priced.reasons == ("a may preempt (highestPriority=1 lostPodSeconds=2 victims=3)",)
+    assert step(group(local(), a=blocked(30)), SETTINGS, NOW).reasons == ("a may preempt",)
+
+
 def test_least_cost_first_waits_for_a_worker_that_needs_no_preemption() -> None:
     waiting = step(group(local(), a=blocked(4), b=copy()), CHEAPEST, NOW)
     assert (opened(waiting), waiting.requeue_after) == ([], 6)

@@ -9,6 +9,7 @@ from reprieve.fleet.actions import (
     DeleteCopy,
     Finish,
     Nominate,
+    OpenGate,
     Remember,
     SetCheck,
     SyncJob,
@@ -16,7 +17,7 @@ from reprieve.fleet.actions import (
 )
 from reprieve.fleet.ledger import Ledger, Turn
 from reprieve.fleet.names import GATE, GATE_LEASE_ANNOTATION, ORIGIN_LABEL
-from tests.fleet.build import NOW, ago, away, copy, group, is_so, local
+from tests.fleet.build import NOW, ago, away, blocked, copy, group, is_so, local
 
 SETTINGS = FleetSettings()
 
@@ -112,7 +113,46 @@ def test_a_copy_out_of_sync_with_its_job_starts_again() -> None:
 def test_a_copy_evicted_on_its_worker_starts_again() -> None:
     evicted = copy(is_so("Evicted"), is_so("Admitted", status="False"))
     decision = step(group(local(check="Ready", clusterName="a"), a=evicted), SETTINGS, NOW)
-    assert [action.state for action in of(SetCheck, decision)] == ["Retry"]
+    [check] = of(SetCheck, decision)
+    assert (check.state, check.message) == (
+        "Retry",
+        'Workload evicted on worker cluster: "a", resetting for re-admission. Previously: "Ready"',
+    )
+
+
+def test_an_eviction_before_anybody_won_changes_nothing() -> None:
+    evicted = copy(is_so("Evicted"))
+    decision = step(group(local(nominatedClusterNames=["a", "b"]), a=evicted, b=copy()), SETTINGS, NOW)
+    assert decision.actions == ()
+
+
+def test_a_deleted_workload_is_withdrawn_and_not_written_to() -> None:
+    workload = local(ledger=Ledger(Turn("a", ago(10), ago(10))))
+    workload["metadata"]["deletionTimestamp"] = "2026-08-23T12:00:00Z"
+    decision = step(group(workload, a=copy()), SETTINGS, NOW)
+    assert decision.actions == (DeleteCopy("a"),)
+
+
+def test_a_ready_check_without_a_cluster_gets_its_winner_written_down() -> None:
+    decision = step(group(local(check="Ready"), a=copy(is_so("Admitted"))), SETTINGS, NOW)
+    assert [check.cluster for check in of(SetCheck, decision)] == ["a"]
+
+
+def test_a_turn_and_a_round_that_begin_together_are_one_note_before_the_gate_opens() -> None:
+    settings = FleetSettings(dispatcher="Incremental", step_size=1)
+    workload = local(nominatedClusterNames=["a"], ledger=Ledger(round_started=ago(301)))
+    decision = step(group(workload, a=blocked(10), b=None), settings, NOW)
+    assert [type(action) for action in decision.chain] == [Remember, OpenGate, Nominate]
+    assert decision.chain[0].ledger == Ledger(Turn("a", NOW, NOW), {"a": NOW}, NOW)
+
+
+def test_the_last_round_needs_no_other() -> None:
+    settings = FleetSettings(dispatcher="Incremental", step_size=2)
+    assert step(group(local(), a=None, b=None), settings, NOW).requeue_after == 0
+    workload = local(nominatedClusterNames=["a"], ledger=Ledger(round_started=ago(300)))
+    assert of(Nominate, step(group(workload, a=copy(), b=None), settings, NOW)) == [], (
+        "it lasts its whole length"
+    )
 
 
 def test_a_workload_evicted_here_is_stopped_there() -> None:
