@@ -236,6 +236,34 @@ async def test_another_served_version_shows_the_same_object(wire: Wire) -> None:
     assert [item["apiVersion"] for item in (await wire.get(old)).body["items"]] == ["kueue.x-k8s.io/v1beta1"]
 
 
+async def test_a_client_of_an_older_version_reads_and_writes_its_own_words(wire: Wire) -> None:
+    old, new = "/apis/kueue.x-k8s.io/v1beta1/clusterqueues", "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
+    created = await wire.post(old, {"metadata": {"name": "q"}, "spec": {"cohort": "a"}})
+    assert (created.status, created.body["spec"]["cohort"]) == (201, "a")
+    assert "Warning" not in created.headers
+    changed = await wire.patch(f"{old}/q", {"spec": {"cohort": "b"}})
+    assert changed.body["spec"]["cohort"] == "b"
+    assert "cohortName" not in changed.body["spec"]
+    assert (await wire.get(f"{new}/q")).body["spec"]["cohortName"] == "b"
+    assert (await wire.get(old)).body["items"][0]["spec"]["cohort"] == "b"
+    workloads = "/apis/kueue.x-k8s.io/{}/namespaces/default/workloads"
+    podset = {"name": "main", "count": 1, "template": pod()}
+    workload = {
+        "metadata": {"name": "w"},
+        "spec": {
+            "queueName": "q",
+            "priority": 100,
+            "priorityClassName": "high",
+            "priorityClassSource": "kueue.x-k8s.io/workloadpriorityclass",
+            "podSets": [{**podset, "template": {"spec": podset["template"]["spec"]}}],
+        },
+    }
+    shown = (await wire.post(workloads.format("v1beta1"), workload)).body["spec"]
+    assert (shown["priorityClassName"], "priorityClassRef" in shown) == ("high", False)
+    reference = (await wire.get(workloads.format("v1beta2") + "/w")).body["spec"]["priorityClassRef"]
+    assert reference == {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": "high"}
+
+
 async def test_yaml_comes_in_and_goes_out(wire: Wire) -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n"
     created = await wire("POST", CONFIG_MAPS, text, {"Content-Type": "application/yaml"})

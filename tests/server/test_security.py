@@ -276,6 +276,28 @@ async def test_what_is_not_http_is_answered_or_dropped_without_a_word_about_us(
     assert (await wire.get("/version")).status == 200
 
 
+async def test_a_user_agent_that_is_no_text_is_an_unknown_manager(wire: Wire) -> None:
+    applied = config_map("a", n="1")
+    await wire.patch(f"{CONFIG_MAPS}/a?fieldManager=m", applied, "application/apply-patch+yaml")
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
+    body = b'{"data":{"n":"2"}}'
+    writer.write(
+        f"PATCH {CONFIG_MAPS}/a HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\n".encode()
+        + b"User-Agent: \xff\xfe\r\nContent-Type: application/merge-patch+json\r\n"
+        + b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    )
+    assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
+    writer.close()
+    fields = (await wire.get(f"{CONFIG_MAPS}/a")).body["metadata"]["managedFields"]
+    assert sorted(entry["manager"] for entry in fields) == ["m", "unknown"]
+
+
+async def test_a_number_of_thousands_of_digits_is_a_bad_request(wire: Wire) -> None:
+    assert (
+        await wire.post(CONFIG_MAPS, b'{"metadata":{"name":"a"},"x":' + b"1" * 10_000 + b"}")
+    ).status == 400
+
+
 async def test_a_body_that_breaks_off_in_its_encoding_is_given_up() -> None:
     async with connected(limits=Limits(body_seconds=0.3)) as wire:
         reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)

@@ -6,6 +6,8 @@ them (`IsNotFound`, `IsConflict`, retry on 429 …). Nothing here knows HTTP or 
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from reprieve.objects.errors import ReprieveError
 
 
@@ -46,7 +48,8 @@ def not_supported(field: str, value: Any, supported: tuple[str, ...]) -> Cause:
 
 
 def _show(value: Any) -> str:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    """As JSON, cut where it gets long."""
+    text = msgspec.json.encode(value, enc_hook=str).decode()
     return text if len(text) <= 256 else text[:253] + "..."
 
 

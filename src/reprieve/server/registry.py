@@ -69,6 +69,8 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """A resource of another group that holds the same objects; only names of top-level fields differ (`renames`)."""
     renames: dict[str, str] = {}
     """Field of this resource -> field of its twin."""
+    downgrade: Callable[[Document], Document] | None = None
+    """How an older version shows what is stored, where more than `apiVersion` differs."""
     api_version: str = ""
     storage_api_version: str = ""
     storage_key: str = ""
@@ -107,7 +109,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
             names = {there: here for here, there in self.renames.items()}
             document = {names.get(key, key): value for key, value in document.items()}
         document["apiVersion"] = self.api_version
-        return document
+        return self.downgrade(document) if self.downgrade is not None else document
 
     @property
     def has_status(self) -> bool:

@@ -1,6 +1,7 @@
 """The built-in resources: a table, nothing else. Short names and categories are upstream's, so that `kubectl get po`
 and `kubectl get all` work as people expect."""
 
+from reprieve.server.kueue_versions import to_v1beta1
 from reprieve.server.registry import ResourceInfo, ScalePaths
 
 STATUS = frozenset({"status"})
@@ -196,7 +197,7 @@ _KUEUE_KINDS: tuple[tuple[str, str, bool, tuple[str, ...], bool], ...] = (
 
 
 def _kueue() -> list[ResourceInfo]:
-    """Both served versions; only `apiVersion` differs on the wire, the storage version is the newer one."""
+    """Both served versions; the storage version is the newer one."""
     return [
         ResourceInfo(
             group=KUEUE,
@@ -209,6 +210,7 @@ def _kueue() -> list[ResourceInfo]:
             categories=("kueue",),
             subresources=STATUS if status else frozenset(),
             has_generation=True,
+            downgrade=to_v1beta1 if version == "v1beta1" else None,
         )
         for version in ("v1beta2", "v1beta1")
         for kind, plural, namespaced, short, status in _KUEUE_KINDS

@@ -117,6 +117,8 @@ class Call:
                 [not_supported("fieldManager", manager[:40], ("at most 128 printable characters",))],
             )
         agent = self.request.headers.get("User-Agent", "unknown").partition("/")[0][:128]
+        if not agent.isprintable():
+            agent = "unknown"
         return WriteOptions(dry_run=self.dry_run(), manager=manager or agent, force=force)
 
     def dry_run(self) -> bool:

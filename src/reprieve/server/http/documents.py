@@ -38,11 +38,7 @@ class PublishedDocuments:
             self._cache.clear()
             self._generation = self._registry.generation
         form = (
-            "aggregated"
-            if _wants_aggregated(accept)
-            else "protobuf"
-            if _OPENAPI_V2_ASKED in accept
-            else ""
+            "aggregated" if _wants_aggregated(accept) else "protobuf" if _OPENAPI_V2_ASKED in accept else ""
         )
         key = (form, *parts)
         if parts == ["api"] and not form:

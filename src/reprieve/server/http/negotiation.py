@@ -84,7 +84,7 @@ def read_json(body: bytes, limits: Limits) -> Any:
         document = _decode_json(body)
     except RecursionError:
         raise bad_request(f"the body is nested deeper than {limits.depth} levels") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, ValueError) as error:
         raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
     if body.count(b"{") + body.count(b"[") > limits.depth:
         check_depth(document, limits.depth)

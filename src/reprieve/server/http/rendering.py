@@ -31,7 +31,7 @@ class Renderer:
         """JSON of the object in the version that was asked for."""
         if not self._resource.converts:
             return record.raw
-        if self._resource.twin is not None:
+        if self._resource.twin is not None or self._resource.downgrade is not None:
             return encode(self._resource.from_storage(record.object))
         return self._served + record.raw[len(self._stored) :]
 
