@@ -35,12 +35,21 @@ def test_the_newest_comes_first_and_the_oldest_leaves_the_ring():
     assert len(log) == 3
 
 
+def test_decisions_about_many_pods_leave_sooner(monkeypatch):
+    monkeypatch.setattr("reprieve.records.log.HEAVIEST", 25)
+    log = DecisionLog(capacity=100)
+    for n in range(5):
+        log.add(decision(n, outcome="preempts", victims=victims(*(f"dev/v{i}" for i in range(9)))))
+    assert len(log) == 2
+    assert log.victims == 45
+
+
 def test_a_record_has_everything_that_was_known():
     log = DecisionLog()
     log.add(
         decision(
             outcome="preempts", revision="4711", duration_ms=1.5, placements={"ns/p0": "n1"}, victims=victims("dev/a"),
-            reasons=["no node had room"], cost={"podsEvicted": 1}, alternatives=[{"summary": "x"}],
+            reasons=["no node had room"], cost={"pods": 1, "highestPriority": None}, alternatives=[{"summary": "x"}],
         )
     )  # fmt: skip
     record = log.get("1")
@@ -75,7 +84,7 @@ def test_the_file_outlives_the_process_and_a_torn_last_line(tmp_path):
     path = tmp_path / "deep" / "decisions.jsonl"
     first = DecisionLog(path=path)
     first.add(decision(0))
-    first.add(decision(1))
+    first.add(decision(1, cost={"highestPriority": None}))
     with path.open("ab") as file:
         file.write(b'{"id":"3","time":"2026-')  # killed in the middle of a write
     second = DecisionLog(path=path)

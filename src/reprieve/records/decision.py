@@ -24,7 +24,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     placements: dict[str, str] = {}
     victims: list[dict[str, Any]] = []
     reasons: list[str] = []
-    cost: dict[str, float] = {}
+    cost: dict[str, Any] = {}
     alternatives: list[dict[str, Any]] = []
     sentence: str = ""
 
@@ -44,6 +44,11 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "durationMs": self.duration_ms,
             "sentence": self.sentence,
         }
+
+    @property
+    def weight(self) -> int:
+        """About how much room it takes: one for itself, one for each pod in it."""
+        return 1 + len(self.placements) + len(self.victims)
 
     @property
     def victim_names(self) -> list[str]:

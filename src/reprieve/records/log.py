@@ -22,6 +22,8 @@ from reprieve.records.sentences import sentence
 log = logging.getLogger(__name__)
 
 CAPACITY = 2000
+HEAVIEST = 200_000
+"""Pods named in all kept decisions together: storms of large gangs must not eat the memory."""
 FILE_LIMIT = 64 << 20
 
 
@@ -29,7 +31,9 @@ class DecisionLog:
     def __init__(
         self, capacity: int = CAPACITY, path: str | Path | None = None, file_limit: int = FILE_LIMIT
     ) -> None:
-        self._ring: deque[Decision] = deque(maxlen=capacity)
+        self._ring: deque[Decision] = deque()
+        self._capacity = capacity
+        self._weight = 0
         self._by_id: dict[str, Decision] = {}
         self._path = Path(path) if path else None
         self._file_limit = file_limit
@@ -93,10 +97,13 @@ class DecisionLog:
             self._descriptor = None
 
     def _keep(self, decision: Decision) -> None:
-        if len(self._ring) == self._ring.maxlen:
-            self._by_id.pop(self._ring[0].id, None)
         self._ring.append(decision)
         self._by_id[decision.id] = decision
+        self._weight += decision.weight
+        while len(self._ring) > self._capacity or (self._weight > HEAVIEST and len(self._ring) > 1):
+            oldest = self._ring.popleft()
+            self._by_id.pop(oldest.id, None)
+            self._weight -= oldest.weight
 
     def _replay(self) -> None:
         assert self._path is not None

@@ -1,0 +1,170 @@
+"""Performs what the core asks for, and tells it how that ended.
+
+Each action runs as a task of its own (`lanes`), so that no API call holds up a decision. The order inside one action is what makes a
+crash harmless: places are promised before victims are marked, all victims are marked before any is deleted, and the places of a
+gang are promised before any of its pods is bound.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import Protocol, TypeVar
+
+from reprieve.kube.pacing import Clock
+from reprieve.scheduler import status
+from reprieve.scheduler.actions import (
+    Action,
+    ActionError,
+    Actions,
+    Bind,
+    BindGang,
+    Emit,
+    Nominate,
+    Preempt,
+    Ref,
+    Reprieve,
+    SetGroupCondition,
+    SetPodCondition,
+)
+from reprieve.scheduler.core import Core
+from reprieve.scheduler.lanes import Lanes
+from reprieve.scheduler.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT = 64
+
+
+class AboutPod(Protocol):
+    @property
+    def pod(self) -> Ref: ...
+
+
+T = TypeVar("T", bound=AboutPod)
+
+
+class Execution:
+    def __init__(
+        self, core: Core, actions: Actions, metrics: Metrics, clock: Clock, ended: Callable[[], None]
+    ) -> None:
+        """`ended` is called when something ended that may change what the core wants next."""
+        self._core = core
+        self._actions = actions
+        self._metrics = metrics
+        self._clock = clock
+        self._ended = ended
+        self._lanes = Lanes(IN_FLIGHT)
+        self._preemptions: set[asyncio.Task[None]] = set()
+
+    def perform(self, actions: Iterable[Action]) -> None:
+        for action in actions:
+            match action:
+                case Bind():
+                    self._lanes.submit([action.pod.key], partial(self._bind, action))
+                case BindGang():
+                    keys = [each.pod.key for each in action.binds]
+                    self._lanes.submit(keys, partial(self._bind_gang, action), limited=False)
+                case Preempt():
+                    keys = [each.pod.key for each in action.nominations]
+                    task = self._lanes.submit(keys, partial(self._preempt, action), limited=False)
+                    self._preemptions.add(task)
+                    task.add_done_callback(self._preemptions.discard)
+                case Nominate() | Reprieve() | SetPodCondition():
+                    self._lanes.submit([action.pod.key], partial(self._tell, action))
+                case SetGroupCondition():
+                    self._lanes.submit([f"group {action.group.key}"], partial(self._tell, action))
+                case Emit():
+                    self._actions.emit(action)
+
+    async def preempted(self) -> None:
+        """Until the calls of every preemption under way have ended."""
+        while self._preemptions:
+            await asyncio.wait(self._preemptions)
+
+    async def idle(self) -> None:
+        await self._lanes.idle()
+
+    async def stop(self) -> None:
+        await self._lanes.stop()
+
+    async def _tell(self, action: Nominate | Reprieve | SetPodCondition | SetGroupCondition) -> None:
+        """Status for people: worth retries, not worth stopping for."""
+        try:
+            match action:
+                case Nominate():
+                    await self._actions.nominate(action)
+                case Reprieve():
+                    await self._actions.reprieve(action.pod, action.message)
+                case SetPodCondition():
+                    await self._actions.set_pod_condition(action)
+                case SetGroupCondition():
+                    await self._actions.set_group_condition(action)
+        except ActionError as error:
+            if not error.gone:
+                log.warning("%s: %s", type(action).__name__, error)
+
+    async def _bind(self, bind: Bind) -> None:
+        error = None
+        try:
+            await self._actions.bind(bind)
+        except ActionError as refused:
+            error = str(refused)
+            log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, refused)
+        self._metrics.bound(error)
+        self.perform(self._core.bound(bind, error, self._clock()))
+        self._ended()
+
+    async def _bind_gang(self, gang: BindGang) -> None:
+        errors, _ = await self._each(gang.nominations, self._actions.nominate)
+        if errors:
+            log.warning("places of a gang could not be promised before binding: %s", errors)
+        self.perform(gang.binds)
+
+    async def _preempt(self, preempt: Preempt) -> None:
+        started = time.perf_counter()
+        errors = await self._evict(preempt)
+        result = "error" if errors else "success"
+        self._metrics.evicted(preempt.preemptor.kind.lower(), result, time.perf_counter() - started)
+        if errors:
+            log.warning("preemption for %s failed for %d victims: %s", preempt.unit, len(errors), errors)
+        self.perform(self._core.evicted(preempt, errors, self._clock()))
+        self._ended()
+
+    async def _evict(self, preempt: Preempt) -> dict[str, str]:
+        """Promise, mark, delete: each step for all before the next step for any. Returns what failed, by pod."""
+        errors, _ = await self._each(preempt.nominations, self._actions.nominate)
+        if errors:
+            return errors
+        errors, gone = await self._each(
+            preempt.victims, lambda victim: self._actions.mark(victim.pod, preempt.message)
+        )
+        if errors:
+            return errors
+        staying = [victim for victim in preempt.victims if victim.pod.key not in gone]
+        errors, _ = await self._each(staying, lambda victim: self._actions.delete(victim.pod))
+        for victim in staying:
+            if victim.pod.key not in errors:
+                self._actions.emit(status.preempted(victim, preempt.preemptor))
+        return errors
+
+    async def _each(
+        self, items: Iterable[T], call: Callable[[T], Awaitable[None]]
+    ) -> tuple[dict[str, str], set[str]]:
+        """Call for every item at once, up to the limit: what failed and why, and which pods do not exist any more."""
+        errors: dict[str, str] = {}
+        gone: set[str] = set()
+
+        async def one(item: T) -> None:
+            try:
+                async with self._lanes.slots:
+                    await call(item)
+            except ActionError as error:
+                if error.gone:
+                    gone.add(item.pod.key)
+                else:
+                    errors[item.pod.key] = str(error)
+
+        await asyncio.gather(*(one(item) for item in items))
+        return errors, gone
