@@ -6,6 +6,7 @@ between the two and wakes parked ones when something they may be waiting for cha
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
@@ -40,6 +41,8 @@ class Quota:
         self.priority_classes: dict[tuple[str, str], int] = {}
         self.strays: dict[str, tuple[Workload, Refusal]] = {}
         """Workloads that cannot be queued at all, and why."""
+        self._strays_of: defaultdict[str, set[str]] = defaultdict(set)
+        """The same, by the LocalQueue they name."""
         self._local_queues: dict[str, LocalQueue] = {}
         self._limit_ranges: dict[str, dict[str, LimitRange]] = {}
         self._home: dict[str, str] = {}
@@ -55,7 +58,9 @@ class Quota:
             self.pending[queue.name].strict = strict
         else:
             self.pending[queue.name] = PendingQueue(strict)
-        self._retry_strays(now)
+        for key, local in self._local_queues.items():
+            if local.spec.cluster_queue == queue.name:
+                self._retry(self._strays_of.get(key, ()), now)
         self.flush(queue.name, now)
 
     def drop_cluster_queue(self, name: str, now: datetime) -> None:
@@ -67,9 +72,11 @@ class Quota:
             self.put_workload(claim.workload, now)
 
     def put_local_queue(self, queue: LocalQueue, now: datetime) -> None:
+        old = self._local_queues.get(queue.key)
         self._local_queues[queue.key] = queue
-        self._requeue_all_of(queue.key, now)
-        self._retry_strays(now)
+        if old is not None and old.spec != queue.spec:
+            self._requeue_all_of(queue.key, now)
+        self._retry(self._strays_of.get(queue.key, ()), now)
 
     def drop_local_queue(self, key: str, now: datetime) -> None:
         self._local_queues.pop(key, None)
@@ -141,21 +148,28 @@ class Quota:
 
     def _forget(self, key: str) -> None:
         """Out of whatever queue it was in."""
-        self.strays.pop(key, None)
+        self._collect(key)
         self.scans.pop(key, None)
         home = self._home.pop(key, None)
         if home is not None and home in self.pending:
             self.pending[home].remove(key)
+
+    def _collect(self, key: str) -> None:
+        """Not a stray any more."""
+        stray = self.strays.pop(key, None)
+        if stray is not None:
+            self._strays_of[_local_queue_of(stray[0])].discard(key)
 
     def _enqueue(self, workload: Workload, now: datetime, before: Claim | None = None) -> None:
         queue, refusal = self.queue_of(workload)
         old_home = self._home.get(workload.key)
         if old_home is not None and old_home != queue:
             self._forget(workload.key)
+        self._collect(workload.key)
         if refusal is not None:
             self.strays[workload.key] = (workload, refusal)
+            self._strays_of[_local_queue_of(workload)].add(workload.key)
             return
-        self.strays.pop(workload.key, None)
         self._home[workload.key] = queue
         claim = self._claim(workload, queue, before or self._waiting(workload.key))
         ready = backoff_over(workload, now)
@@ -185,7 +199,7 @@ class Quota:
 
     def put_priority_class(self, kind: str, name: str, value: int, now: datetime) -> None:
         self.priority_classes[kind, name] = value
-        self._retry_strays(now)
+        self._retry(self.strays, now)
 
     def drop_priority_class(self, kind: str, name: str, now: datetime) -> None:
         self.priority_classes.pop((kind, name), None)
@@ -194,9 +208,9 @@ class Quota:
                 if self._class_problem(claim.workload) is not None:
                     self.put_workload(claim.workload, now)
 
-    def _retry_strays(self, now: datetime) -> None:
-        for workload, _ in list(self.strays.values()):
-            self._enqueue(workload, now)
+    def _retry(self, strays: Iterable[str], now: datetime) -> None:
+        for key in list(strays):
+            self._enqueue(self.strays[key][0], now)
 
     def _claim(self, workload: Workload, queue: str, before: Claim | None) -> Claim:
         return Claim(workload, queue, self.rules, self.limit_ranges(workload.namespace), before)
