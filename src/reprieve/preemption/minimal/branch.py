@@ -19,6 +19,8 @@ from reprieve.preemption.minimal.table import INFINITE, Rows, Table
 
 #: States of the table; budgets that would make it larger are counted afterwards, and the bound ignores them.
 STATES = 2_500
+#: Options times states: what one round through the table may cost.
+CELLS = 1_000_000
 #: Rounds in which the shares of undecided units are moved to where they are wanted.
 ROUNDS = 6
 
@@ -69,8 +71,9 @@ class Core:
         """
         problem = self.problem
         states, kept = int(np.prod([n + 1 for n in self.lengths])), []
+        most = min(STATES, CELLS // max(1, len(self.options)))
         for budget in sorted(budgets, key=lambda b: (int(problem.allowed[b]), b)):
-            if states * (int(problem.allowed[budget]) + 1) <= STATES:
+            if states * (int(problem.allowed[budget]) + 1) <= most:
                 states *= int(problem.allowed[budget]) + 1
                 kept.append(budget)
         self.budgets = sorted(kept)

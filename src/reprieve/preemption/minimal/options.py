@@ -83,6 +83,7 @@ class Offer:
         classes = np.flatnonzero(self.most[:, node])
         if not len(classes):
             return []
+        self.meter.take(150)
         own = self._pods_by_unit(node)
         gone = sorted({pod for pods in own.values() for pod in pods})
         room = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
