@@ -144,6 +144,17 @@ async def test_unknown_fields_are_warned_about_refused_or_ignored_as_asked(wire:
     assert (await wire.post(f"{PODS}?fieldValidation=Maybe", pod("a"))).status == 422
 
 
+async def test_a_warning_cannot_smuggle_a_header_in(wire: Wire) -> None:
+    wrong = pod("a", **{"x\r\nSet-Cookie: a=b": 1, "é\u202e": 2, "y" * 5000: 3, 'q"': 4})
+    warned = await wire.post(f"{PODS}?dryRun=All", wrong)
+    assert warned.status == 201
+    assert "Set-Cookie" not in warned.headers
+    warnings = warned.headers.getall("Warning")
+    assert len(warnings) == 4
+    assert max(map(len, warnings)) < 400
+    assert any("x\\\\r\\\\nSet-Cookie" in w for w in warnings)
+
+
 async def test_objects_live_only_in_namespaces_that_exist(wire: Wire) -> None:
     missing = await wire.post("/api/v1/namespaces/nowhere/configmaps", config_map("a"))
     assert (missing.status, missing.message) == (404, 'namespaces "nowhere" not found')

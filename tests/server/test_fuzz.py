@@ -255,7 +255,19 @@ class Fuzzer:
             del holder[key]
         elif isinstance(holder, dict):
             holder[
-                self.rng.choice(["x", "spec", "status", "metadata", "deletionTimestamp", "finalizers", ""])
+                self.rng.choice(
+                    [
+                        "x",
+                        "spec",
+                        "status",
+                        "metadata",
+                        "deletionTimestamp",
+                        "finalizers",
+                        "",
+                        "\r\nX: y",
+                        "é",
+                    ]
+                )
             ] = self.rng.choice(ODD_VALUES)
         return document
 

@@ -12,6 +12,7 @@ from reprieve.server.errors import (
     ApiError,
     bad_request,
     invalid,
+    invalid_value,
     not_supported,
     required,
     too_large,
@@ -20,7 +21,6 @@ from reprieve.server.errors import (
 from reprieve.server.http.negotiation import (
     JSON,
     Limits,
-    Output,
     read_document,
     read_json,
     read_yaml,
@@ -36,6 +36,7 @@ from reprieve.server.writes import APPLY_PATCH
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+_LONGEST_WARNING = 256
 _PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 
 
@@ -69,16 +70,14 @@ class Call:
         """The namespace to look at; None for all of them."""
         return self.target.namespace or (None if self.resource.namespaced else "")
 
-    def renderer(self, output: Output | None = None) -> Renderer:
-        include = self.query.get("includeObject", "")
-        return Renderer(self.resource, output or self.output, include, self.backend.clock())
+    def renderer(self) -> Renderer:
+        return Renderer(self.resource, self.output, self.query.get("includeObject", ""), self.backend.clock())
 
     def answer(self, body: bytes, status: int = 200, content_type: str = JSON) -> web.Response:
         response = web.Response(body=body, status=status, content_type=content_type)
         response.headers["Cache-Control"] = "no-cache, private"
         for warning in self.warnings:
-            text = warning.replace("\\", "\\\\").replace('"', '\\"')
-            response.headers.add("Warning", f'299 - "{text}"')
+            response.headers.add("Warning", f'299 - "{_quotable(warning)}"')
         return response
 
     def answer_record(self, record: Record, status: int = 200) -> web.Response:
@@ -110,12 +109,8 @@ class Call:
     def options(self, force: bool = False) -> WriteOptions:
         manager = self.query.get("fieldManager", "")
         if len(manager) > 128 or not manager.isprintable():
-            raise invalid(
-                "meta.k8s.io",
-                "CreateOptions",
-                "",
-                [not_supported("fieldManager", manager[:40], ("at most 128 printable characters",))],
-            )
+            cause = invalid_value("fieldManager", manager[:128], "must be at most 128 printable characters")
+            raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
         agent = self.request.headers.get("User-Agent", "unknown").partition("/")[0][:128]
         if not agent.isprintable():
             agent = "unknown"
@@ -181,6 +176,15 @@ class Call:
         if query.get("propagationPolicy") and options.propagation_policy is None:
             options = msgspec.structs.replace(options, propagation_policy=query["propagationPolicy"])
         return options, self.dry_run() or bool(options.dry_run)
+
+
+def _quotable(text: str) -> str:
+    """Fit for a quoted string in a header: one line of plain text, not too long."""
+    if len(text) > _LONGEST_WARNING:
+        text = text[:_LONGEST_WARNING] + "..."
+    if not (text.isascii() and text.isprintable()):
+        text = ascii(text)[1:-1]
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 Handler = Callable[[Call], Awaitable[web.StreamResponse]]
