@@ -1,18 +1,16 @@
 """A process that runs controllers: one client, one lease, one HTTP server for all of them.
 
-Each controller is a coroutine function found by its import path when it is asked for. It gets the client and the configuration;
-one that has a `services` parameter is started at once, to read and watch, and waits for `services.leading` before it acts; any
-other is started when this replica leads. When the lease is lost, or a controller fails, the process ends: what matters is in
+Each controller is a coroutine function found by its import path when it is asked for. It starts at once, to read and to watch, and
+waits for `services.leading` before it writes. When the lease is lost, or a controller fails, the process ends: what matters is in
 the API, and a fresh start is the simplest way to be right.
 """
 
 import asyncio
-import inspect
 import logging
 import os
 import socket
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -33,7 +31,7 @@ CONTROLLERS = {
     "quota": "reprieve.controllers.quota:run",
     "fleet": "reprieve.controllers.fleet:run",
 }
-"""Name of each controller and where its `run(client, config[, services])` is."""
+"""Name of each controller and where its `run(client, config, services)` is."""
 
 
 Page = Callable[[web.Application, Client, DecisionLog, Configuration], None]
@@ -81,22 +79,20 @@ class Process:
         try:
             async with asyncio.TaskGroup() as group:
                 for name, run in runs.items():
-                    if _wants_services(run):
-                        group.create_task(run(self.client, self.config, services), name=name)
-                await self._lead(services, {k: run for k, run in runs.items() if not _wants_services(run)})
+                    group.create_task(run(self.client, self.config, services), name=name)
+                await self._lead(services.leading)
                 raise LeaseLost("the lease was lost: ending, so that the other replica acts alone")
         finally:
             services.records.close()
             if runner is not None:
                 await runner.cleanup()
 
-    async def _lead(self, services: Services, runs: dict[str, Callable[..., Awaitable[None]]]) -> None:
+    async def _lead(self, leading: asyncio.Event) -> None:
+        """Returns when the lease is lost."""
+
         async def lead() -> None:
-            services.leading.set()
-            async with asyncio.TaskGroup() as group:
-                for name, run in runs.items():
-                    group.create_task(_coroutine(run(self.client, self.config)), name=name)
-                await asyncio.Event().wait()
+            leading.set()
+            await asyncio.Event().wait()
 
         if not self.leader_election:
             await lead()
@@ -130,11 +126,3 @@ def load(name: str) -> Callable[..., Any]:
     module, _, attribute = CONTROLLERS[name].partition(":")
     run: Callable[..., Any] = getattr(import_module(module), attribute)
     return run
-
-
-def _wants_services(run: Callable[..., Any]) -> bool:
-    return "services" in inspect.signature(run).parameters
-
-
-async def _coroutine(awaitable: Awaitable[None]) -> None:
-    await awaitable
