@@ -189,6 +189,23 @@ async def test_a_write_that_the_disk_refuses_never_happened(tmp_path: Path) -> N
     await store.close()
 
 
+async def test_a_listener_that_fails_stops_nobody(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = Store(tmp_path)
+    heard: list[Change] = []
+
+    def broken(_: list[Change]) -> None:
+        raise ZeroDivisionError
+
+    store.listen(broken)
+    store.listen(heard.extend)
+    for i in range(3):
+        store.put("things", "a", f"x-{i}", document(f"x-{i}", 1))
+        await asyncio.wait_for(store.settled(), 10)
+    assert len(heard) == 3
+    assert "a listener failed on revision" in caplog.text
+    await store.close()
+
+
 async def test_a_caller_that_gives_up_waiting_does_not_take_the_others_along(tmp_path: Path) -> None:
     store = Store(tmp_path)
 

@@ -7,6 +7,7 @@ waited: group commit) is on disk. `await store.settled()` waits for that. So not
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,8 @@ from reprieve.server.errors import unavailable
 from reprieve.server.storage.journal import Journal, Row
 from reprieve.server.storage.records import ADDED, DELETED, MODIFIED, Change, Record, encode, interned
 from reprieve.server.storage.shelf import Shelf
+
+log = logging.getLogger(__name__)
 
 Listener = Callable[[list[Change]], None]
 Key = tuple[str, str, str]
@@ -75,7 +78,7 @@ class Store:
         return [place for place, shelf in self._shelves.items() if shelf.count]
 
     def listen(self, listener: Listener) -> None:
-        """Call with every batch of committed changes, in revision order."""
+        """Call with every batch of committed changes, in revision order. What a listener raises is its own affair."""
         self._listeners.append(listener)
 
     # -- writing ---------------------------------------------------------------------------------------------------
@@ -164,7 +167,10 @@ class Store:
                 del self._in_flight[key]
         self.revision = changes[-1].revision
         for listener in self._listeners:
-            listener(changes)
+            try:
+                listener(changes)
+            except Exception:
+                log.exception("a listener failed on revision %d", self.revision)
         if self._journal is None:
             self._compact()
 
