@@ -166,3 +166,10 @@ def test_where_upstream_preempts_in_circles_we_settle(row: Row) -> None:
     assert got["converged"] in ("steady", "queues-empty")
     first = [(admitted(c["admitted"]), preempted(c)) for c in row["expect"]["cycles"][:4]]
     assert [(admitted(c["admitted"]), preempted(c)) for c in got["cycles"][:4]] == first
+
+
+def test_a_preemption_given_up_for_another_one_is_counted() -> None:
+    name = "multiple preemptions skip preemption when shared limited resource"
+    row = next(row for row in rows("schedule-tables") if row["name"] == name)
+    run = reprieve.admit(row["objects"], config=config(row), now=row["now"], max_cycles=1).run
+    assert sum(run.steps[0].outcome.skipped_preemptions.values()) == 1

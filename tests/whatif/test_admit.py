@@ -79,6 +79,8 @@ def test_a_queue_reclaims_its_quota_from_the_latest_borrower() -> None:
 def test_with_fair_sharing_the_largest_borrower_makes_way_and_without_nobody_does() -> None:
     folder = EXAMPLES / "13-fair-sharing"
     assert {v["reason"] for v in plan(folder, "beta/b-more")["victims"]} == {"InCohortFairSharing"}
+    shares = {name: queue["weightedShare"] for name, queue in admit(folder)["queues"].items()}
+    assert shares == {"alpha": 250, "beta": 84, "gamma": 84}
     plain = reprieve.plan(documents(folder), "Workload/beta/b-more", now=NOW).to_dict()
     assert (plain["outcome"], plain["victims"]) == ("unschedulable", [])
 

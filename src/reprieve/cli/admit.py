@@ -87,6 +87,11 @@ def _queues(screen: "Console", queues: dict[str, Any]) -> None:
             cells = [line["flavor"], line["resource"], *(line[amount] for amount in amounts)]
             table.add_row(name, queue["cohort"], *cells)
     screen.print(table)
+    shares = [
+        f"{name} {queue['weightedShare']}" for name, queue in queues.items() if "weightedShare" in queue
+    ]
+    if shares:
+        screen.print(f"Dominant shares (thousandths, by weight): {', '.join(shares)}", markup=False)
     for name, queue in queues.items():
         if not queue["active"]:
             screen.print(f"ClusterQueue {name} is inactive. {queue.get('message', '')}", markup=False)

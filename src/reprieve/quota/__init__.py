@@ -3,7 +3,8 @@
 How a live controller uses it:
 
     quota = Quota(Rules.of(config))
-    quota.ledger.put_flavor(...), put_cohort(...), put_check(...)     # objects as they come and change; drop_* as they go
+    quota.ledger.put_flavor(...), put_cohort(...), put_check(...)     # as they come and change, drop_* as they go;
+    quota.flush_all(now)                                             # then wake whoever may have waited for it
     quota.put_cluster_queue(...), put_local_queue(...), put_namespace(...), put_workload(workload, now)
     outcome = cycle(quota, now)
 

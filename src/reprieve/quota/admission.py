@@ -115,7 +115,6 @@ class _Cycle:
                 head = pending.pop()
                 if head is not None:
                     heads.append(head)
-        self._outcome.heads = len(heads)
         return heads
 
     def _nominate(self, claim: Claim) -> Entry | None:

@@ -39,9 +39,6 @@ class Ledger:
     def forest(self) -> Forest:
         return self._forest
 
-    def queue_object(self, name: str) -> ClusterQueue | None:
-        return self._objects.get(name)
-
     def cohort_problems(self) -> dict[str, list[str]]:
         """Cohorts whose quota is not used because it makes no sense, and why."""
         return self._broken_cohorts

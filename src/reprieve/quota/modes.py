@@ -11,11 +11,10 @@ class Mode(IntEnum):
 
     NO_FIT = 0
     PREEMPT = 1
-    DEFERRED_FIT = 2
-    FIT = 3
+    FIT = 2
 
     def __str__(self) -> str:
-        return ("NoFit", "Preempt", "DeferredFit", "Fit")[self]
+        return ("NoFit", "Preempt", "Fit")[self]
 
 
 class Prospect(IntEnum):

@@ -48,7 +48,6 @@ class Outcome:
     evicted: list[Eviction] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    heads: int = 0
     skipped_preemptions: dict[str, int] = field(default_factory=dict)
     """For each queue, preemptions that were given up because another entry was faster."""
 

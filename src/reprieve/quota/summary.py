@@ -11,6 +11,7 @@ from reprieve.quota.amounts import UNLIMITED
 from reprieve.quota.claims import Claim
 from reprieve.quota.pending import PendingQueue
 from reprieve.quota.queue import QueueNode
+from reprieve.quota.shares import published, share
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import Cell, CohortNode, FlavorResource, Node
 
@@ -142,6 +143,9 @@ def queue_summaries(quota: Quota) -> dict[str, Any]:
         name: {"cohort": _cohort(node), "active": node.active, "quota": []}
         for name, node in sorted(quota.ledger.queues.items())
     }
+    if quota.rules.fair_sharing:
+        for name, node in quota.ledger.queues.items():
+            found[name]["weightedShare"] = published(share(node))
     for name, reasons in quota.ledger.inactive.items():
         found[name]["message"] = inactive_message(reasons)
     for line in quota_lines(quota):
