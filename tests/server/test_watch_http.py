@@ -63,6 +63,15 @@ async def test_initial_events_end_with_a_marked_bookmark(wire: Wire) -> None:
     assert int(bookmark["object"]["metadata"]["resourceVersion"]) == wire.server.backend.store.revision
 
 
+async def test_initial_events_can_be_declined(wire: Wire) -> None:
+    await wire.post(CONFIG_MAPS, config_map("a"))
+    async with wire.watch(
+        f"{CONFIG_MAPS}?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"
+    ) as stream:
+        await wire.post(CONFIG_MAPS, config_map("b"))
+        assert await stream.take(1) == [("ADDED", "b")]
+
+
 async def test_initial_events_need_to_say_how_old_they_may_be(wire: Wire) -> None:
     assert (await wire.get(f"{CONFIG_MAPS}?watch=1&sendInitialEvents=true")).status == 422
     assert (await wire.get(f"{CONFIG_MAPS}?watch=1&resourceVersionMatch=NotOlderThan")).status == 422

@@ -36,8 +36,8 @@ class WatchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     version: str
     bookmarks: bool
-    initial: bool
-    """Send what exists first and say when that is done (`sendInitialEvents`)."""
+    initial: bool | None
+    """`sendInitialEvents`: send what exists first and say when that is done. Not said: send it if no version is given."""
     seconds: float
     selection: Selection
 
@@ -50,7 +50,7 @@ class WatchRequest(msgspec.Struct, frozen=True, kw_only=True):
         return cls(
             version=query.get("resourceVersion", ""),
             bookmarks=truth(query, "allowWatchBookmarks"),
-            initial=truth(query, "sendInitialEvents"),
+            initial=truth(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
             seconds=_seconds(query),
             selection=Selection(resource, query.get("labelSelector", ""), fields),
         )
@@ -123,8 +123,10 @@ class WatchStream:
         backend = self._backend
         revision = reads.parse_revision(backend, watch.version)
         existing: list[Record] = []
-        if watch.initial or revision == 0:
+        wanted = revision == 0 if watch.initial is None else watch.initial
+        if wanted or revision == 0:
             revision = backend.store.revision
+        if wanted:
             records = backend.store.shelf(self._resource.storage_key).scan(namespace)
             existing = list(records if watch.selection.everything else filter(watch.selection, records))
         return backend.hub.watch(self._resource, namespace, revision, watch.selection), existing
