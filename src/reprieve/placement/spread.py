@@ -75,8 +75,9 @@ class _Hard:
         if self.rule.counts_pods:
             here = weights_by_node(cluster, self.table, terminating=False)
             counts = by_domain(self.ids, np.where(self.counted, here, 0), len(topology.values))
-        self.domains = np.unique(self.ids[self.counted])
-        self.counts: dict[int, int] = {int(d): int(counts[d]) for d in self.domains}
+        self.counts: dict[int, int] = {
+            d: int(counts[d]) for d in sorted(set(self.ids[self.counted].tolist()))
+        }
         self.minimum = Minimum(self.counts, exact)
         self.exact = exact
 
@@ -225,7 +226,7 @@ def _soft_counts(
     )
     if rule.key == HOSTNAME:
         return on_node, len(judged)
-    domains = np.unique(ids[judged])
+    domains = set(ids[judged].tolist())
     counted = _included(cluster, cls, rule) & cluster.nodes.known
     if complete is not None:
         counted &= complete

@@ -10,7 +10,7 @@ more important than the most important one that step 1 alone would have chosen, 
 
 import numpy as np
 
-from reprieve.cluster.columns import Ints, Mask
+from reprieve.cluster.columns import Mask
 from reprieve.placement import GangPlacement
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.selection import Selection
@@ -22,7 +22,7 @@ def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
         return first
     out = search.everyone() & ~_spared_breakers(search, first)
     priorities = search.candidates.priorities
-    levels = np.unique(priorities[out & (priorities <= first.highest)])
+    levels = sorted(set(priorities[out & (priorities <= first.highest)].tolist()))
     lowest = _lowest_feasible(search, out, levels)
     second = search.select(out & (priorities <= lowest))
     if isinstance(second, GangPlacement):
@@ -38,7 +38,7 @@ def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
     return spared
 
 
-def _lowest_feasible(search: GangSearch, out: Mask, levels: Ints) -> int:
+def _lowest_feasible(search: GangSearch, out: Mask, levels: list[int]) -> int:
     """The lowest level at which the gang finds places; the highest one is known to work."""
     low, high = 0, len(levels) - 1
     while low < high:
@@ -47,7 +47,7 @@ def _lowest_feasible(search: GangSearch, out: Mask, levels: Ints) -> int:
             high = middle
         else:
             low = middle + 1
-    return int(levels[high])
+    return levels[high]
 
 
 def disruption(selection: Selection) -> tuple[int, int, int, int]:

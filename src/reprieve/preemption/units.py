@@ -61,7 +61,7 @@ class Candidates:
         self.singles: Rows = np.flatnonzero(single).astype(np.int32)
         self.groups: list[int] = []
         self.members: list[Rows] = []
-        for group in np.unique(pods.group[: pods.rows][whole]).tolist():
+        for group in sorted(set(pods.group[: pods.rows][whole].tolist())):
             members = placed_members(view, group)
             if not view.shielded[members].any():
                 self.groups.append(group)
