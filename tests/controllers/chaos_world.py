@@ -198,7 +198,9 @@ class World:
             self.workers["worker1"].stuck = False
         self.keys = [f"wl{number}" for number in range(workloads)]
         self.violations: list[str] = []
-        self._manager: asyncio.Task[None] | None = None
+        self.managers = 1
+        """More than one: leader election has failed."""
+        self._running: list[asyncio.Task[None]] = []
 
     def furnish(self) -> None:
         home = self.home
@@ -237,15 +239,16 @@ class World:
             link = self.workers[cluster["metadata"]["name"]].link
             return Client(link, jitter=self.rng.random)
 
-        client = Client(self.home_link, jitter=self.rng.random)
-        self.manager = Manager(client, connect, self.settings, now=utc_now)
-        self._manager = asyncio.create_task(self.manager.run())
+        for _ in range(self.managers):
+            client = Client(self.home_link, jitter=self.rng.random)
+            manager = Manager(client, connect, self.settings, now=utc_now)
+            self._running.append(asyncio.create_task(manager.run()))
 
     async def stop_manager(self) -> None:
-        if self._manager is not None:
-            self._manager.cancel()
-            await asyncio.gather(self._manager, return_exceptions=True)
-            self._manager = None
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._running.clear()
 
     async def requota(self) -> None:
         """The manager's own quota controller: a check that says Retry evicts, and the workload queues again."""

@@ -68,9 +68,10 @@ async def _for_a_while(worker, trouble: str, seconds: float) -> None:
         worker.restart()
 
 
-async def chaos(seed: int, settings: FleetSettings, longest: float) -> World:
+async def chaos(seed: int, settings: FleetSettings, longest: float, managers: int = 1) -> World:
     random.seed(seed)  # the client's own jitter
     world = World(seed, settings)
+    world.managers = managers
     world.furnish()
     for api in (world.home, *(worker.api for worker in world.workers.values())):
         api.listeners.append(lambda *_: world.watch_gates())
@@ -103,6 +104,14 @@ def test_workers_lost_for_longer_than_the_timeout_are_replaced(seed: int) -> Non
     world = run_virtually(chaos(seed, settings_for(seed, lost=20), longest=200))
     assert world.violations == []
     assert world.finished(), "a workload was lost or the fleet is stuck"
+
+
+@pytest.mark.parametrize("seed", range(RUNS // 6))
+def test_even_two_managers_at_once_never_open_two_gates(seed: int) -> None:
+    world = run_virtually(chaos(seed, settings_for(seed, lost=900), longest=100, managers=2))
+    assert world.violations == []
+    assert world.finished(), "a workload was lost or the fleet is stuck"
+    assert world.overlapping_runs() == []
 
 
 def test_this_chaos_does_find_two_open_gates_when_the_earlier_one_stays_open() -> None:
