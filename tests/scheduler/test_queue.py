@@ -109,9 +109,43 @@ def test_a_unit_that_waits_for_its_victims_is_not_hurried_by_other_events():
 def test_removed_units_never_come_back():
     unit = Unit("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
-    queue.remove("Pod/ns/a")
+    queue.remove("Pod/ns/a", 0)
     assert drain(queue) == []
     assert len(queue) == 0
+
+
+class TestUnitsAlike:
+    def resting(self, count):
+        units = [Unit(f"Pod/ns/{i}", 0, i) for i in range(count)]
+        queue = queue_with(*units)
+        for unit in units:
+            queue.pop(0)
+            queue.rest(unit, 0, like="same")
+        return queue, units
+
+    def test_an_event_wakes_the_oldest_of_them_only(self):
+        queue, _ = self.resting(5)
+        queue.wake(lambda each: True, 10)
+        assert drain(queue, 10) == ["Pod/ns/0"]
+
+    def test_each_that_is_lucky_wakes_the_next(self):
+        queue, _ = self.resting(3)
+        queue.wake(lambda each: True, 10)
+        popped = []
+        while (unit := queue.pop(10)) is not None:
+            popped.append(unit.key)
+            queue.wake_next(unit, 10)
+        assert popped == ["Pod/ns/0", "Pod/ns/1", "Pod/ns/2"]
+
+    def test_one_that_leaves_while_it_is_awake_wakes_the_next(self):
+        queue, _ = self.resting(2)
+        queue.wake(lambda each: True, 10)
+        queue.remove("Pod/ns/0", 10)
+        assert drain(queue, 10) == ["Pod/ns/1"]
+
+    def test_all_are_tried_again_after_five_minutes(self):
+        queue, _ = self.resting(4)
+        assert len(drain(queue, 300)) == 4
 
 
 def test_depths_count_pods_and_groups_apart():
@@ -193,6 +227,14 @@ class TestWakeUps:
         world.core._cycles._decide = counting
         assert len(world.run()) == 50
         assert len(decided) == 1
+
+    def test_one_free_place_costs_two_decisions_however_many_wait_for_it(self):
+        world = World(node("n1", 1), pod("old", 1, 9, on="n1"), *(pod(f"p{i:02}") for i in range(50)))
+        world.run()
+        world.remove("Pod", "old")
+        assert [cycle.outcome for cycle in world.wait(20)] == ["scheduled", "unschedulable"]
+        world.add(node("n2", 3))
+        assert [cycle.outcome for cycle in world.wait(20)] == ["scheduled"] * 3 + ["unschedulable"]
 
     def test_a_group_is_tried_once_when_its_pods_come_together(self):
         world = World(node("n1", 10), group("g", 3), *(pod(f"p{i}", group="g") for i in range(5)))

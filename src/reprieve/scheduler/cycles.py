@@ -63,6 +63,7 @@ class Cycles:
         """The unit cannot be decided on as it is: say so, and try again later."""
         actions = self._memory.withdraw(unit.key, unit.pods)
         actions += self._say_waiting(unit, "SchedulerError", message)
+        self._memory.queue.wake_next(unit, now)
         self._memory.queue.back_off(unit, now)
         return Cycle(unit.key, "error", [message], len(unit.pods), actions)
 
@@ -78,11 +79,11 @@ class Cycles:
             waiting = None
             plan = self._plan(unit, now)
         if plan.outcome == "scheduled":
-            return self._schedule(unit, plan, given_up)
+            return self._schedule(unit, plan, given_up, now)
         if plan.ongoing or (waiting is not None and waiting.victims):
             return self._keep_waiting(unit, waiting, plan, now)
         if plan.outcome == "preempts":
-            return self._preempt(unit, plan, given_up)
+            return self._preempt(unit, plan, given_up, now)
         return self._reject(unit, plan, given_up, now)
 
     def _promise_holds(self, unit: Unit, waiting: Preemption) -> bool:
@@ -115,11 +116,12 @@ class Cycles:
 
     # --- the four ways it can end -----------------------------------------------------------------------------------------
 
-    def _schedule(self, unit: Unit, plan: Plan, given_up: list[Action]) -> Cycle:
+    def _schedule(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
         memory = self._memory
         memory.epoch += 1
         memory.preemptions.end(unit.key)
         memory.promises.end_turn(unit.key)
+        memory.queue.wake_next(unit, now)
         unit.patient = False
         unit.failures = 0
         actions = [*given_up, *self._binding(unit, plan)]
@@ -140,7 +142,7 @@ class Cycles:
             memory.binding[unit.key] += 1
         return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
 
-    def _preempt(self, unit: Unit, plan: Plan, given_up: list[Action]) -> Cycle:
+    def _preempt(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
         memory = self._memory
         memory.epoch += 1
         preemptor, message = memory.ref(unit.key), _message(plan)
@@ -155,6 +157,7 @@ class Cycles:
         )
         leaving = {victim.pod: memory.pod_ref(victim.pod).uid for victim in plan.victims}
         memory.preemptions.start(unit.key, leaving)
+        memory.queue.wake_next(unit, now)
         unit.patient = True
         why = marks.message(memory.name, unit.key, unit.priority, "there was no room without preemption")
         actions = [
@@ -180,7 +183,7 @@ class Cycles:
         if promised and not making_way(self._memory.cluster, promised.values()):
             given_up = [*given_up, *self._memory.withdraw(unit.key, unit.pods)]
         actions = [*given_up, *self._say_waiting(unit, "Unschedulable", _message(plan))]
-        self._memory.queue.rest(unit, now)
+        self._memory.queue.rest(unit, now, self._likeness(unit))
         return Cycle(unit.key, "unschedulable", list(plan.reasons), len(unit.pods), actions, plan)
 
     def _displace(self, unit: Unit, plan: Plan) -> list[Action]:

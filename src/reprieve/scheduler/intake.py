@@ -7,6 +7,7 @@ from typing import Any
 
 from reprieve.cluster.classes import PodClass
 from reprieve.objects.core import Node, Pod, PodStatus
+from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.scheduling import PodGroup
 from reprieve.scheduler import recovery, wakeups
 from reprieve.scheduler.memory import Memory
@@ -36,7 +37,9 @@ class Intake:
                 self._queue.wake(lambda unit: wakeups.node_changed(self._cluster, unit, new.name), now)
         elif isinstance(new, PodGroup):
             self._group(type, old, new, now)
-        else:
+        elif not isinstance(
+            new, PodDisruptionBudget
+        ):  # a budget changes who is chosen, not whether anybody can be
             self._anything(now)
 
     # --- pods ---------------------------------------------------------------------------------------------------------
@@ -66,8 +69,7 @@ class Intake:
         self._memory.promises.reconcile(pod)
         self._memory.refresh(unit_of(pod), now)
         if old is not None and (old.spec != pod.spec or old.metadata.labels != pod.metadata.labels):
-            unit = unit_of(pod)
-            self._queue.wake(lambda each: each.key == unit, now)
+            self._queue.wake_unit(unit_of(pod), now)
 
     def _placed(self, old: Pod | None, pod: Pod, left: PodClass | None, now: float) -> None:
         """On a node, being deleted, or another scheduler's."""
@@ -133,14 +135,14 @@ class Intake:
         unit = f"PodGroup/{group.key}"
         self._memory.refresh(unit, now)
         if old is None or old.spec != group.spec or type == "DELETED":
-            self._queue.wake(lambda each: each.key == unit, now)
+            self._queue.wake_unit(unit, now)
 
     def _anything(self, now: float) -> None:
-        """Priority classes, budgets, namespaces: rare, and may matter to anyone."""
+        """Priority classes and namespaces: rare, and may matter to anyone."""
         for unit in list(self._queue.units.values()):
             if unit.state is not State.IN_FLIGHT:
                 self._memory.refresh(unit.key, now)
-        self._queue.wake(lambda _: True, now)
+                self._queue.wake_unit(unit.key, now)
 
 
 _TOLD = frozenset({"PodScheduled", "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})

@@ -41,7 +41,7 @@ class Memory:
             if unit is not None:
                 unit.pods = pods
                 if not self.binding[key]:
-                    self.queue.remove(key)
+                    self.queue.remove(key, now)
                     self.preemptions.end(key)
                     self.promises.end_turn(key)
             return

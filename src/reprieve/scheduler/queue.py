@@ -11,13 +11,15 @@ Order of the active units (`_order`):
 2. higher priority;
 3. longer waiting (the time the unit first came, which retries do not change: equal priorities take turns by age);
 4. name.
+Units alike (same pod, to a decision) rest together: an event wakes the first of them, and each that finds a place wakes the next; so
+ten thousand equal pods and one free place cost two decisions.
 A unit in backoff that an event may have helped is popped before its time when no active unit is at least as important:
 backoff never lets a less important unit overtake. Time comes in as seconds; nothing here reads a clock.
 """
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum
 from math import sqrt
@@ -51,6 +53,8 @@ class Unit:
     ready_at: float = 0.0
     patient: bool = False
     """Waits for its own victims to end: only they, or its pause, bring it back."""
+    like: Hashable = None
+    """What decisions about it depend on; units that share it share every refusal."""
     ticket: int = 0
 
     @property
@@ -84,7 +88,8 @@ class Queue:
         self._backoff: list[tuple[float, int, Unit]] = []
         self._early: list[tuple[Order, int, Unit]] = []
         """Units in backoff that an event may have helped, best first."""
-        self._resting: dict[str, Unit] = {}
+        self._resting: dict[Hashable, list[tuple[Order, int, Unit]]] = {}
+        """Unschedulable units by what they are like, best first."""
         self._overdue: list[tuple[float, int, Unit]] = []
         self._tickets = 0
 
@@ -98,11 +103,12 @@ class Queue:
     def add(self, unit: Unit) -> None:
         self.units[unit.key] = unit
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str, now: float) -> None:
         unit = self.units.pop(key, None)
         if unit is not None:
-            self._resting.pop(key, None)
             self._stamp(unit)
+            if unit.state in (State.ACTIVE, State.BACKOFF):
+                self.wake_next(unit, now)
 
     def activate(self, unit: Unit) -> None:
         """Ready now, whatever it waited for."""
@@ -122,23 +128,50 @@ class Queue:
         self._failed(unit, now)
         self._wait(unit)
 
-    def rest(self, unit: Unit, now: float) -> None:
+    def rest(self, unit: Unit, now: float, like: Hashable = None) -> None:
         """It failed, and only a change of the cluster can help."""
         self._failed(unit, now)
         self._enter(unit, State.UNSCHEDULABLE)
-        self._resting[unit.key] = unit
+        unit.like = like or unit.key
+        heapq.heappush(self._resting.setdefault(unit.like, []), (_order(unit), unit.ticket, unit))
         heapq.heappush(self._overdue, (now + self._pauses.leftover, unit.ticket, unit))
 
     def wake(self, helped: Callable[[Unit], bool], now: float) -> None:
-        """Something happened: units it may help leave the unschedulable set, into backoff while their pause lasts."""
-        for unit in [unit for unit in self._resting.values() if helped(unit)]:
-            self._resting.pop(unit.key, None)
-            if unit.ready_at <= now:
-                self.activate(unit)
-            else:
-                self._wait(unit)
-                if not unit.patient:
-                    heapq.heappush(self._early, (_order(unit), unit.ticket, unit))
+        """Something happened: of units alike, the first one it may help is roused."""
+        for like in list(self._resting):
+            unit = self._first_like(like)
+            if unit is not None and helped(unit):
+                self._rouse(unit, now)
+
+    def wake_unit(self, key: str, now: float) -> None:
+        """Something about this very unit changed."""
+        unit = self.units.get(key)
+        if unit is not None and unit.state is State.UNSCHEDULABLE:
+            self._rouse(unit, now)
+
+    def wake_next(self, unit: Unit, now: float) -> None:
+        """The unit got what it wanted, or leaves without having tried: the next one like it may be lucky."""
+        following = self._first_like(unit.like)
+        if following is not None:
+            self._rouse(following, now)
+
+    def _first_like(self, like: Hashable) -> Unit | None:
+        heap = self._resting.get(like)
+        if heap is None:
+            return None
+        unit = _first(heap, State.UNSCHEDULABLE)
+        if unit is None:
+            del self._resting[like]
+        return unit
+
+    def _rouse(self, unit: Unit, now: float) -> None:
+        """Out of the unschedulable set; into backoff while its pause lasts."""
+        if unit.ready_at <= now:
+            self.activate(unit)
+            return
+        self._wait(unit)
+        if not unit.patient:
+            heapq.heappush(self._early, (_order(unit), unit.ticket, unit))
 
     def pop(self, now: float) -> Unit | None:
         """The next unit to try, now in flight; None when nobody is ready."""
@@ -166,7 +199,6 @@ class Queue:
         heapq.heappush(self._backoff, (unit.ready_at, unit.ticket, unit))
 
     def _enter(self, unit: Unit, state: State) -> None:
-        self._resting.pop(unit.key, None)
         self._stamp(unit)
         unit.state = state
         unit.gate = ""
