@@ -1,6 +1,7 @@
 """The HTTP side of a running controller: is it alive, is it ready, what does it measure, what did it decide."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,9 +17,8 @@ LIMIT = 1000
 
 
 def add_health(app: web.Application, alive: Probe, ready: Probe) -> None:
-    app.router.add_get("/healthz", lambda _: _answer(alive()))
-    app.router.add_get("/livez", lambda _: _answer(alive()))
-    app.router.add_get("/readyz", lambda _: _answer(ready()))
+    for path, probe in (("/healthz", alive), ("/livez", alive), ("/readyz", ready)):
+        app.router.add_get(path, partial(_answer, probe))
 
 
 def add_metrics(app: web.Application, registry: CollectorRegistry) -> None:
@@ -63,7 +63,8 @@ async def serve(app: web.Application, host: str, port: int) -> web.AppRunner:
     return runner
 
 
-async def _answer(problem: str) -> web.Response:
+async def _answer(probe: Probe, _: web.Request) -> web.Response:
+    problem = probe()
     return web.Response(text=f"{problem}\n" if problem else "ok\n", status=503 if problem else 200)
 
 

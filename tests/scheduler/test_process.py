@@ -1,0 +1,71 @@
+"""Starting and stopping: what is the user's to fix is said, what is logged can be read by machines."""
+
+import json
+import logging
+import socket
+
+import pytest
+from click.testing import CliRunner
+
+from reprieve.cli.run import _address, command
+from reprieve.config import Configuration
+from reprieve.objects.errors import ReprieveError
+from reprieve.scheduler.logs import JsonFormatter
+from reprieve.scheduler.process import CONTROLLERS, Process, load
+from tests.kube.apiserver import Script, status
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_every_controller_can_be_found(name):
+    assert callable(load(name))
+
+
+def test_an_unknown_controller_is_refused_with_the_known_ones():
+    with pytest.raises(ReprieveError, match="no controller 'x'; known are scheduler, quota, fleet"):
+        load("x")
+
+
+async def test_a_port_that_is_taken_is_said():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        client = Script(status(404, "NotFound")).client()
+        with pytest.raises(ReprieveError, match=f"cannot listen on 127.0.0.1:{port}"):
+            await Process(client, Configuration.load(None), [], port=port).run()
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("127.0.0.1:80", ("127.0.0.1", 80)),
+        (":80", ("0.0.0.0", 80)),
+        ("[::1]:80", ("::1", 80)),
+        ("", ("", None)),
+    ],
+)
+def test_an_address_to_listen_on(text, address):
+    assert _address(text) == address
+
+
+def test_a_wrong_address_is_a_usage_error(tmp_path):
+    result = CliRunner().invoke(command, ["--listen", "here"])
+    assert result.exit_code == 2
+    assert "'here' is not HOST:PORT" in result.output
+
+
+def test_a_log_line_is_one_json_object_with_everything_that_was_given():
+    record = logging.makeLogRecord(
+        {
+            "name": "reprieve",
+            "levelname": "INFO",
+            "msg": "%s fits",
+            "args": ("a",),
+            "unit": "Pod/ns/a",
+            "created": 0.0,
+        }
+    )
+    entry = json.loads(JsonFormatter().format(record))
+    assert entry == {
+        "time": "1970-01-01T00:00:00.000+00:00", "level": "info", "logger": "reprieve", "message": "a fits", "unit": "Pod/ns/a",
+    }  # fmt: skip
