@@ -85,7 +85,7 @@ MALFORMED = {
     "plan -f {gang} --for PodGroup/ml/train --now yesterday": "'yesterday' is not a timestamp such as",
     "plan -f {gang} --for PodGroup/ml/train -o xml": "'xml' is not one of 'table', 'json', 'yaml'",
     "plan --for PodGroup/ml/train": "give manifests with -f",
-    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "Did you mean '--kubeconfig'?",
+    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "'--kubeconfig'",
     "admit": "Missing option '-f'",
     "admit -f {queues} --now yesterday": "'yesterday' is not a timestamp such as",
     "admit -f {queues} --max-cycles 0": "0 is not in the range",

@@ -29,5 +29,6 @@ def explain(
     """The story of one object, told from the evidence alone."""
     named = Target(target)
     answer = EXPLAINERS[named.kind](named, evidence, config, now)
+    answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)
     return answer

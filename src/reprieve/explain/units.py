@@ -42,8 +42,13 @@ def explain_unit(
     if group:
         answer.details.append(f"It belongs to PodGroup {group}.")
     if state == "waiting" and pod is not None:
-        answer.waits_for = _waits_for(pod, evidence.find("PodGroup", group) if group else None)
-        answer.would_help = advice(unit, evidence, config, now)
+        known = evidence.find("PodGroup", group) if group else None
+        answer.waits_for = _waits_for(pod, known)
+        if group and known is None:
+            answer.waits_for.append(f"PodGroup {group}, which does not exist or may not be seen")
+            answer.would_help.append("Create the PodGroup, or correct the name in spec.schedulingGroup.")
+        else:
+            answer.would_help = advice(unit, evidence, config, now)
     return answer
 
 
