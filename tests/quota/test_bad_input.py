@@ -159,3 +159,17 @@ def test_a_question_about_a_workload_that_is_not_there_names_those_that_are() ->
 
     with pytest.raises(ReprieveError, match="default/fine"):
         reprieve.plan(GOOD, "Workload/default/nobody", now=NOW)
+
+
+def test_a_workload_that_names_no_queue_or_no_pods_says_so() -> None:
+    lost = workload("bad", 0, {"cpu": 1}, 1, 0, 10, queueName="")
+    assert refused([lost])["message"] == "spec.queueName names no LocalQueue"
+    empty = workload("bad", 0, {"cpu": 1}, 1, 0, 10)
+    empty["spec"]["podSets"] = []
+    assert refused([empty])["message"] == "the workload has no pod sets"
+
+
+def test_a_quantity_that_is_none_is_named_and_hurts_nobody_else() -> None:
+    assert "'abc' is not a quantity" in refused([workload("bad", 0, {"cpu": "abc"}, 1, 0, 10)])["message"]
+    objects = [queue("odd", nominal="abc"), local(1, "odd"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)]
+    assert "'abc' is not a quantity" in refused(objects)["message"]

@@ -32,6 +32,8 @@ def refusal(
     limit_ranges: Collection[LimitRange],
 ) -> Refusal | None:
     """Why the workload cannot be tried now, or None. `namespace` is the labels of its namespace, None if it is gone."""
+    if not workload.spec.pod_sets:
+        return Refusal(MISCONFIGURED, "the workload has no pod sets")
     if any(check.state in ("Retry", "Rejected") for check in workload.status.admission_checks):
         return Refusal(PENDING_EVALUATION, "The workload has failed admission checks")
     if namespace is None or not matches(queue.spec.namespace_selector, namespace):

@@ -97,10 +97,12 @@ class _Cycle:
 
     def run(self) -> Outcome:
         entries = [entry for claim in self._heads() if (entry := self._nominate(claim)) is not None]
-        for entry in in_order(entries, self._rules):
-            self._turn(entry)
-        for cell, amount in reversed(self._sketched):
-            cell.remove(amount)
+        try:
+            for entry in in_order(entries, self._rules):
+                self._turn(entry)
+        finally:
+            for cell, amount in reversed(self._sketched):
+                cell.remove(amount)
         self._enter()
         return self._outcome
 

@@ -64,7 +64,7 @@ class Ledger:
         self._broken_cohorts.pop(cohort.name, None)
         if problems:
             self._broken_cohorts[cohort.name] = problems
-            cohort = replace(cohort, spec=replace(cohort.spec, resource_groups=()))
+            cohort = replace(cohort, spec=replace(cohort.spec, resource_groups=(), fair_sharing=None))
         self._forest.put_cohort(cohort)
 
     def drop_cohort(self, name: str) -> None:
@@ -74,9 +74,9 @@ class Ledger:
     def put_queue(self, queue: ClusterQueue) -> None:
         fresh = queue.name not in self._objects
         self._objects[queue.name] = queue
-        node = self._forest.put_queue(queue)
         if queue_problems(queue):
-            node.limits = {}
+            queue = replace(queue, spec=replace(queue.spec, resource_groups=(), fair_sharing=None))
+        node = self._forest.put_queue(queue)
         if fresh:
             for claim in self.claims.values():
                 if claim.queue == queue.name:

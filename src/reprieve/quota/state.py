@@ -14,6 +14,7 @@ from functools import partial
 from reprieve.objects.core import LimitRange
 from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
 from reprieve.objects.meta import LabelSelector, find_condition
+from reprieve.objects.quantity import QuantityError
 from reprieve.objects.selectors import matches
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.claims import PRIORITY_BOOST, Claim, backoff_over, is_queueable, is_reserved
@@ -161,23 +162,34 @@ class Quota:
             self._strays_of[_local_queue_of(stray[0])].discard(key)
 
     def _enqueue(self, workload: Workload, now: datetime, before: Claim | None = None) -> None:
-        queue, refusal = self.queue_of(workload)
-        old_home = self._home.get(workload.key)
-        if old_home is not None and old_home != queue:
-            self._forget(workload.key)
-        self._collect(workload.key)
-        if refusal is not None:
-            self.strays[workload.key] = (workload, refusal)
-            self._strays_of[_local_queue_of(workload)].add(workload.key)
+        key = workload.key
+        wanted = self._wanted(workload, before or self._waiting(key))
+        if isinstance(wanted, Refusal) or self._home.get(key, wanted.queue) != wanted.queue:
+            self._forget(key)
+        self._collect(key)
+        if isinstance(wanted, Refusal):
+            self.strays[key] = (workload, wanted)
+            self._strays_of[_local_queue_of(workload)].add(key)
             return
-        self._home[workload.key] = queue
-        claim = self._claim(workload, queue, before or self._waiting(workload.key))
-        ready = backoff_over(workload, now)
-        self.pending[queue].put(claim, ready, lambda parked: _same_for_admission(parked, claim))
+        self._home[key] = wanted.queue
+        same = partial(_same_for_admission, wanted)
+        self.pending[wanted.queue].put(wanted, backoff_over(workload, now), same)
+
+    def _wanted(self, workload: Workload, before: Claim | None) -> Claim | Refusal:
+        """The claim to queue, or why there is none."""
+        queue, refusal = self.queue_of(workload)
+        if refusal is not None:
+            return refusal
+        try:
+            return self._claim(workload, queue, before)
+        except QuantityError as error:  # an API server would have refused it, a file may hold it
+            return Refusal(MISCONFIGURED, str(error))
 
     def queue_of(self, workload: Workload) -> tuple[str, Refusal | None]:
         """(name of the ClusterQueue, why the workload cannot be queued there)."""
         name = workload.spec.queue_name
+        if not name:
+            return "", Refusal(MISCONFIGURED, "spec.queueName names no LocalQueue")
         local = self._local_queues.get(_local_queue_of(workload))
         if local is None:
             return "", Refusal(MISCONFIGURED, f"LocalQueue {name} doesn't exist")
@@ -273,7 +285,7 @@ def _uses_less(new: Claim, old: Claim) -> bool:
     return any(new.held.get(key, 0) < amount for key, amount in old.held.items())
 
 
-def _same_for_admission(old: Claim, new: Claim) -> bool:
+def _same_for_admission(new: Claim, old: Claim) -> bool:
     """Whether nothing changed that could change the answer of a parked workload."""
     before, after = old.workload, new.workload
     return (
