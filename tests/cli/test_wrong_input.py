@@ -1,5 +1,6 @@
 """Wrong input, whatever the command: exit code 2 (1 where the answer is no), a sentence that helps, never a traceback."""
 
+import base64
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from reprieve.cli import main
@@ -39,6 +41,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
         tokens = {"reader": server.reader_token, "stranger": "no-such-token"}
         for name, token in tokens.items():
             (folder / name).write_text(kubeconfig(server.url, token, server.ca))
+        (folder / "powerless").write_text(_with_certificate(server))
         (folder / "silent").write_text(kubeconfig("https://127.0.0.1:1", server.token, server.ca))
         yield {
             "at": str(folder),
@@ -47,6 +50,17 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
             "queues": str(EXAMPLES / "10-flavors-preempt-before-spot"),
             "closed": CLOSED,
         }
+
+
+def _with_certificate(server: EmbeddedServer) -> str:
+    """The kubeconfig of somebody whom the server knows and who may do nothing."""
+    config = yaml.safe_load(kubeconfig(server.url, "", server.ca))
+    certificate, key = server.authority.client("powerless")
+    config["users"][0]["user"] = {
+        "client-certificate-data": base64.b64encode(certificate).decode(),
+        "client-key-data": base64.b64encode(key).decode(),
+    }
+    return str(yaml.safe_dump(config))
 
 
 @pytest.fixture(autouse=True)
@@ -207,6 +221,19 @@ def test_the_right_to_read_is_enough_for_commands_that_only_ask(command: str, pl
     code, _, err = ask(f"{command} {{at}}/reader", places)
     assert code in (1, 2)
     assert "Forbidden" not in err
+
+
+def test_without_any_right_a_plan_is_refused_and_an_explanation_says_what_it_may_not_show(
+    places: dict[str, str],
+) -> None:
+    code, out, err = ask("plan --for PodGroup/ml/train --kubeconfig {at}/powerless", places)
+    assert (code, out) == (2, "")
+    assert "the API server refuses: 403 Forbidden" in err
+    assert "ask for that right, or choose another --context" in err
+    code, out, err = ask("explain pod/ml/train-0 --kubeconfig {at}/powerless", places)
+    assert (code, err) == (1, "")
+    assert "Not shown" in out
+    assert "pods in namespace ml: you may not list them" in out
 
 
 def test_every_command_is_tried_with_something_wrong() -> None:
