@@ -115,6 +115,17 @@ async def test_scale_reads_and_writes_one_number(wire: Wire) -> None:
     assert (await wire.get("/api/v1/namespaces/default/pods/x/scale")).status == 404
 
 
+async def test_nobody_can_ask_for_more_pods_than_one_process_can_hold(wire: Wire) -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": 2**31, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    refused = await wire.post(DEPLOYMENTS, {"metadata": {"name": "web"}, "spec": spec})
+    assert (refused.status, "must be less than or equal to 100000" in refused.message) == (422, True)
+    template["spec"]["restartPolicy"] = "Never"
+    job = {"metadata": {"name": "j"}, "spec": {"template": template, "parallelism": 10**9, "completions": -1}}
+    refused = await wire.post("/apis/batch/v1/namespaces/default/jobs", job)
+    assert {c["field"] for c in refused.body["details"]["causes"]} == {"spec.parallelism", "spec.completions"}
+
+
 def test_versions_are_preferred_in_the_order_of_kubernetes() -> None:
     registry = Registry()
     for version in (

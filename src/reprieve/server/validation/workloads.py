@@ -1,5 +1,7 @@
 """Jobs and replicated workloads."""
 
+import re
+
 import msgspec
 
 from reprieve.objects.meta import LabelSelector
@@ -9,12 +11,30 @@ from reprieve.server.errors import Cause, invalid_value, required
 from reprieve.server.registry import Document
 from reprieve.server.validation.pods import validate_pod_spec
 
+MOST_PODS = 100_000
+"""How many pods one object may ask for. Kubernetes has no such limit, but it has more than one process, too."""
+
+
+def _validate_counts(spec: Document, fields: tuple[str, ...]) -> list[Cause]:
+    causes = []
+    for field in fields:
+        value = spec.get(field, 0)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            causes.append(invalid_value(f"spec.{field}", value, "must be greater than or equal to 0"))
+        elif value > MOST_PODS:
+            causes.append(invalid_value(f"spec.{field}", value, f"must be less than or equal to {MOST_PODS}"))
+    return causes
+
 
 def validate_job(new: Document, old: Document | None) -> list[Cause]:
     spec = new.get("spec") or {}
+    causes = _validate_counts(spec, ("parallelism", "completions"))
+    indexes = peek(new, "status", "completedIndexes")
+    if isinstance(indexes, str) and any(len(n) > len(str(MOST_PODS)) for n in re.findall(r"[0-9]+", indexes)):
+        causes.append(invalid_value("status.completedIndexes", indexes, f"must be below {MOST_PODS}"))
     if old is None:
         pod_spec = peek(spec, "template", "spec")
-        causes = validate_pod_spec(pod_spec if isinstance(pod_spec, dict) else {}, "spec.template.spec")
+        causes += validate_pod_spec(pod_spec if isinstance(pod_spec, dict) else {}, "spec.template.spec")
         policy = peek(pod_spec, "restartPolicy")
         if policy not in ("OnFailure", "Never"):
             message = 'Required value: valid values: "OnFailure", "Never"'
@@ -26,15 +46,12 @@ def validate_job(new: Document, old: Document | None) -> list[Cause]:
         fixed.append("completions")
     if not was.get("suspend"):
         fixed.append("template")
-    return _immutable(spec, was, fixed)
+    return causes + _immutable(spec, was, fixed)
 
 
 def validate_replicated(new: Document, old: Document | None) -> list[Cause]:
     spec = new.get("spec") or {}
-    causes = []
-    replicas = spec.get("replicas", 1)
-    if not isinstance(replicas, int) or isinstance(replicas, bool) or replicas < 0:
-        causes.append(invalid_value("spec.replicas", replicas, "must be greater than or equal to 0"))
+    causes = _validate_counts(spec, ("replicas",))
     if old is not None:
         return causes + _immutable(spec, old.get("spec") or {}, ["selector"])
     selector = spec.get("selector")
