@@ -153,6 +153,20 @@ async def test_the_wanted_version_is_preferred_and_another_served_one_is_taken()
     assert found.version == "v1beta1"
 
 
+async def test_a_kind_that_is_installed_later_is_found_later():
+    groups, before, after = (
+        {"versions": [{"version": "v1"}]},
+        {"resources": []},
+        {"resources": [{"name": "podgroups"}]},
+    )
+    newer = {"versions": [{"version": "v1"}, {"version": "v1beta1"}]}
+    client = Script(ok(groups), ok(before), ok(newer), ok(after)).client()
+    assert await client.served(POD_GROUPS) is None
+    found = await client.served(POD_GROUPS)
+    assert found is not None
+    assert found.version == "v1beta1"
+
+
 async def test_a_kind_that_is_not_served_is_none_and_left_out_of_a_dump():
     client = Script(status(404, "NotFound")).client()
     assert await client.served(KUEUE_WORKLOADS) is None

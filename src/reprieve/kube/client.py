@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from reprieve.kube import kubeconfig
+from reprieve.kube.discovery import Discovery
 from reprieve.kube.errors import ApiError, TransportError, from_body
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.kube.pacing import Backoff, RateLimit, Sleep
@@ -53,8 +54,7 @@ class Client:
         self._limit = rate_limit
         self._sleep = sleep
         self._jitter = jitter
-        self._served: dict[str, list[str]] = {}
-        self._kinds: dict[str, set[str]] = {}
+        self._discovery = Discovery(self.request)
         self.namespace = namespace
 
     @classmethod
@@ -145,34 +145,7 @@ class Client:
 
     async def served(self, resource: Resource) -> Resource | None:
         """This resource in a version that the server serves: the wanted one, else the server's preference; else None."""
-        versions = await self._versions(resource.group) if resource.group else [resource.version]
-        for version in [resource.version, *versions]:
-            candidate = resource.at(version)
-            if version in versions and resource.plural in await self._plurals(candidate):
-                return candidate
-        return None
-
-    async def _versions(self, group: str) -> list[str]:
-        if group not in self._served:
-            try:
-                document = msgspec.json.decode(await self.request("GET", f"/apis/{group}"))
-            except ApiError as error:
-                if not error.not_found:
-                    raise
-                return []
-            self._served[group] = [entry["version"] for entry in document.get("versions") or ()]
-        return self._served[group]
-
-    async def _plurals(self, resource: Resource) -> set[str]:
-        if resource.root not in self._kinds:
-            try:
-                document = msgspec.json.decode(await self.request("GET", resource.root))
-            except ApiError as error:
-                if not error.not_found:
-                    raise
-                return set()
-            self._kinds[resource.root] = {entry["name"] for entry in document.get("resources") or ()}
-        return self._kinds[resource.root]
+        return await self._discovery.find(resource)
 
     # Writing
 

@@ -88,6 +88,8 @@ class LiveScheduler:
         async with AsyncExitStack() as stack:
             background = [asyncio.create_task(self._events.run(), name="events")]
             stack.push_async_callback(_end, background)
+            gc.disable()  # everything that is read now stays: looking for garbage among it is in vain
+            stack.callback(gc.enable)
             for wanted in KINDS:
                 served = await self._served(wanted)
                 if served is None:
@@ -96,6 +98,7 @@ class LiveScheduler:
                 else:
                     await stack.enter_async_context(self._following(served))
             gc.freeze()
+            gc.enable()
             self._read = True
             yield
 
