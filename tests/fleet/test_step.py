@@ -155,6 +155,12 @@ def test_the_last_round_needs_no_other() -> None:
     )
 
 
+def test_evicted_here_and_there_no_job_is_made_any_more() -> None:
+    workload = local(is_so("QuotaReserved"), is_so("Evicted"), check="Ready", clusterName="a")
+    decision = step(group(workload, a=copy(is_so("Evicted"))), SETTINGS, NOW)
+    assert decision.actions == (SyncJob("a", final=True),)
+
+
 def test_a_workload_evicted_here_is_stopped_there() -> None:
     workload = local(
         is_so("QuotaReserved"), is_so("Evicted", message="preempted"), check="Ready", clusterName="a"

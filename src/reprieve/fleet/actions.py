@@ -58,7 +58,7 @@ class SyncJob(Action, frozen=True):
 
     cluster: str
     final: bool = False
-    """The copy has finished: read the job itself, which the watch may not have shown yet."""
+    """It runs no more: read the job itself, which the watch may not have shown yet, and make none."""
 
 
 class Nominate(Action, frozen=True):

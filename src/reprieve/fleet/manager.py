@@ -96,7 +96,7 @@ def _evicted(group: Group) -> Step | None:
     if cluster is None:
         return None
     if group.local_is(EVICTED):
-        return Step((SyncJob(cluster),))
+        return Step((SyncJob(cluster, final=True),))
     if group.check_state != "Ready" or group.cluster_name not in ("", cluster):
         return None
     text = f'Workload evicted on worker cluster: "{cluster}", resetting for re-admission'
