@@ -73,6 +73,7 @@ def differs(row: Row) -> bool:
     return not (row.get("stableNodeCounts") and swapped(ours) in [swapped(each) for each in theirs])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["upstream-tables", "pod-generated", "group-generated"])
 def test_every_recorded_case_gets_the_recorded_answer(family: str) -> None:
     assert [row["name"] for row in rows(family) if differs(row)] == []

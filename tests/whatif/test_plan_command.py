@@ -139,5 +139,20 @@ def test_odd_objects_are_taken_by_a_documented_rule_with_a_warning() -> None:
     assert "amounts above 2^53 count as 2^53: n" in reasons
 
 
+def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = list(yaml.safe_load_all(ODD))
+    asked: list[str] = []
+
+    def read_cluster(kubeconfig: str) -> list[dict[str, object]]:
+        asked.append(kubeconfig)
+        return documents
+
+    monkeypatch.setattr("reprieve.kube.dump.read_cluster", read_cluster)
+    result = run("--kubeconfig", "kube.yaml", "--for", "Pod/a/p", "-o", "json")
+    assert result.exit_code == 0
+    assert asked == ["kube.yaml"]
+    assert json.loads(result.output)["placements"] == {"a/p": "n"}
+
+
 def test_the_help_has_examples() -> None:
     assert "Examples:" in run("--help").output

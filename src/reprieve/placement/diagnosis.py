@@ -35,12 +35,16 @@ class Diagnosis(NamedTuple):
     """For each slot: feasible, unschedulable or unresolvable."""
     reasons: Counter[str]
     nodes: int
+    refusal: str = ""
+    """What rejected the pod before any node was looked at."""
 
     @property
     def message(self) -> str:
         """`0/5 nodes are available: ...`; the counts are sorted as text, as upstream sorts them."""
         if not self.nodes:
             return "no nodes available to schedule pods"
+        if self.refusal:
+            return f"0/{self.nodes} nodes are available: {self.refusal}."
         parts = sorted(f"{count} {reason}" for reason, count in self.reasons.items())
         return f"0/{self.nodes} nodes are available: {', '.join(parts)}."
 
@@ -53,9 +57,7 @@ def diagnose(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = Non
     reasons: Counter[str] = Counter()
     fit = scan_of(cluster, cycle.cls, scoring).static
     if fit.conflict:
-        return Diagnosis(
-            code, Counter({"pod affinity terms conflict": int(considered.sum())}), int(considered.sum())
-        )
+        return Diagnosis(code, reasons, int(considered.sum()), "pod affinity terms conflict")
     for reason, text in STATIC_REASONS.items():
         _count(reasons, text, int((considered & (fit.code == reason)).sum()))
     left = considered & fit.fine

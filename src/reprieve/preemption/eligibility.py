@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprieve.cluster.columns import Rows
-from reprieve.placement import UNRESOLVABLE, Cycle, passes
+from reprieve.placement import UNRESOLVABLE
+from reprieve.placement.domains import EVERYWHERE, Domain
 from reprieve.placement.single import promised_slot
+from reprieve.preemption.gangs import Gang, place_in_domains
 from reprieve.preemption.subject import Asker
 from reprieve.preemption.view import View
 
@@ -28,35 +30,32 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     if slot is None or codes[slot] == UNRESOLVABLE:
         return ""
     own = int(view.cluster.pods.priority[row])
-    waits = making_way(view, slot, own) and (view.faithful or _promises_stand(view, [row], 1))
+    waits = making_way(view, slot, own) and (
+        view.faithful or _waiting_helps(view, Gang((row,), own, 1, 0), EVERYWHERE)
+    )
     return TERMINATING if waits else ""
 
 
 def must_wait(view: View, asker: Asker) -> bool:
     """Whether less important pods are on their way out on a node that one of the gang's pods was promised.
 
-    KEP-5710 adds: once they are gone the promised places must still do. When they no longer do, the gang starts from scratch.
+    KEP-5710 adds: once they are gone there must be room. When there will not be, the gang starts from scratch.
     """
     slots = {slot for row in asker.waiting if (slot := promised_slot(view.cluster, row)) is not None}
     if not any(making_way(view, slot, asker.gang.priority) for slot in slots):
         return False
-    return view.faithful or _promises_stand(view, asker.waiting, asker.gang.min_count - len(asker.running))
+    return view.faithful or _waiting_helps(view, asker.gang, asker.domains)
 
 
-def _promises_stand(view: View, rows: Sequence[int], needed: int) -> bool:
-    """Whether as many of the pods as needed fit where they were promised to go, once whoever is on the way out is gone."""
+def _waiting_helps(view: View, gang: Gang, domains: Sequence[Domain]) -> bool:
+    """Whether there is room for the preemptor, where it was promised or elsewhere, once whoever is on the way out is gone."""
     cluster = view.cluster
     leaving = np.flatnonzero(cluster.pods.preempted[: cluster.pods.rows] & (view.home >= 0)).astype(np.int32)
     mark = cluster.checkpoint()
     cluster.detach_all(leaving)
-    placed = 0
-    for row in rows:
-        slot = promised_slot(cluster, row)
-        if slot is not None and passes(Cycle(cluster, row, view.faithful), slot, view.scoring):
-            cluster.attach(row, slot)
-            placed += 1
+    placement = place_in_domains(view, gang, domains)
     cluster.rollback(mark)
-    return placed >= max(needed, 1)
+    return placement.feasible
 
 
 def making_way(view: View, slot: int, below: int) -> bool:
