@@ -67,7 +67,7 @@ def test_a_preemptor_whose_victims_leave_goes_first_unless_the_queue_is_strict()
         queue = queue_of(claim("low"), strict=strict)
         head = queue.pop()
         assert head is not None
-        queue.requeue(head, PENDING_PREEMPTION, ready=True, scan=None)
+        queue.requeue(head, PENDING_PREEMPTION, ready=True)
         queue.put(claim("high", priority=5, cpu=2), ready=True, unchanged=lambda _: False)
         assert drain(queue)[0] == first
 
@@ -76,7 +76,7 @@ def test_a_hopeless_workload_takes_its_equals_along() -> None:
     queue = queue_of(claim("a", age=9), claim("b"), claim("other", cpu=2, age=10))
     head = queue.pop()
     assert head is not None
-    queue.requeue(head, NO_FIT, ready=True, scan=None)
+    queue.requeue(head, NO_FIT, ready=True)
     assert set(queue.active) == {"default/other"}
     queue.put(claim("late"), ready=True, unchanged=lambda _: False)
     assert "default/late" in queue.inadmissible
@@ -89,7 +89,7 @@ def test_a_gated_workload_is_parked_alone_and_a_strict_queue_keeps_it_in_front()
         queue = queue_of(claim("a", age=20), claim("b"), strict=strict)
         head = queue.pop()
         assert head is not None
-        queue.requeue(head, PREEMPTION_GATED, ready=True, scan=None)
+        queue.requeue(head, PREEMPTION_GATED, ready=True)
         assert set(queue.active) == active
 
 
@@ -97,7 +97,7 @@ def test_a_flush_wakes_only_namespaces_that_still_match() -> None:
     queue = queue_of(claim("a"), claim("b", namespace="foreign"))
     head = queue.pop()
     assert head is not None
-    queue.requeue(head, NO_FIT, ready=True, scan=None)
+    queue.requeue(head, NO_FIT, ready=True)
     assert not queue.has_active
     queue.flush(lambda each: each.workload.namespace == "default")
     assert set(queue.active) == {"default/a"}
@@ -108,7 +108,7 @@ def test_a_change_that_does_not_matter_leaves_a_parked_workload_parked() -> None
     queue = queue_of(claim("a"))
     head = queue.pop()
     assert head is not None
-    queue.requeue(head, GENERIC, ready=True, scan=None)
+    queue.requeue(head, GENERIC, ready=True)
     queue.put(claim("a"), ready=True, unchanged=lambda _: True)
     assert set(queue.inadmissible) == {"default/a"}
     queue.put(claim("a"), ready=True, unchanged=lambda _: False)
@@ -196,7 +196,7 @@ def test_kinds_behave_like_a_plain_queue(strict: bool, steps: list[tuple[Any, ..
             head, other = fast.pop(), plain.pop()
             assert (head and head.key) == (other and other.key)
             if head is not None and other is not None:
-                fast.requeue(head, step[1], ready=True, scan=None)
+                fast.requeue(head, step[1], ready=True)
                 plain.requeue(other, step[1])
         elif step[0] == "remove":
             for namespace in range(2):

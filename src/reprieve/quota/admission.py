@@ -158,11 +158,11 @@ class _Cycle:
 
     def _remember_scan(self, claim: Claim, queue: QueueNode, assignment: Assignment) -> None:
         """A scan that went through all flavors starts over; there is nothing to remember."""
-        scan = Scan(assignment.tried(), queue.generation, self._quota.cycles, None)
-        if scan.unfinished:
-            self._quota.scans[claim.key] = scan._replace(fingerprint=claim.fingerprint)
-        else:
+        if not assignment.unfinished:
             self._quota.scans.pop(claim.key, None)
+            return
+        cycles, kind = self._quota.cycles, claim.fingerprint
+        self._quota.scans[claim.key] = Scan(assignment.tried(), queue.generation, cycles, kind)
 
     # --- step 4 -------------------------------------------------------------------------------------
 
@@ -199,6 +199,8 @@ class _Cycle:
     def _fits(self, entry: Entry) -> tuple[bool, bool]:
         """(whether it fits once its victims and those of earlier turns are gone, whether they share victims)."""
         leaving = self._leaving(entry)
+        if not leaving and not entry.victims:
+            return entry.queue.fits(entry.assignment.usage), False
         gone = leaving | {victim.claim.key: victim for victim in entry.victims}
         for victim in gone.values():
             victim.leave()
@@ -308,8 +310,8 @@ class _Cycle:
         for claim, reason in self._requeues:
             claim.workload = updated.get(claim.key, claim.workload)
             ready = backoff_over(claim.workload, self._now)
-            scan = quota.scans.get(claim.key)
-            quota.pending[claim.queue].requeue(claim, reason, ready, scan)
+            unfinished = claim.key in quota.scans
+            quota.pending[claim.queue].requeue(claim, reason, ready, unfinished)
             if reason != PENDING_PREEMPTION:
                 quota.preemptor_gave_up(claim.key, self._now)
 

@@ -140,6 +140,11 @@ class Assignment:
             if choice.mode == Mode.PREEMPT
         )
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether there are flavors that were not looked at."""
+        return any(choice.tried != -1 for each in self.pod_sets for choice in each.choices.values())
+
     def tried(self) -> tuple[dict[str, int], ...]:
         """Where the next scan resumes."""
         return tuple({name: choice.tried for name, choice in each.choices.items()} for each in self.pod_sets)

@@ -35,16 +35,12 @@ Place = tuple[bool, int, float, str, str, int]
 
 
 class Scan(NamedTuple):
-    """How far the flavors of a workload were looked through."""
+    """How far the flavors of a workload were looked through; kept only while some are left."""
 
     tried: tuple[dict[str, int], ...]
     generation: int
     cycle: int
     fingerprint: object
-
-    @property
-    def unfinished(self) -> bool:
-        return any(index != -1 for each in self.tried for index in each.values())
 
 
 class _Kind:
@@ -168,14 +164,13 @@ class PendingQueue:
             return claim
         return None
 
-    def requeue(self, claim: Claim, reason: str, ready: bool, scan: Scan | None) -> None:
-        """Put back a workload that was tried and got nothing."""
+    def requeue(self, claim: Claim, reason: str, ready: bool, unfinished: bool = False) -> None:
+        """Put back a workload that was tried and got nothing; `unfinished`: it has flavors left to try."""
         self.in_flight = None
         self._claims[claim.key] = claim
         at_once = reason != NAMESPACE_MISMATCH if self.strict else reason in _AT_ONCE
         if reason == PENDING_PREEMPTION:
             self._mark_preemptor(claim.key)
-        unfinished = scan is not None and scan.unfinished
         if ready and (at_once or self._flushed_at >= self._pops or unfinished):
             self._activate(claim)
         elif reason in _PARK_KIND and not self.strict:
