@@ -108,7 +108,7 @@ async def test_a_replica_that_is_told_to_stop_releases_the_lease_and_ends_well(t
 async def test_what_it_serves(tmp_path):
     async with (
         cluster(1, 2) as live,
-        replica(live, tmp_path, "--no-leader-elect", "--log-format", "json") as only,
+        replica(live, tmp_path, "--no-leader-elect", "--log-format", "json", "--dashboard") as only,
     ):
         await only.until_ready()
         await live.create(PODS, pod("low", "2"))
@@ -116,6 +116,7 @@ async def test_what_it_serves(tmp_path):
         await live.create(PODS, pod("high", "2", "high"))
         await live.until(lambda: live.bound() == ["high"])
         assert await only.get("/healthz") == (200, "ok\n")
+        assert (await only.get("/"))[0] == 200
         code, text = await only.get("/metrics")
         assert code == 200
         for name in (

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     default="127.0.0.1:8080",
     help="Where /healthz, /readyz, /metrics and /api are; empty: nowhere.",
 )
+@click.option(
+    "--dashboard", is_flag=True, help="Serve the web page at / as well; it reads all kinds it shows."
+)
 @click.option("--kube-api-qps", default=1000.0, help="Requests a second to the API server; 0: no limit.")
 @click.option("--kube-api-burst", default=2000, help="Requests at once beyond that.")
 @click.option(
@@ -48,6 +51,7 @@ def command(
     kubeconfig: Path | None,
     context_: str | None,
     listen: str,
+    dashboard: bool,
     kube_api_qps: float,
     kube_api_burst: int,
     log_format: Literal["text", "json"],
@@ -59,6 +63,7 @@ def command(
     Ends with 0 when it is told to stop, with 1 when another replica took the lease, with 2 when it cannot start.
     """
     from reprieve.cli.output import fail
+    from reprieve.dashboard import attach
     from reprieve.kube import Client
     from reprieve.objects.errors import ReprieveError
     from reprieve.scheduler import logs
@@ -72,10 +77,13 @@ def command(
     host, port = _address(listen)
 
     async def main() -> None:
-        async with Client.from_kubeconfig(
-            kubeconfig, context_, qps=kube_api_qps, burst=kube_api_burst
-        ) as client:
-            await Process(client, config, names, host, port, config.scheduler.leader_election.enabled).run()
+        async with (
+            Client.from_kubeconfig(kubeconfig, context_, qps=kube_api_qps, burst=kube_api_burst) as client,
+            Client.from_kubeconfig(kubeconfig, context_) as lease_client,
+        ):
+            elect = config.scheduler.leader_election.enabled
+            page = attach if dashboard else None
+            await Process(client, config, names, host, port, elect, lease_client, page).run()
 
     try:
         _run_until_told(main())

@@ -67,6 +67,8 @@ class Process:
     port: int | None = 8080
     """None: no HTTP server; 0: any free port."""
     leader_election: bool = True
+    lease_client: Client | None = None
+    """A connection of its own for the lease, so that no storm of other requests can make it late."""
     page: Page | None = None
     """Adds the dashboard, which knows more than a process does."""
 
@@ -101,7 +103,7 @@ class Process:
             section.name, section.namespace, f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}",
             section.lease_duration, section.renew_deadline, section.retry_period,
         )  # fmt: skip
-        await LeaderElector(self.client, election).run(lead)
+        await LeaderElector(self.lease_client or self.client, election).run(lead)
 
     async def _serve(self, services: Services) -> web.AppRunner | None:
         if self.port is None:
