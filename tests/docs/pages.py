@@ -68,11 +68,11 @@ def blocks(page: Path) -> list[Block]:
         found.append(Block(page, _line(text, match.start()), language, body, commands))
     rest = FENCE.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
     for match in INDENTED.finditer(rest):
-        lines = [line.strip() for line in match[1].splitlines()]
+        lines = [" ".join(line.split()) for line in match[1].replace("\\\n", " ").splitlines()]
         if lines[0].startswith("reprieve "):
             number = _line(rest, match.start(1))
             if EXAMPLES in page.parents:
-                commands = [Command(line.split("  #")[0]) for line in lines]
+                commands = [Command(line.split(" # ")[0]) for line in lines]
                 found.append(Block(page, number, "console", match[1], commands))
             else:
                 found.append(Block(page, number, "sh", match[1]))
@@ -103,7 +103,7 @@ def mentioned(page: Path) -> list[str]:
 def _commands(body: str) -> Iterator[Command]:
     for part in re.split(r"^\$ ", body.replace("\\\n", " "), flags=re.M)[1:]:
         line, _, output = part.partition("\n")
-        yield Command(" ".join(line.split("  #")[0].split()), output)
+        yield Command(" ".join(line.split(" # ")[0].split()), output)
 
 
 def _line(text: str, position: int) -> int:
