@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from reprieve.config import Configuration
-from reprieve.dashboard import attach
 from reprieve.kube import POD_GROUPS, PODS, PRIORITY_CLASSES, Client
-from reprieve.scheduler.process import Process
+from reprieve.local.cluster import controllers_of
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from reprieve.server.local import local_cluster
 from tests.programs import program
@@ -48,35 +46,21 @@ class Live:
 
 @pytest.fixture
 async def live() -> AsyncIterator[Live]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     nodes = [NodeTemplate.parse(f"h100={NODES}:cpu=8,memory=32Gi;zones=a,b")]
     habits = Habits(run_for=None, terminate_after=1.0)
     async with (
         local_cluster(nodes=nodes, habits=habits) as server,
-        Client.from_kubeconfig(server.kubeconfig) as client,
+        controllers_of(server, ("scheduler", "quota"), Configuration.load({})) as controlled,
+        async_playwright() as playwright,
     ):
-        process = Process(
-            client,
-            Configuration.load({}),
-            ["scheduler", "quota"],
-            port=port,
-            leader_election=False,
-            page=attach,
-        )
-        controllers = asyncio.create_task(process.run())
-        async with async_playwright() as playwright:
-            browser = await _launch(playwright)
-            page = await browser.new_page(viewport={"width": 1300, "height": 900})
-            complaints: list[str] = []
-            page.on("console", lambda m: _complain(m, complaints))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            await _answers(f"http://127.0.0.1:{port}/healthz")
-            yield Live(client, f"http://127.0.0.1:{port}", page, complaints)
-            await browser.close()
-        controllers.cancel()
-        await asyncio.gather(controllers, return_exceptions=True)
+        browser = await _launch(playwright)
+        page = await browser.new_page(viewport={"width": 1300, "height": 900})
+        complaints: list[str] = []
+        page.on("console", lambda m: _complain(m, complaints))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        await _answers(f"{controlled.page}/healthz")
+        yield Live(controlled.client, controlled.page, page, complaints)
+        await browser.close()
 
 
 async def _launch(playwright: Any) -> Browser:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import socket
 import sys
 import time
 
@@ -33,7 +32,7 @@ def command(step: bool, keep: bool, port: int) -> None:
     logging.basicConfig(level=logging.WARNING)
     begun = time.monotonic()
     try:
-        asyncio.run(show(console(), _pause if step else _no_pause, keep, port or _free_port()))
+        asyncio.run(show(console(), _pause if step else _no_pause, keep, port))
     except KeyboardInterrupt:
         fail("stopped")
     click.echo(f"\nThe tour took {time.monotonic() - begun:.0f} s.")
@@ -46,10 +45,3 @@ async def _no_pause() -> None:
 async def _pause() -> None:
     click.echo("\n  [Enter] goes on", nl=False)
     await asyncio.to_thread(sys.stdin.readline)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -77,35 +76,20 @@ async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
 
 
 async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: EmbeddedServer) -> None:
-    """In this process, but over HTTP as everywhere else."""
     from reprieve.config import Configuration
-    from reprieve.dashboard import attach
-    from reprieve.kube import Client
-    from reprieve.scheduler.process import Process, load
+    from reprieve.local.cluster import controllers_of
 
-    for name in options.controllers:
-        load(name)
     document = Configuration.read(options.config).to_dict() if options.config else {}
     document.setdefault("scheduler", {})["schedulerName"] = options.scheduler_name
-    client = await stack.enter_async_context(Client.from_kubeconfig(cluster.kubeconfig))
-    port = options.dashboard_port or _free_port()
-    process = Process(
-        client,
-        Configuration.load(document),
-        options.controllers,
-        "127.0.0.1",
-        port,
-        leader_election=False,
-        page=attach,
+    controlled = await stack.enter_async_context(
+        controllers_of(cluster, options.controllers, Configuration.load(document), options.dashboard_port)
     )
-    tasks = await stack.enter_async_context(asyncio.TaskGroup())
-    stack.callback(tasks.create_task(process.run(), name="controllers").cancel)
     _tell("Controllers", f"{', '.join(options.controllers)}; schedules pods of {options.scheduler_name!r}")
-    _tell("Dashboard", f"http://127.0.0.1:{port}/  (also /metrics and /api/decisions)")
+    _tell("Dashboard", f"{controlled.page}/  (also /metrics and /api/decisions)")
 
 
 async def _start_fleet(stack: AsyncExitStack, options: Options) -> None:
-    from reprieve.cli.workers import local_fleet
+    from reprieve.local.fleet import local_fleet
 
     fleet = await stack.enter_async_context(
         local_fleet(
@@ -143,13 +127,6 @@ def _since_start() -> float:
         return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError, ValueError, IndexError):
         return time.process_time()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 async def _nodes_ready(cluster: EmbeddedServer, templates: Sequence[NodeTemplate]) -> None:

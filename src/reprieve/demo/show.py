@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: bool, port: int) -> None:
     """The whole tour; with `keep` it stays until it is cancelled."""
-    controller = f"http://127.0.0.1:{port}"
     async with AsyncExitStack() as stack:
-        clusters = await stack.enter_async_context(stage(port))
+        clusters, controller = await stack.enter_async_context(stage(port))
         console.print(
             "[bold]Reprieve[/]: an API server, fake nodes, a scheduler and a quota controller run on this machine."
         )

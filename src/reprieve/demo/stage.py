@@ -1,19 +1,17 @@
 """The clusters of the tour: an API server with fake nodes, and the controllers that a user would run."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from reprieve.config import Configuration
-from reprieve.dashboard import attach
 from reprieve.demo.tour import MANIFESTS
 from reprieve.kube import PODS, QUOTA_KINDS, Client, Resource
 from reprieve.kube.resources import BUDGETS, JOBS, POD_GROUPS, PRIORITY_CLASSES
+from reprieve.local.cluster import controllers_of
 from reprieve.objects.core import Pod
 from reprieve.objects.documents import read_documents
-from reprieve.scheduler.process import Process
 from reprieve.server import EmbeddedServer
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from reprieve.server.local import local_cluster
@@ -46,23 +44,12 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(port: int = 0) -> AsyncIterator[Stage]:
-    """Up and scheduling when entered."""
+async def stage(port: int = 0) -> AsyncIterator[tuple[Stage, str]]:
+    """Up and scheduling when entered; with the address of the page."""
     nodes = [NodeTemplate.parse(text) for text in NODES]
     habits = Habits(run_for=None, terminate_after=TERMINATE_SECONDS)
     async with (
         local_cluster(nodes=nodes, habits=habits) as server,
-        Client.from_kubeconfig(server.kubeconfig) as client,
+        controllers_of(server, ("scheduler", "quota"), Configuration.load({}), port) as controlled,
     ):
-        process = Process(
-            client,
-            Configuration.load({}),
-            ["scheduler", "quota"],
-            port=port,
-            leader_election=False,
-            page=attach,
-        )
-        async with asyncio.TaskGroup() as group:  # a controller that dies ends the tour with its reason
-            controllers = group.create_task(process.run())
-            yield Stage(server, client)
-            controllers.cancel()
+        yield Stage(server, controlled.client), controlled.page

@@ -2,7 +2,7 @@
 
 from contextlib import AsyncExitStack
 
-from reprieve.cli.workers import local_fleet
+from reprieve.local.fleet import local_fleet
 from reprieve.demo.stage import Stage
 from reprieve.demo.tour import Tour
 from reprieve.kube import KUEUE_WORKLOADS, PODS, Client
