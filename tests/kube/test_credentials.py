@@ -114,3 +114,8 @@ async def test_a_missing_plugin_comes_with_its_hint():
     missing = ExecPlugin("/nowhere/plugin", V1, install_hint="install it")
     with pytest.raises(ConfigError, match=r"No such file.*install it"):
         await Exec(ClusterAccess("https://x"), missing).current()
+
+
+async def test_a_plugin_that_must_ask_questions_is_refused():
+    with pytest.raises(ConfigError, match="nobody to answer"):
+        await Exec(ClusterAccess("https://x"), ExecPlugin("x", V1, interactive="Always")).current()

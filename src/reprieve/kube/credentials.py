@@ -100,6 +100,10 @@ class Exec:
 
     async def _run(self) -> dict[str, Any]:
         plugin = self._plugin
+        if plugin.interactive == "Always":
+            raise ConfigError(
+                f"exec plugin {plugin.command} wants to ask questions, and there is nobody to answer"
+            )
         environment = {**os.environ, **dict(plugin.env), "KUBERNETES_EXEC_INFO": json.dumps(self._info())}
         try:
             process = await asyncio.create_subprocess_exec(

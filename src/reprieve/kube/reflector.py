@@ -71,7 +71,6 @@ class Reflector:
         self._silence = silence
         self._decode_one = decoder_of(resource)
         self.revision = ""
-        self.restarts = 0
 
     async def run(self) -> None:
         while True:
@@ -79,7 +78,6 @@ class Reflector:
                 await self._once()
                 self._backoff.clear()
             except (ApiError, TransportError, TimeoutError, ConfigError, msgspec.MsgspecError) as error:
-                self.restarts += 1
                 if isinstance(error, ApiError) and error.expired:
                     self.revision = ""
                 pause = self._backoff.next()

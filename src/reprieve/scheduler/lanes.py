@@ -35,9 +35,6 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def __len__(self) -> int:
-        return len(self._tasks)
-
     async def _run(
         self, before: set[asyncio.Task[None]], work: Callable[[], Awaitable[None]], limited: bool
     ) -> None:
