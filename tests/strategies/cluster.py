@@ -33,6 +33,37 @@ def scene(random: Random) -> tuple[list[Document], str]:
     return [*namespaces, *nodes, *groups, *budgets, *running, *waiting], target
 
 
+@st.composite
+def crowded_scenes(draw: st.DrawFn) -> tuple[list[Document], str]:
+    """Many pods, distinct starts, and mostly somebody whose only concern is room: what the quick paths are for."""
+    return crowded_scene(Random(draw(st.integers(0, 2**48))))
+
+
+def crowded_scene(random: Random) -> tuple[list[Document], str]:
+    documents, target = scene(random)
+    nodes = [each for each in documents if each["kind"] == "Node"]
+    for node in nodes:
+        node["status"]["allocatable"] |= {"cpu": str(random.randint(6, 16)), "memory": "64Gi"}
+    groups = [each for each in documents if each["kind"] == "PodGroup" and each["metadata"]["name"] != "gang"]
+    waiting = [each for each in documents if each["kind"] == "Pod" and "nodeName" not in each["spec"]]
+    crowd: list[Document] = []
+    for _ in range(random.randint(1, 6)):
+        for pod in _running(random, nodes, groups):
+            number = len(crowd)
+            pod["metadata"]["name"] = f"crowd-{number:03}"
+            pod["status"]["startTime"] = f"2026-03-02T00:{number // 60:02}:{number % 60:02}Z"
+            if random.random() < 0.8:
+                pod["spec"].pop("affinity", None)
+            crowd.append(pod)
+    if random.random() < 0.7:
+        for pod in waiting:
+            container = {"name": "c", "resources": {"requests": {"cpu": str(random.choice((2, 3, 5)))}}}
+            pod["spec"] = {k: v for k, v in pod["spec"].items() if k in ("priority", "schedulingGroup")}
+            pod["spec"]["containers"] = [container]
+    rest = [each for each in documents if each["kind"] != "Pod"]
+    return [*rest, *crowd, *waiting], target
+
+
 def _node(random: Random, number: int) -> Document:
     name = f"node-{number}"
     labels = {HOST: name, "pool": random.choice("xy")}

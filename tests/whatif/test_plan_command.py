@@ -36,6 +36,22 @@ def test_the_table_answers_who_where_and_why() -> None:
     assert "\x1b[" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("folder", "target", "now", "code", "victims"),
+    [
+        ("03-protected-workload", "Pod/jobs/urgent", "2026-11-15T12:05:00Z", 1, set()),
+        ("03-protected-workload", "Pod/jobs/urgent", "2026-11-15T12:20:00Z", 0, {"jobs/just-started"}),
+        ("04-one-rack", "PodGroup/ml/ring", "2026-11-15T12:00:00Z", 0, {"prod/batch-0", "prod/batch-1"}),
+    ],
+)
+def test_the_examples_answer_as_their_readme_says(
+    folder: str, target: str, now: str, code: int, victims: set[str]
+) -> None:
+    result = run("-f", str(EXAMPLES / folder), "--for", target, "--now", now, "-o", "json")
+    assert result.exit_code == code
+    assert {victim["pod"] for victim in json.loads(result.output)["victims"]} == victims
+
+
 def test_json_yaml_and_python_give_the_same_answer() -> None:
     now = "2026-11-15T12:00:00Z"
     arguments = ("-f", FIRST, "--for", "PodGroup/ml/train", "--now", now)
