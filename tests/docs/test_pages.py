@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tools import cli_reference
 
-from tests.docs.pages import FENCE, PAGES, ROOT
+from tests.docs.pages import FENCE, PAGES, ROOT, blocks
 
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -38,6 +38,23 @@ def anchors(page: Path) -> set[str]:
     """As the usual renderers make them from headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+PATH = re.compile(
+    r"`((?:\.venv/bin/python )?(?:bench|deploy|docs|examples|src|tests|tools)/[\w./-]+)(?:::\w+)?`"
+)
+MAKE = re.compile(r"^(?:\$ )?make ([a-z]+)", re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_files_and_targets_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    shown = [block.text for block in blocks(page) if block.language in ("sh", "console")]
+    asked = MAKE.findall("\n".join([*shown, *re.findall(r"`(make [a-z]+)`", text)]))
+    paths = [path.split()[-1] for path in PATH.findall(text)]
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert [target for target in asked if target not in targets] == []
 
 
 def test_the_map_of_the_docs_names_every_page() -> None:
