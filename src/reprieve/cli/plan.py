@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 @click.option(
     "--kubeconfig", type=click.Path(), help="Read the objects from this cluster. Nothing is written."
 )
+@click.option("--compare", is_flag=True, help="All three algorithms side by side, with their costs.")
+@click.option(
+    "--fleet",
+    is_flag=False,
+    flag_value="",
+    metavar="[DIR]",
+    help="Which cluster would get a Workload: a folder with one file or folder for each worker; without DIR, the "
+    "workers of the manager behind --kubeconfig.",
+)
 @output_option
 def command(
     filenames: tuple[str, ...],
@@ -34,6 +43,8 @@ def command(
     config: str | None,
     now: str | None,
     kubeconfig: str | None,
+    compare: bool,
+    fleet: str | None,
     output: Output,
 ) -> None:
     """Would it fit, and if not: who makes way, on which node, and why?
@@ -45,20 +56,41 @@ def command(
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
       kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml | reprieve plan -f - --for Pod/web/api-0
       reprieve plan --kubeconfig ~/.kube/config --for PodGroup/ml/train -o json
+      reprieve plan -f examples/01-first-plan --for PodGroup/ml/train --compare
+      reprieve plan --fleet examples/30-fleet/workers -f examples/30-fleet/urgent.yaml --for Workload/ml/urgent
     """
     if not filenames and not kubeconfig:
         raise click.UsageError("give manifests with -f, or a cluster with --kubeconfig")
     import reprieve
     from reprieve.config import Configuration
 
-    documents = [*_documents(filenames), *(read_cluster(kubeconfig) if kubeconfig else ())]
     configuration: Any = Configuration.read(config) if config else None
+    if fleet is not None:
+        from reprieve.cli.fleet_plan import plan_and_print
+
+        raise SystemExit(plan_and_print(fleet, filenames, for_, configuration, now, kubeconfig, output))
+    documents = [*_documents(filenames), *(read_cluster(kubeconfig) if kubeconfig else ())]
+    if compare:
+        raise SystemExit(_compare(documents, for_, configuration, now, output))
     answer = reprieve.plan(documents, for_, config=configuration, now=now)
     data = answer.to_dict()
     print_result(data, output, lambda screen: _render(screen, answer, data))
     raise SystemExit(
         NO if data.get("outcome", data.get("mode")) in ("unschedulable", "gated", "NoFit") else YES
     )
+
+
+def _compare(documents: list[dict[str, Any]], for_: str, config: Any, now: str | None, output: Output) -> int:
+    if for_.startswith("Workload/"):
+        raise click.UsageError(
+            "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
+        )
+    from reprieve.cli.plan_compare import HELPED, render_comparison
+    from reprieve.whatif.compare import compare
+
+    data = compare(documents, for_, config=config, now=now)
+    print_result(data, output, lambda screen: render_comparison(screen, data))
+    return YES if any(plan["outcome"] in HELPED for plan in data["plans"]) else NO
 
 
 def _documents(filenames: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -75,9 +107,11 @@ def read_cluster(kubeconfig: str) -> list[dict[str, Any]]:
 
 
 def _render(screen: "Console", answer: Any, data: dict[str, Any]) -> None:
-    from reprieve.cli.plan_table import render, render_fields
+    if "clusterQueue" in data:
+        from reprieve.cli.admit import render_quota_plan
 
-    if "outcome" in data:
-        render(screen, answer)
+        render_quota_plan(screen, data)
     else:
-        render_fields(screen, data)
+        from reprieve.cli.plan_table import render
+
+        render(screen, answer)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -45,14 +44,6 @@ def render(screen: Console, plan: Plan) -> None:
         screen.print(Text.assemble("\n", ("Cost  ", "bold"), _cost(plan.cost)))
     if plan.alternatives:
         _section(screen, "Other ways", _alternatives(plan.cost, plan.alternatives))
-
-
-def render_fields(screen: Console, data: dict[str, Any]) -> None:
-    """A quota plan: its fields, one a line, those without a value left out."""
-    screen.print(Text(str(data.get("for", "")), "bold"))
-    for name, value in data.items():
-        if value and name not in ("apiVersion", "kind", "for"):
-            screen.print(Text.assemble((f"  {name}  ", "dim"), str(value)))
 
 
 def _section(screen: Console, title: str, table: Table) -> None:
