@@ -93,6 +93,18 @@ async def test_a_bug_in_one_decision_does_not_stop_the_others():
         assert ("pod-condition", "ns/a", "SchedulerError") in bench.actions.calls
 
 
+async def test_a_call_that_fails_in_an_unexpected_way_does_not_keep_its_room_for_ever():
+    bench = Bench(node("n1"), pod("a"))
+
+    async def broken(bind):
+        raise ZeroDivisionError("oops")
+
+    bench.actions.bind = broken
+    async with bench.running():
+        await bench.until(lambda: ("emit", "ns/a", "FailedScheduling") in bench.actions.calls)
+        await bench.until(lambda: bench.core.queue.units["Pod/ns/a"].state.value == "backoff")
+
+
 async def test_every_decision_is_recorded_with_its_reason_and_the_revision_it_saw():
     async with preemption().running() as bench:
         await bench.until(lambda: bench.shell.records.preemptions == 1)

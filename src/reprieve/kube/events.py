@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.kube.client import MERGE_PATCH, Client
-from reprieve.kube.errors import ApiError, TransportError
+from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.pacing import Clock
 from reprieve.kube.resources import EVENTS
 from reprieve.objects.meta import Object
@@ -129,7 +129,7 @@ class EventRecorder:
             event = await self._queue.get()
             try:
                 await self._client.create(EVENTS, event)
-            except (ApiError, TransportError) as error:
+            except (ApiError, TransportError, ConfigError) as error:
                 log.debug("event %s was not written: %s", event["reason"], error)
             finally:
                 self._queue.task_done()
@@ -150,7 +150,7 @@ class EventRecorder:
                     await self._client.patch(
                         EVENTS, series.name, patch, series.namespace, content_type=MERGE_PATCH
                     )
-                except (ApiError, TransportError) as error:
+                except (ApiError, TransportError, ConfigError) as error:
                     log.debug("series of event %s was not written: %s", series.name, error)
             elif now - series.last_seen > SERIES_WINDOW:
                 del self._series[key]

@@ -106,12 +106,10 @@ class Execution:
                 log.warning("%s: %s", type(action).__name__, error)
 
     async def _bind(self, bind: Bind) -> None:
-        error = None
-        try:
-            await self._actions.bind(bind)
-        except ActionError as refused:
-            error = str(refused)
-            log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, refused)
+        refused = await _outcome(self._actions.bind(bind))
+        error = None if refused is None else str(refused)
+        if error is not None:
+            log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, error)
         self._metrics.bound(error)
         self.perform(self._core.bound(bind, error, self._clock()))
         self._ended()
@@ -157,14 +155,24 @@ class Execution:
         gone: set[str] = set()
 
         async def one(item: T) -> None:
-            try:
-                async with self._lanes.slots:
-                    await call(item)
-            except ActionError as error:
-                if error.gone:
-                    gone.add(item.pod.key)
-                else:
-                    errors[item.pod.key] = str(error)
+            async with self._lanes.slots:
+                error = await _outcome(call(item))
+            if error is not None and error.gone:
+                gone.add(item.pod.key)
+            elif error is not None:
+                errors[item.pod.key] = str(error)
 
         await asyncio.gather(*(one(item) for item in items))
         return errors, gone
+
+
+async def _outcome(call: Awaitable[None]) -> ActionError | None:
+    """How a call ended. Whatever went wrong, the core must hear of it: it holds room for what is under way."""
+    try:
+        await call
+    except ActionError as error:
+        return error
+    except Exception as error:
+        log.exception("a call failed in an unexpected way")
+        return ActionError(repr(error))
+    return None

@@ -17,6 +17,7 @@ from reprieve.kube import (
     STRATEGIC_PATCH,
     ApiError,
     Client,
+    ConfigError,
     EventRecorder,
     Reference,
     TransportError,
@@ -172,7 +173,7 @@ class LiveActions:
             try:
                 await attempt()
                 return
-            except TransportError as error:
+            except (TransportError, ConfigError) as error:  # ConfigError: a credential could not be renewed
                 if last:
                     raise ActionError(str(error)) from error
                 pause = backoff.next()
