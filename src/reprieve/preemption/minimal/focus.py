@@ -26,7 +26,7 @@ class Focus:
         found = curves(problem, self.held, capacity(problem, evictable), 0)
         self.cost, self.exact, self.leaving = found
         self.known: dict[tuple[int, int], Option] = {}
-        meter.take(problem.nodes * self.cost.shape[1] / 10)
+        meter.take(1.5 * problem.nodes * self.cost.shape[1])
         self._by_node = np.lexsort((self.held.unit, self.held.cost, self.held.node))
         self._starts = np.searchsorted(self.held.node[self._by_node], np.arange(problem.nodes + 1))
 
@@ -39,7 +39,8 @@ class Focus:
             if not vague or self.meter.spent:
                 break
             for node in vague:
-                self._look_closely(node)
+                if not self.meter.spent:
+                    self._look_closely(node)
             price = dual(self.cost, problem.need)
             picks = self._picks(price)
         if price.bound >= self.limit:

@@ -237,6 +237,8 @@ _UNKNOWN = "the distance from the optimum is not known"
 
 
 def _sentence(asked: Question, result: Result) -> str:
+    if result.answer is not None and not result.answer.units:
+        return _OPTIMAL
     if asked.further or result.score is None:
         return _UNKNOWN
     if result.proven:

@@ -83,7 +83,7 @@ class Offer:
         classes = np.flatnonzero(self.most[:, node])
         if not len(classes):
             return []
-        self.meter.take(150)
+        self.meter.take(300)
         own = self._pods_by_unit(node)
         gone = sorted({pod for pods in own.values() for pod in pods})
         room = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
@@ -159,7 +159,7 @@ class Offer:
         key = tuple(part.tobytes() for part in (*items[1:], cap, np.array(limit)))
         if key not in self._known:
             found = frontier(items, cap, limit, self.tolerances)
-            self.meter.take(len(items.unit) * (30 + len(found.cost) ** 2 / 800))
+            self.meter.take(len(items.unit) * (45 + len(found.cost) ** 2 / 800))
             self._known[key] = found
         return self._known[key]
 

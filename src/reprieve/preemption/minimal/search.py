@@ -2,7 +2,8 @@
 
 1. Levels from low to high: units above the level stay. The first level on which the pods find room fixes the
    highest victim priority, unless a higher one saves budget violations.
-2. On each level look for the cheapest answer that beats the best one known; the answer to start from is the first.
+2. On each level look for the cheapest answer that beats the best one known; the answer to start from is the first. Large problems
+   get quick answers on all levels before any of them is searched thoroughly.
 """
 
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 
 from reprieve.preemption.minimal.branch import Core, Found
 from reprieve.preemption.minimal.curves import capacity
+from reprieve.preemption.minimal.draft import draft
 from reprieve.preemption.minimal.focus import Focus, choose_nodes
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import NOBODY, Answer, Flags, Problem, Score
@@ -49,8 +51,11 @@ class Level(NamedTuple):
 def search(problem: Problem, meter: Meter, start: Answer | None = None) -> Result:
     price = problem.violation_price()
     best, score = start, None if start is None else problem.score(start.units)
+    levels = [NOBODY, *np.unique(problem.priority).tolist()]
+    if int(problem.most.any(axis=0).sum()) > SMALL:
+        best, score = _drafted(problem, levels, best, score, meter)
     seen: dict[int, Level] = {}
-    for level in [NOBODY, *np.unique(problem.priority).tolist()]:
+    for level in levels:
         if meter.spent or (score is not None and level > score.priority and not score.violations):
             break
         evictable = problem.priority <= level
@@ -66,6 +71,21 @@ def search(problem: Problem, meter: Meter, start: Answer | None = None) -> Resul
         return Result(best, score, False, None)
     bound = max(0, own.found.bound - own.slack - score.violations * price)
     return Result(best, score, bound >= score.weight, bound)
+
+
+def _drafted(
+    problem: Problem, levels: list[int], best: Answer | None, score: Score | None, meter: Meter
+) -> tuple[Answer | None, Score | None]:
+    """The best of quick answers on all levels and the one there is."""
+    for level in levels:
+        if meter.spent or (score is not None and level > score.priority and not score.violations):
+            break
+        evictable = problem.priority <= level
+        if _roomy(problem, evictable):
+            found = draft(problem, evictable, _limit(score, level, problem.violation_price()), meter)
+            if found.answer is not None:
+                best, score = found.answer, problem.score(found.answer.units)
+    return best, score
 
 
 def _limit(best: Score | None, level: int, price: int) -> int:

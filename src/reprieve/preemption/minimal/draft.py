@@ -1,0 +1,40 @@
+"""A first answer for large problems, quickly: leave alone what makes them hard.
+
+Units that live on several nodes stay, and every budget counts as used up. What remains falls apart into nodes, so the bounds of all
+nodes at once are mostly exact. The answer holds in the whole problem and costs no more there; the search starts from it.
+"""
+
+import numpy as np
+
+from reprieve.preemption.minimal.branch import Found
+from reprieve.preemption.minimal.focus import Focus
+from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.model import Flags, Problem
+from reprieve.preemption.minimal.options import spanning
+from reprieve.preemption.minimal.stepwise import stepwise
+from reprieve.preemption.minimal.table import INFINITE
+
+
+def draft(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
+    """An answer below the limit, or none; no bound."""
+    simple, units = _simplified(problem), evictable & ~spanning(problem)
+    if simple.classes == 1:
+        found = Focus(simple, units, INFINITE, meter).solve()
+    else:
+        found = stepwise(simple, units, INFINITE, meter)
+    if found.answer is None:
+        return Found(None, limit, 0)
+    score = problem.score(found.answer.units)
+    cost = score.violations * problem.violation_price() + score.weight
+    return Found(found.answer, cost, 0) if cost < limit else Found(None, limit, 0)
+
+
+def _simplified(problem: Problem) -> Problem:
+    fields = {name: getattr(problem, name) for name in Problem.__slots__}
+    budgets = {
+        "spent": problem.spent + problem.uses.sum(axis=1),
+        "uses": np.zeros((problem.units, 0), np.int64),
+        "allowed": np.zeros(0, np.int64),
+        "absorbs": {},
+    }
+    return Problem(**fields | budgets)
