@@ -340,6 +340,14 @@ def test_the_message_is_kube_schedulers() -> None:
     )
 
 
+def test_a_pod_that_no_eviction_helps_is_told_what_is_still_missing() -> None:
+    full = [node("n", "2"), pod("low", "1", on="n"), pod("high", "1", on="n", priority=90)]
+    found = plan([*full, pod("want", "2", priority=50)], "Pod/a/want", "kubernetes")
+    assert found.message == (
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Insufficient cpu."
+    )
+
+
 def test_a_plan_names_the_nodes_it_did_not_choose() -> None:
     from reprieve.whatif.pods import plan_unit
 

@@ -7,13 +7,13 @@ import msgspec
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects.errors import ReprieveError
-from reprieve.placement import UNRESOLVABLE, Cycle, Diagnosis, GangPlacement, diagnose, place
+from reprieve.placement import Cycle, GangPlacement, diagnose, place
 from reprieve.placement.domains import EVERYWHERE, Domain
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.eligibility import NEVER, ONGOING, must_wait, pod_refusal
-from reprieve.preemption.explain import missing
+from reprieve.preemption.explain import missing, why_unhelped
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.names import node_name, pods_text
 from reprieve.preemption.plan import Alternative, Plan
@@ -77,7 +77,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
         if cheapest is not None:
             return cheapest
     if chosen is None:
-        text = f"{diagnosis.message} preemption: {_unhelped(diagnosis)}"
+        text = f"{diagnosis.message} preemption: {why_unhelped(view, row, diagnosis)}"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
     plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
@@ -119,6 +119,7 @@ def _preempt_for_group(view: View, for_: str, asker: Asker, status: str, alterna
             ongoing=True,
             message=ONGOING,
             reasons=(text,),
+            algorithm=view.config.preemption.algorithm,
         )
     search = GangSearch(view, asker.gang, asker.domains)
     if not view.group_victims or not len(search.candidates):
@@ -145,15 +146,6 @@ def _minimal_cost(
 
 def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:
     return msgspec.structs.replace(plan, alternatives=others)
-
-
-def _unhelped(diagnosis: Diagnosis) -> str:
-    """Upstream's words for a preemption that finds no candidate."""
-    unhelpful = int((diagnosis.code == UNRESOLVABLE).sum())
-    tried = diagnosis.nodes - unhelpful
-    parts = [f"{unhelpful} Preemption is not helpful for scheduling"] if unhelpful else []
-    parts += [f"{tried} No preemption victims found for incoming pod"] if tried else []
-    return f"0/{diagnosis.nodes} nodes are available: {', '.join(sorted(parts))}."
 
 
 def _scheduled(view: View, for_: str, where: dict[str, str], text: str) -> Plan:

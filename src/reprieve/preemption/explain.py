@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprieve.objects.quantity import format_amount
+from reprieve.placement import UNSCHEDULABLE, Cycle, Diagnosis, diagnose
 from reprieve.placement.static import static_fit
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.names import node_name, pods_text, unit_name
 from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Unit
+from reprieve.preemption.units import Candidates, Unit
 from reprieve.preemption.view import View
 
 MOST_TOLD = 50
@@ -152,6 +153,25 @@ def missing(view: View, search: GangSearch) -> list[str]:
     if keys:
         lines.append(f"The first pod without a node is {keys[0]}.")
     return lines
+
+
+def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
+    """Upstream's words for a pod that no eviction helps: what is still missing where everybody less important is gone."""
+    cluster = view.cluster
+    candidates = Candidates(view, int(cluster.pods.priority[row]))
+    tried = diagnosis.code == UNSCHEDULABLE
+    lower = np.zeros(cluster.nodes.slots + 2, dtype=np.bool_)
+    lower[candidates.home] = True
+    lower = lower[: cluster.nodes.slots]
+    mark = cluster.checkpoint()
+    cluster.detach_all(candidates.rows)
+    still = diagnose(Cycle(cluster, row, view.faithful), view.scoring, tried & lower)
+    cluster.rollback(mark)
+    counts = dict(still.reasons)
+    counts["No preemption victims found for incoming pod"] = int((tried & ~lower).sum())
+    counts["Preemption is not helpful for scheduling"] = diagnosis.nodes - int(tried.sum())
+    parts = sorted(f"{number} {text}" for text, number in counts.items() if number)
+    return f"0/{diagnosis.nodes} nodes are available: {', '.join(parts)}."
 
 
 def _totals(view: View, rows: Sequence[int]) -> list[str]:
