@@ -48,6 +48,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
             "admin": str(server.kubeconfig),
             "gang": str(EXAMPLES / "01-first-plan"),
             "queues": str(EXAMPLES / "10-flavors-preempt-before-spot"),
+            "fleet": str(EXAMPLES / "30-fleet"),
             "closed": CLOSED,
         }
 
@@ -88,6 +89,7 @@ UNKNOWN_OBJECTS = {
     "plan -f {gang} --for PodGroup/ml/trian": "there is no PodGroup 'ml/trian'; known groups: data/crunch, dev/notebooks, ml/train",
     "plan -f {gang} --for Pod/ml/none": "there is no pod 'ml/none'",
     "plan -f {queues} --for Workload/jobs/none": "there is no Workload jobs/none",
+    "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Workload/ml/none": "there is no such Workload (kueue.x-k8s.io) in the files",
     "plan --kubeconfig {admin} --for PodGroup/ml/train": "there is no PodGroup 'ml/train'; known groups: none",
 }
 
@@ -98,6 +100,9 @@ MALFORMED = {
     "plan -f {gang} --for PodGroup/": "cannot plan for 'PodGroup/': expected",
     "plan -f {gang} --for PodGroup/ml/train --now yesterday": "'yesterday' is not a timestamp such as",
     "plan -f {gang} --for PodGroup/ml/train -o xml": "'xml' is not one of 'table', 'json', 'yaml'",
+    "plan --fleet {at}/nowhere -f {fleet}/urgent.yaml --for Workload/ml/urgent": "nowhere: not a folder with one file or sub-folder for each worker",
+    "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Pod/ml/urgent": "there is no such Workload (kueue.x-k8s.io)",
+    "plan -f {queues} --for Workload/jobs/training --compare": "--compare compares node plans",
     "plan --for PodGroup/ml/train": "give manifests with -f",
     "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "'--kubeconfig'",
     "admit": "Missing option '-f'",

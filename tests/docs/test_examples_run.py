@@ -4,7 +4,6 @@ import ast
 import asyncio
 import inspect
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +19,12 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 DEFAULT_UP = "reprieve up"
 
 
-UNFINISHED = re.compile(r"reprieve plan .*(--fleet|--compare|--for Workload/)")
-UNFINISHED_REASON = "cli/plan.py does not draw quota plans yet, and has neither --fleet nor --compare"
-
-
 def of(language: str) -> list[Any]:
     return [
-        pytest.param(block, id=block.where, marks=unfinished(block.text))
+        pytest.param(block, id=block.where)
         for block in BLOCKS
         if block.language == language and not block.on_cluster
     ]
-
-
-def unfinished(text: str) -> list[pytest.MarkDecorator]:
-    """No marks any more as soon as the option is there."""
-    if not unknown("reprieve plan --fleet --compare") or not UNFINISHED.search(text):
-        return []
-    return [pytest.mark.xfail(reason=UNFINISHED_REASON, strict=False)]
 
 
 def names(page: Path) -> str:
@@ -60,11 +48,7 @@ def test_commands_on_a_cluster_do_what_the_page_says(page: Path, tmp_path: Path)
             folder.run(command)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=unfinished(page.read_text(encoding="utf-8"))) for page in PAGES],
-    ids=names,
-)
+@pytest.mark.parametrize("page", PAGES, ids=names)
 def test_commands_and_options_that_a_page_names_exist(page: Path) -> None:
     assert [problem for line in mentioned(page) if (problem := unknown(line))] == []
 
