@@ -14,9 +14,12 @@ from click.testing import CliRunner
 from reprieve.cli import main
 from tests.docs.pages import PAGES, ROOT, Block, Command, blocks, matches, mentioned
 from tests.docs.shell import Folder, cluster, unknown
+from tests.programs import program
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 DEFAULT_UP = "reprieve up"
+PROGRAMS = {"kubectl": "kubernetes-client", "curl": "curl"}
+"""What readers are told to use besides ours, and the packages that bring it."""
 
 
 def of(language: str) -> list[Any]:
@@ -41,6 +44,9 @@ def test_commands_print_what_the_page_shows(block: Block, tmp_path: Path) -> Non
 @pytest.mark.parametrize("page", sorted({block.page for block in BLOCKS if block.on_cluster}), ids=names)
 def test_commands_on_a_cluster_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
     commands = [c for block in blocks(page) if block.on_cluster for c in block.commands]
+    for name, package in PROGRAMS.items():
+        if any(name in command.line for command in commands):
+            program(name, package)
     up = next((c.line for c in commands if c.line.startswith("reprieve up")), DEFAULT_UP)
     with cluster(up, tmp_path) as environment:
         folder = Folder(tmp_path, page, environment)
