@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 import reprieve
+from reprieve.cli.compare_table import render
+from reprieve.cli.output import console
 from reprieve.whatif.compare import compare
 from tests.preemption_minimal.manifests import NOW, Manifest, budget, gang, group, node, pod
 
@@ -282,3 +284,11 @@ def test_a_gang_of_many_different_pods_is_placed_class_after_class() -> None:
     assert len(answer.placements) == 16
     kep = reprieve.plan(objects, GANG, config={"preemption": {"algorithm": "kep-5710"}}, now=NOW)
     assert len(answer.victims) <= len(kep.victims)
+
+
+def test_a_comparison_is_drawn_with_a_column_for_each_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
+    objects = [node("a"), pod("x", "a", 4), *gang(1, 1, cpu=4)]
+    render(console(), compare(objects, GANG, now=NOW))
+    text = capsys.readouterr().out
+    assert all(name in text for name in ("kubernetes", "kep-5710", "minimal-cost", "weighted sum"))
+    assert "Pod/default/x (no plan is cheaper)" in text

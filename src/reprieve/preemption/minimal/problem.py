@@ -1,5 +1,6 @@
 """From the cluster's columns to the abstract question, and back from unit numbers to units."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -32,37 +33,32 @@ class Question(NamedTuple):
         return self.roster.unit(number)
 
 
+class Kinds(NamedTuple):
+    """The waiting pods by class: what each asks for, where it may go, and whom it cannot meet there."""
+
+    rows: list[list[int]]  # in queue order
+    asked: Ints  # [class, resource]
+    admitted: Flags  # [class, slot]
+    clashes: Flags  # [class, class]
+    bars: Flags  # [class, pod class of the cluster]
+    further: bool
+
+
 def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: int | None) -> Question:
     """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
-    cluster = view.cluster
-    kinds: dict[int, list[int]] = {}
-    for row in gang.rows:
-        kinds.setdefault(int(cluster.pods.cls[row]), []).append(row)
-    waiting = [cluster.classes.all[number] for number in kinds]
-    admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
-    if within is not None:
-        admitted &= within
-    slots = np.flatnonzero(admitted.any(axis=0)).astype(np.int32)
-    clashes = np.array([[clash(cluster, one, other) for other in waiting] for one in waiting], np.bool_)
-    bars = np.array([clashing(cluster, cls) for cls in waiting], np.bool_)
-    asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
-    merged = _alike(asked, admitted, clashes, bars)
-    first = [members[0] for members in merged]
-    classes = [
-        [row for row in gang.rows if int(cluster.pods.cls[row]) in {waiting[m].id for m in members}]
-        for members in merged
-    ]
-    asked, admitted, bars, clashes = asked[first], admitted[first], bars[first], clashes[np.ix_(first, first)]
+    cluster, kinds = view.cluster, _kinds(view, gang, within)
+    slots = np.flatnonzero(kinds.admitted.any(axis=0)).astype(np.int32)
     roster = Roster(view, gang.priority, ceiling, slots)
-    counts = np.array([len(rows) for rows in classes], np.int64)
-    most = np.where(admitted[:, slots], np.where(clashes.diagonal(), 1, counts)[:, None], 0)
-    most[_barred(view, roster, slots, bars)] = 0
-    columns = np.flatnonzero(asked.any(axis=0))
+    counts = np.array([len(rows) for rows in kinds.rows], np.int64)
+    most = np.where(kinds.admitted[:, slots], np.where(kinds.clashes.diagonal(), 1, counts)[:, None], 0)
+    most[_barred(view, roster, slots, kinds.bars)] = 0
+    columns = np.flatnonzero(kinds.asked.any(axis=0))
     spent, uses, allowed = roster.budgets()
     weight, scale = _integers(roster.weights(Ledger(view)))
+    pairs = itertools.combinations(range(len(counts)), 2)
     problem = Problem(
         free=_free(view, gang, slots)[:, columns],
-        requests=asked[:, columns],
+        requests=kinds.asked[:, columns],
         counts=counts,
         most=most,
         need=need,
@@ -74,12 +70,31 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         pod_unit=roster.pod_unit,
         pod_node=roster.pod_node,
         pod_requests=cluster.demand(roster.pod_row).T[:, columns],
-        pod_bars=bars[:, cluster.pods.cls[roster.pod_row]].T,
-        apart=tuple((a, b) for a in range(len(first)) for b in range(a) if clashes[a, b]),
+        pod_bars=kinds.bars[:, cluster.pods.cls[roster.pod_row]].T,
+        apart=tuple((a, b) for a, b in pairs if kinds.clashes[a, b]),
         absorbs=roster.absorbs,
     )
+    return Question(problem, roster, slots, kinds.rows, kinds.further, scale)
+
+
+def _kinds(view: View, gang: Gang, within: Mask | None) -> Kinds:
+    cluster = view.cluster
+    by_class: dict[int, list[int]] = {}
+    for row in gang.rows:
+        by_class.setdefault(int(cluster.pods.cls[row]), []).append(row)
+    waiting = [cluster.classes.all[number] for number in by_class]
+    admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
+    if within is not None:
+        admitted &= within
+    clashes = np.array([[clash(cluster, one, other) for other in waiting] for one in waiting], np.bool_)
+    bars = np.array([clashing(cluster, cls) for cls in waiting], np.bool_)
+    asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
+    alike = _alike(asked, admitted, clashes, bars)
+    first = [members[0] for members in alike]
+    own = [{waiting[member].id for member in members} for members in alike]
+    rows = [[row for row in gang.rows if int(cluster.pods.cls[row]) in ids] for ids in own]
     further = any(reaches_further(cluster, cls) for cls in waiting)
-    return Question(problem, roster, slots, classes, further, scale)
+    return Kinds(rows, asked[first], admitted[first], clashes[np.ix_(first, first)], bars[first], further)
 
 
 def _alike(asked: Ints, admitted: Flags, clashes: Flags, bars: Flags) -> list[list[int]]:
