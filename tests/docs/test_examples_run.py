@@ -41,6 +41,7 @@ def test_commands_print_what_the_page_shows(block: Block, tmp_path: Path) -> Non
         folder.run(command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted({block.page for block in BLOCKS if block.on_cluster}), ids=names)
 def test_commands_on_a_cluster_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
     commands = [c for block in blocks(page) if block.on_cluster for c in block.commands]
