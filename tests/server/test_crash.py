@@ -70,9 +70,10 @@ class Writer:
         self.certain: dict[str, Value] = dict.fromkeys(self.names)
         self.possible: dict[str, Value] = {}
         self.acknowledged = 0
+        self.stopping = False
 
     async def run(self, session: aiohttp.ClientSession) -> None:
-        while True:
+        while not self.stopping:
             await self.child.up.wait()
             name = self.rng.choice(self.names)
             if name in self.possible:
@@ -215,11 +216,12 @@ async def _come_to_rest(
     writers: list[Writer],
     watcher: Watcher,
 ) -> None:
-    """Stop the writers, check every name, and let the watcher catch up."""
+    """Let the writers finish what is under way (a request cut off here may still be committed), check every name, and let
+    the watcher catch up."""
     await asyncio.sleep(0.3)
-    for task in tasks[:-1]:
-        task.cancel()
-    await asyncio.gather(*tasks[:-1], return_exceptions=True)
+    for writer in writers:
+        writer.stopping = True
+    await asyncio.gather(*tasks[:-1])
     for writer in writers:
         for name in writer.names:
             found = await read(session, child, name)
