@@ -61,7 +61,7 @@ class _Improvement:
         whole = None if start is None else with_leaders(view, start.victims)
         self.start = None if start is None or whole is None else self._exact(start._replace(victims=whole))
         self.need = self._need()
-        self.best, self.optimality = self.start, "not searched for lack of time"
+        self.best = self.start
 
     def _need(self) -> int:
         """How many pods are worth evicting for: what the gang lacks, or with `placeBeyondMinCount` all that can go."""

@@ -4,6 +4,7 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reprieve.cluster import NOWHERE
 from reprieve.cluster.columns import Mask, Rows
@@ -27,7 +28,6 @@ class Question(NamedTuple):
     slots: Rows  # of each node of the problem
     classes: list[list[int]]  # waiting pods of each class, in queue order
     further: bool  # rules beyond the problem apply: the answer needs the real filters' word
-    scale: float  # one unit of weight in the problem's integers
 
     def unit(self, number: int) -> Unit:
         return self.roster.unit(number)
@@ -54,7 +54,6 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
     most[_barred(view, roster, slots, kinds.bars)] = 0
     columns = np.flatnonzero(kinds.asked.any(axis=0))
     spent, uses, allowed = roster.budgets()
-    weight, scale = _integers(roster.weights(Ledger(view)))
     pairs = itertools.combinations(range(len(counts)), 2)
     problem = Problem(
         free=_free(view, gang, slots)[:, columns],
@@ -63,7 +62,7 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         most=most,
         need=need,
         priority=roster.priority,
-        weight=weight,
+        weight=_integers(roster.weights(Ledger(view))),
         spent=spent,
         uses=uses,
         allowed=allowed,
@@ -74,7 +73,7 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         apart=tuple((a, b) for a, b in pairs if kinds.clashes[a, b]),
         absorbs=roster.absorbs,
     )
-    return Question(problem, roster, slots, kinds.rows, kinds.further, scale)
+    return Question(problem, roster, slots, kinds.rows, kinds.further)
 
 
 def _kinds(view: View, gang: Gang, within: Mask | None) -> Kinds:
@@ -143,10 +142,9 @@ def _barred(view: View, roster: Roster, slots: Rows, bars: Flags) -> Flags:
     return barred
 
 
-def _integers(weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[Ints, float]:
+def _integers(weights: NDArray[np.float64]) -> Ints:
     """Weights as integers, each at least one: nobody is evicted for nothing."""
-    total = float(weights.sum())
-    scale = float(FINEST)
+    total, scale = float(weights.sum()), float(FINEST)
     while total * scale > HEADROOM:
         scale /= 2
-    return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
+    return np.maximum(np.rint(weights * scale).astype(np.int64), 1)
