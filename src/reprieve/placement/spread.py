@@ -24,14 +24,15 @@ _NOT_YET = 2**31 - 1
 class Minimum:
     """The smallest count over domains, as upstream remembers it: the two least domains and no more.
 
-    When a third domain becomes the least one upstream does not notice; `exact` does.
+    When a third domain becomes the least one upstream does not notice; `exact` does. Which of several equal domains upstream remembers
+    is left to chance there; here it is the first by name.
     """
 
-    def __init__(self, counts: dict[int, int], exact: bool) -> None:
+    def __init__(self, counts: dict[int, int], names: list[str], exact: bool) -> None:
         self._counts = counts
         self._exact = exact
         self._least: list[tuple[int, int]] = [(_NOT_YET, -2), (_NOT_YET, -2)]
-        for domain, number in sorted(counts.items(), key=lambda item: (item[1], item[0])):
+        for domain, number in sorted(counts.items(), key=lambda item: (item[1], names[item[0]])):
             self.update(domain, number)
 
     def copy(self, counts: dict[int, int]) -> "Minimum":
@@ -78,7 +79,7 @@ class _Hard:
         self.counts: dict[int, int] = {
             d: int(counts[d]) for d in sorted(set(self.ids[self.counted].tolist()))
         }
-        self.minimum = Minimum(self.counts, exact)
+        self.minimum = Minimum(self.counts, topology.values, exact)
         self.exact = exact
 
     def copy(self) -> "_Hard":

@@ -81,7 +81,7 @@ class Least:
 
     def __init__(self, counts: dict[str, int], exact: bool) -> None:
         self.counts, self.exact = counts, exact
-        self.kept = sorted(counts.items(), key=lambda item: item[1])[:2]
+        self.kept = sorted(counts.items(), key=lambda item: (item[1], item[0]))[:2]
 
     def heard(self, domain: str) -> None:
         count = self.counts[domain]
