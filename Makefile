@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup test lint types layers unit demo corpus bench lock clean
+.PHONY: help setup test lint types layers unit demo docs bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -23,8 +23,8 @@ $(STAMP): pyproject.toml requirements/dev.lock
 test: setup lint types layers unit ## Everything that must hold: style, types, layers, tests
 
 lint: setup
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench tools
+	$(BIN)/ruff format --check src tests bench tools
 
 types: setup
 	$(BIN)/mypy
@@ -37,6 +37,9 @@ unit: setup
 
 demo: setup ## The tour: who would make way, and why
 	$(BIN)/reprieve demo
+
+docs: setup ## Write docs/cli.md anew from the commands
+	$(BIN)/python tools/cli_reference.py
 
 bench: setup ## Print every benchmark's ratios
 	for b in bench/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import reprieve
-from reprieve.cli.compare_table import render
 from reprieve.cli.output import console
+from reprieve.cli.plan_compare import render_comparison
 from reprieve.whatif.compare import compare
 from tests.preemption_minimal.manifests import NOW, Manifest, budget, gang, group, node, pod
 
@@ -288,7 +288,8 @@ def test_a_gang_of_many_different_pods_is_placed_class_after_class() -> None:
 
 def test_a_comparison_is_drawn_with_a_column_for_each_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
     objects = [node("a"), pod("x", "a", 4), *gang(1, 1, cpu=4)]
-    render(console(), compare(objects, GANG, now=NOW))
+    render_comparison(console(), compare(objects, GANG, now=NOW))
     text = capsys.readouterr().out
-    assert all(name in text for name in ("kubernetes", "kep-5710", "minimal-cost", "weighted sum"))
-    assert "Pod/default/x (no plan is cheaper)" in text
+    assert all(name in text for name in ("kubernetes", "kep-5710", "minimal-cost", "lostWork", "cascade"))
+    assert "Pod/default/x" in text
+    assert "no plan is cheaper" in text

@@ -122,12 +122,16 @@ def command(
         try:
             runner.run(serve(options))
         except* OSError as problems:
-            problem = _first(problems)
-            fail(
-                f"cannot listen on {options.host}:{options.port}: {getattr(problem, 'strerror', None) or problem}"
-            )
+            fail(_what_failed(_first(problems), options))
         except* ReprieveError as problems:
             fail(str(_first(problems)))
+
+
+def _what_failed(problem: BaseException, options: Options) -> str:
+    reason = getattr(problem, "strerror", None) or problem
+    if path := getattr(problem, "filename", None):
+        return f"cannot use {path}: {reason}"
+    return f"cannot listen on {options.host}:{options.port}: {reason}"
 
 
 def _first(problems: BaseException) -> BaseException:
