@@ -37,12 +37,7 @@ def test_help_lists_the_commands_that_exist_and_the_exit_codes() -> None:
     assert "Examples:" in out
 
 
-def with_the_one_still_missing(name: str) -> object:
-    missing = pytest.mark.xfail(reason="the help of reprieve.cli.run has no examples yet", strict=False)
-    return pytest.param(name, marks=missing) if name == "run" else name
-
-
-@pytest.mark.parametrize("name", [with_the_one_still_missing(name) for name in commands()])
+@pytest.mark.parametrize("name", commands())
 def test_every_command_shows_examples(name: str) -> None:
     code, out, _ = run(name, "--help")
     assert code == 0

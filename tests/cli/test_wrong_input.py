@@ -12,7 +12,6 @@ import yaml
 from click.testing import CliRunner
 
 from reprieve.cli import main
-from reprieve.kube import client
 from reprieve.server import EmbeddedServer
 from reprieve.server.security import kubeconfig
 
@@ -66,10 +65,9 @@ def _with_certificate(server: EmbeddedServer) -> str:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No kubeconfig of the user who runs the tests, and no long patience with silent servers."""
+    """No kubeconfig of the user who runs the tests."""
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(client, "ATTEMPTS", 2)
 
 
 def ask(line: str, places: dict[str, str]) -> tuple[int, str, str]:

@@ -1,7 +1,7 @@
 """`reprieve up --workers`: a manager and its workers in one process, with real pods on fake nodes."""
 
-from reprieve.local.fleet import local_fleet
 from reprieve.kube import JOBS, PODS, WORKLOAD_PRIORITY_CLASSES, Client
+from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests.controllers.clusters import eventually
 

@@ -75,11 +75,11 @@ async def _from_cluster(
 ) -> "Evidence":
     from reprieve.explain.collect import fetch_records, from_cluster
     from reprieve.explain.evidence import Target
-    from reprieve.kube import Client
+    from reprieve.kube import PATIENCE_OF_PEOPLE, Client
 
     named = Target(target)
     decisions = await fetch_records(controller) if controller else _read_records(records)
-    async with Client.from_kubeconfig(kubeconfig, context) as client:
+    async with Client.from_kubeconfig(kubeconfig, context, attempts=PATIENCE_OF_PEOPLE) as client:
         return await from_cluster(client, named, decisions)
 
 

@@ -57,10 +57,10 @@ def read_live(kubeconfig: str | None) -> dict[str, list[Document]]:
     """The workers of the manager behind the kubeconfig, as they are now."""
     from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
     from reprieve.controllers.fleet.survey import survey
-    from reprieve.kube import Client
+    from reprieve.kube import PATIENCE_OF_PEOPLE, Client
 
     async def read() -> dict[str, list[Document]]:
-        async with Client.from_kubeconfig(kubeconfig) as client:
+        async with Client.from_kubeconfig(kubeconfig, attempts=PATIENCE_OF_PEOPLE) as client:
             return await survey(client, KUBECONFIG_NAMESPACE)
 
     return asyncio.run(read())

@@ -40,8 +40,15 @@ if TYPE_CHECKING:
 @click.option(
     "--dashboard", is_flag=True, help="Serve the web page at / as well; it reads all kinds it shows."
 )
-@click.option("--kube-api-qps", default=1000.0, help="Requests a second to the API server; 0: no limit.")
-@click.option("--kube-api-burst", default=2000, help="Requests at once beyond that.")
+@click.option(
+    "--kube-api-qps",
+    type=click.FloatRange(min=0),
+    default=1000.0,
+    help="Requests a second to the API server; 0: no limit.",
+)
+@click.option(
+    "--kube-api-burst", type=click.IntRange(min=1), default=2000, help="Requests at once beyond that."
+)
 @click.option(
     "--log-format", type=click.Choice(["text", "json"]), default="text", help="For people or for machines."
 )
@@ -61,6 +68,12 @@ def command(
     """Run the controllers against a cluster.
 
     Ends with 0 when it is told to stop, with 1 when another replica took the lease, with 2 when it cannot start.
+
+    \b
+    Examples:
+      reprieve run --kubeconfig ~/.kube/config --no-leader-elect
+      reprieve run --controllers scheduler,quota --dashboard
+      reprieve run --controllers quota,fleet --config reprieve.yaml
     """
     from reprieve.cli.output import fail
     from reprieve.dashboard import attach
@@ -120,7 +133,7 @@ def _address(listen: str) -> tuple[str, int | None]:
     host, _, port = listen.rpartition(":")
     if not listen:
         return "", None
-    if not port.isdigit():
+    if not port.isdigit() or int(port) > 65535:
         raise click.BadParameter(f"{listen!r} is not HOST:PORT", param_hint="--listen")
     return host.strip("[]") or "0.0.0.0", int(port)
 

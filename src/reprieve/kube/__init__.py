@@ -26,7 +26,14 @@ a write may have happened), `ConfigError` (the user's to fix). For tests: `Clien
 May import only `objects` and `records`: it knows nothing of decisions.
 """
 
-from reprieve.kube.client import APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Client, Listing
+from reprieve.kube.client import (
+    APPLY_PATCH,
+    MERGE_PATCH,
+    PATIENCE_OF_PEOPLE,
+    STRATEGIC_PATCH,
+    Client,
+    Listing,
+)
 from reprieve.kube.dump import fetch_cluster, read_cluster
 from reprieve.kube.election import Election, LeaderElector
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
@@ -77,6 +84,7 @@ __all__ = [
     "MULTIKUEUE_CONFIGS",
     "NAMESPACES",
     "NODES",
+    "PATIENCE_OF_PEOPLE",
     "PODS",
     "POD_GROUPS",
     "PRIORITY_CLASSES",

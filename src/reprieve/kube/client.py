@@ -34,6 +34,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 JSON = "application/json"
 PAGE = 500
 ATTEMPTS = 8
+PATIENCE_OF_PEOPLE = 3
 LONGEST_WAIT = 60.0
 FIELD_MANAGER = "reprieve"
 
@@ -49,8 +50,10 @@ class Client:
         namespace: str = "default",
         sleep: Sleep = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
+        attempts: int | None = None,
     ) -> None:
         self._transport = transport
+        self._attempts = attempts or ATTEMPTS
         self._limit = rate_limit
         self._sleep = sleep
         self._jitter = jitter
@@ -58,16 +61,28 @@ class Client:
         self.namespace = namespace
 
     @classmethod
-    def from_access(cls, access: kubeconfig.ClusterAccess, *, qps: float = 0, burst: int = 1) -> "Client":
+    def from_access(
+        cls, access: kubeconfig.ClusterAccess, *, qps: float = 0, burst: int = 1, attempts: int | None = None
+    ) -> "Client":
         limit = RateLimit(qps, burst) if qps > 0 else None
-        return cls(HttpTransport(access), rate_limit=limit, namespace=access.namespace)
+        return cls(HttpTransport(access), rate_limit=limit, namespace=access.namespace, attempts=attempts)
 
     @classmethod
     def from_kubeconfig(
-        cls, path: str | Path | None = None, context: str | None = None, *, qps: float = 0, burst: int = 1
+        cls,
+        path: str | Path | None = None,
+        context: str | None = None,
+        *,
+        qps: float = 0,
+        burst: int = 1,
+        attempts: int | None = None,
     ) -> "Client":
-        """As kubectl would connect: this file, or $KUBECONFIG, or ~/.kube/config, or the pod's service account."""
-        return cls.from_access(kubeconfig.load(path, context), qps=qps, burst=burst)
+        """As kubectl would connect: this file, or $KUBECONFIG, or ~/.kube/config, or the pod's service account.
+
+        `attempts` is how often a request is tried; people who wait for a command want few (`PATIENCE_OF_PEOPLE`).
+        """
+        access = kubeconfig.load(path, context)
+        return cls.from_access(access, qps=qps, burst=burst, attempts=attempts)
 
     async def __aenter__(self) -> "Client":
         return self
@@ -260,12 +275,12 @@ class Client:
         """Send and get the body of a success; everything else is raised."""
         request = Request(method, path, query or {}, body, content_type, timeout)
         backoff = Backoff(base=0.1, cap=5.0, random=self._jitter)
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, self._attempts + 1):
             await self._take()
             try:
                 response = await self._transport.call(request)
             except TransportError:
-                if method != "GET" or attempt == ATTEMPTS:
+                if method != "GET" or attempt == self._attempts:
                     raise
                 await self._sleep(backoff.next())
                 continue
@@ -274,7 +289,7 @@ class Client:
             error = _error(response)
             if (
                 error.retry_after is None
-                or attempt == ATTEMPTS
+                or attempt == self._attempts
                 or error.code not in (429, 500, 502, 503, 504)
             ):
                 raise error

@@ -1,0 +1,47 @@
+"""Controllers and page beside a cluster of this machine."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from reprieve.config import Configuration
+from reprieve.dashboard import attach
+from reprieve.kube import Client
+from reprieve.scheduler.process import Process, load
+from reprieve.server import EmbeddedServer
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """A cluster that is being taken care of."""
+
+    server: EmbeddedServer
+    client: Client
+    page: str
+    """The dashboard's address; `/metrics` and `/api/decisions` are there too."""
+
+
+@asynccontextmanager
+async def controllers_of(
+    server: EmbeddedServer, names: Sequence[str], config: Configuration, port: int = 0
+) -> AsyncIterator[Controlled]:
+    """Runs these controllers against a started server; one that dies ends everything with its reason."""
+    for name in names:
+        load(name)
+    async with Client.from_kubeconfig(server.kubeconfig) as client, asyncio.TaskGroup() as tasks:
+        at = port or _free_port()
+        process = Process(client, config, names, "127.0.0.1", at, leader_election=False, page=attach)
+        running = tasks.create_task(process.run(), name="controllers")
+        try:
+            yield Controlled(server, client, f"http://127.0.0.1:{at}")
+        finally:
+            running.cancel()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
