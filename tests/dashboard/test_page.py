@@ -14,6 +14,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 from reprieve.config import Configuration
 from reprieve.kube import POD_GROUPS, PODS, PRIORITY_CLASSES, Client
 from reprieve.local.cluster import controllers_of
+from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from reprieve.server.local import local_cluster
 from tests.programs import program
@@ -47,7 +48,7 @@ class Live:
 @pytest.fixture
 async def live() -> AsyncIterator[Live]:
     nodes = [NodeTemplate.parse(f"h100={NODES}:cpu=8,memory=32Gi;zones=a,b")]
-    habits = Habits(run_for=None, terminate_after=1.0)
+    habits = Habits(run_for=None, terminate_after=5.0)  # long enough to be seen waiting
     async with (
         local_cluster(nodes=nodes, habits=habits) as server,
         controllers_of(server, ("scheduler", "quota"), Configuration.load({})) as controlled,
@@ -178,6 +179,22 @@ async def test_it_works_on_a_phone_in_the_dark_and_with_the_keyboard(live: Live)
     await expect(page.get_by_role("region", name="Node h100-0")).to_be_visible()
     await live.picture("phone")
     assert live.complaints == []
+
+
+async def test_a_manager_shows_its_workers_and_its_quota():
+    nodes = [NodeTemplate.parse("node=1:cpu=4,memory=16Gi")]
+    async with local_fleet(2, nodes) as fleet, async_playwright() as playwright:
+        browser = await _launch(playwright)
+        page = await browser.new_page(viewport={"width": 1300, "height": 900})
+        await _answers(f"{fleet.page}/healthz")
+        live = Live(None, fleet.page, page, [])  # type: ignore[arg-type]
+        await live.go("fleet")
+        await expect(page.get_by_text("connected", exact=True)).to_have_count(2, timeout=20_000)
+        await live.picture("fleet")
+        await live.go("quota")
+        await expect(page.locator("section.queue h3")).to_have_text("main")
+        await live.picture("quota")
+        await browser.close()
 
 
 async def test_nothing_leaves_the_origin_and_the_policy_is_strict(live: Live):

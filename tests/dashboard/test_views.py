@@ -1,8 +1,11 @@
+import json
 from datetime import UTC, datetime
 
 from reprieve.dashboard.history import History
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.views import cluster_view, fleet_view, node_detail
+from reprieve.fleet.names import LEDGER_ANNOTATION
+from reprieve.objects.decode import decode
 from reprieve.objects.meta import Object
 from tests.dashboard.manifests import group, node, pod, worker_cluster
 
@@ -91,3 +94,19 @@ def test_every_change_moves_the_revision_and_a_kind_not_shown_does_not():
     assert state.revision == before + 1
     state.remove(node("n"))
     assert state.revision == before + 1
+
+
+def test_a_dispatched_workload_shows_whose_turn_it_is_to_preempt():
+    turn = {"turn": {"cluster": "eu", "since": "2026-11-15T20:58:00Z", "opened": "2026-11-15T20:58:00Z"}}
+    document = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "w", "namespace": "ml", "annotations": {LEDGER_ANNOTATION: json.dumps(turn)}},
+        "spec": {"podSets": []},
+        "status": {"nominatedClusterNames": ["eu", "us"]},
+    }
+    gates = fleet_view(inventory(decode(document)))["workloads"][0]["gates"]
+    assert gates == [
+        {"cluster": "eu", "position": "Open", "since": "2026-11-15T20:58:00Z"},
+        {"cluster": "us", "position": "Closed", "since": None},
+    ]

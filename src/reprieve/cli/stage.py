@@ -99,9 +99,11 @@ async def _start_fleet(stack: AsyncExitStack, options: Options) -> None:
             data_dir=options.data_dir,
             host=options.host,
             port=options.port,
+            dashboard_port=options.dashboard_port,
         )
     )
     _tell("Manager", fleet.manager.url)
+    _tell("Dashboard", f"{fleet.page}/  (the manager's)")
     for name, server in fleet.workers.items():
         _tell(name.capitalize(), server.url)
     _tell(

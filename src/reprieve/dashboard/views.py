@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.dashboard.inventory import GroupRecord, Inventory, NodeRecord, PodRecord
+from reprieve.fleet.ledger import read_ledger
+from reprieve.objects import kueue
 from reprieve.objects.times import format_time
 
 View = dict[str, Any]
@@ -185,16 +187,23 @@ def fleet_view(inventory: Inventory) -> View:
             "workload": key,
             "cluster": workload.status.cluster_name,
             "nominated": list(workload.status.nominated_cluster_names),
-            "gates": [
-                {
-                    "name": gate.name,
-                    "position": gate.position,
-                    "since": format_time(gate.last_transition_time) if gate.last_transition_time else None,
-                }
-                for gate in workload.status.preemption_gates
-            ],
+            "gates": _gates(workload),
         }
         for key, workload in sorted(inventory.workloads.items())
         if workload.status.cluster_name or workload.status.nominated_cluster_names
     ]
     return {"clusters": clusters, "workloads": workloads}
+
+
+def _gates(workload: kueue.Workload) -> list[View]:
+    """Whose turn it is to preempt, by the manager's own ledger; every other cluster's gate is closed."""
+    turn = read_ledger({"metadata": {"annotations": workload.metadata.annotations}}).turn
+    names = dict.fromkeys(workload.status.nominated_cluster_names)
+    if turn is not None:
+        names[turn.cluster] = None
+    return [
+        {"cluster": name, "position": "Open", "since": format_time(turn.since)}
+        if turn is not None and name == turn.cluster
+        else {"cluster": name, "position": "Closed", "since": None}
+        for name in names
+    ]

@@ -29,6 +29,7 @@ from reprieve.kube import (
     Client,
     Resource,
 )
+from reprieve.local.cluster import controllers_of
 from reprieve.objects.meta import Document
 from reprieve.objects.quantity import amount, format_amount
 from reprieve.scheduler.process import Process
@@ -44,6 +45,8 @@ FEATURES: Final = {"featureGates": {"MultiKueueOrchestratedPreemption": True}}
 class LocalFleet:
     manager: EmbeddedServer
     workers: dict[str, EmbeddedServer]
+    page: str
+    """The manager's dashboard."""
 
     def kubeconfigs(self) -> dict[str, Path]:
         """Each cluster's name with the file to give to kubectl."""
@@ -60,9 +63,10 @@ async def local_fleet(
     data_dir: Path | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
+    dashboard_port: int = 0,
     config: Configuration | None = None,
 ) -> AsyncIterator[LocalFleet]:
-    """Everything started and connected to each other. `port` is the manager's; the workers pick free ones."""
+    """Everything started and connected to each other. The ports are the manager's; the workers pick free ones."""
     configuration = config or Configuration.load(FEATURES)
     async with AsyncExitStack() as stack:
 
@@ -71,36 +75,25 @@ async def local_fleet(
             server = local_cluster(nodes=with_nodes, habits=habits, data_dir=folder, host=host, port=at)
             return await stack.enter_async_context(server)
 
-        fleet = LocalFleet(
-            await start("manager", port, ()),
-            {name: await start(name, 0, nodes) for name in _names(workers)},
-        )
+        manager = await start("manager", port, ())
+        servers = {name: await start(name, 0, nodes) for name in _names(workers)}
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        for name, server in fleet.workers.items():
+        for name, server in servers.items():
             client = await stack.enter_async_context(Client.from_kubeconfig(server.kubeconfig))
             await _furnish(client, _quotas(nodes, 1))
-            _control(stack, tasks, client, configuration, name, ("scheduler", "quota"))
-        client = await stack.enter_async_context(Client.from_kubeconfig(fleet.manager.kubeconfig))
-        await _furnish(client, _quotas(nodes, workers), CHECK)
-        await _connect(client, fleet)
-        _control(stack, tasks, client, configuration, "manager", ("quota", "fleet"))
-        yield fleet
+            process = Process(client, configuration, ("scheduler", "quota"), port=None, leader_election=False)
+            stack.callback(tasks.create_task(process.run(), name=f"controllers of {name}").cancel)
+        async with Client.from_kubeconfig(manager.kubeconfig) as client:
+            await _furnish(client, _quotas(nodes, workers), CHECK)
+            await _connect(client, servers)
+        controlled = await stack.enter_async_context(
+            controllers_of(manager, ("quota", "fleet"), configuration, dashboard_port)
+        )
+        yield LocalFleet(manager, servers, controlled.page)
 
 
 def _names(workers: int) -> list[str]:
     return [f"worker{number}" for number in range(1, workers + 1)]
-
-
-def _control(
-    stack: AsyncExitStack,
-    tasks: asyncio.TaskGroup,
-    client: Client,
-    config: Configuration,
-    name: str,
-    controllers: Sequence[str],
-) -> None:
-    process = Process(client, config, controllers, port=None, leader_election=False)
-    stack.callback(tasks.create_task(process.run(), name=f"controllers of {name}").cancel)
 
 
 def _quotas(nodes: Sequence[NodeTemplate], clusters: int) -> dict[str, str]:
@@ -131,10 +124,10 @@ async def _furnish(client: Client, quotas: dict[str, str], check: str = "") -> N
     await _ensure(client, LOCAL_QUEUES, local)
 
 
-async def _connect(client: Client, fleet: LocalFleet) -> None:
+async def _connect(client: Client, workers: dict[str, EmbeddedServer]) -> None:
     """Tell the manager of its workers: kubeconfigs in Secrets, as on any cluster."""
     await _ensure(client, NAMESPACES, {"metadata": {"name": KUBECONFIG_NAMESPACE}})
-    for name, server in fleet.workers.items():
+    for name, server in workers.items():
         data = {"kubeconfig": base64.b64encode(server.kubeconfig.read_bytes()).decode()}
         metadata = {"name": name, "namespace": KUBECONFIG_NAMESPACE}
         await client.apply(SECRETS, {"metadata": metadata, "data": data})
@@ -142,7 +135,7 @@ async def _connect(client: Client, fleet: LocalFleet) -> None:
         await _ensure(
             client, MULTIKUEUE_CLUSTERS, {"metadata": {"name": name}, "spec": {"clusterSource": source}}
         )
-    config = {"metadata": {"name": CHECK}, "spec": {"clusters": list(fleet.workers)}}
+    config = {"metadata": {"name": CHECK}, "spec": {"clusters": list(workers)}}
     await _ensure(client, MULTIKUEUE_CONFIGS, config)
     parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": CHECK}
     spec = {"controllerName": CONTROLLER, "parameters": parameters}

@@ -23,6 +23,6 @@ export function FleetView({ state }) {
       { title: "Runs in", cell: (w) => w.cluster || "–" },
       { title: "Tried in", cell: (w) => w.nominated.join(", ") || "–" },
       { title: "Gates", wide: true, cell: (w) => (w.gates.length ? html`<ul class="gates">${w.gates.map((g) => html`<li class=${g.position.toLowerCase()}>
-          ${g.cluster || g.name}: ${g.position.toLowerCase()} for ${age(g.since, now)}</li>`)}</ul>` : "–") },
+          ${g.cluster}: ${g.since ? `may preempt, for ${age(g.since, now)} now` : "closed"}</li>`)}</ul>` : "–") },
     ]} />`}`;
 }
