@@ -1,6 +1,6 @@
 """The one door of this package: a plan for a pod or a gang."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -30,14 +30,21 @@ NO_VICTIMS = "No preemption victims found for incoming preemptor"
 
 
 def decide(
-    cluster: Cluster, for_: str, config: Configuration, now: int | None = None, *, alternatives: bool = False
+    cluster: Cluster,
+    for_: str,
+    config: Configuration,
+    now: int | None = None,
+    *,
+    alternatives: bool = False,
+    expired: Callable[[], bool] | None = None,
 ) -> Plan:
     """Where `for_` (`Pod/NS/NAME` or `PodGroup/NS/NAME`) goes and who makes way. `now` is in microseconds since 1970.
 
-    With `alternatives` the plan also says what other ways would cost; each of them is a decision of its own. The cluster is the
-    same afterwards. Raises `UnknownTarget` for something that is not there.
+    With `alternatives` the plan also says what other ways would cost; each of them is a decision of its own. `expired` ends a search
+    that goes on for too long by somebody's clock. The cluster is the same afterwards. Raises `UnknownTarget` for something that is
+    not there.
     """
-    view = View(cluster, config, now)
+    view = View(cluster, config, now, expired)
     kind, key = parse_target(for_)
     if kind == "PodGroup":
         if not view.groups_exist:
@@ -141,7 +148,8 @@ def _minimal_cost(
 ) -> Plan | None:
     from reprieve.preemption.minimal.decide import decide as cheapest
 
-    return cheapest(view, for_, gang, start, whole=whole, domains=[each.nodes for each in domains])
+    inside = [each.nodes for each in domains]
+    return cheapest(view, for_, gang, start, whole=whole, domains=inside, expired=view.expired)
 
 
 def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:

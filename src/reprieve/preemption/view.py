@@ -3,6 +3,7 @@
 Importance is worked out for all pods at once when a decision begins; nothing is kept between decisions.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +15,16 @@ from reprieve.placement import Scoring, resolve_scoring
 
 
 class View:
-    def __init__(self, cluster: Cluster, config: Configuration, now: int | None) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        config: Configuration,
+        now: int | None,
+        expired: Callable[[], bool] | None = None,
+    ) -> None:
         self.cluster = cluster
+        self.expired = expired
+        """Says when a search must end with what it has; None: only its own count of steps ends it."""
         self.config = config
         self.now = now
         """Microseconds since 1970; None when nobody said what time it is."""

@@ -6,11 +6,13 @@ A replica that does not lead still follows every change, so that it can take ove
 import asyncio
 import gc
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from prometheus_client import CollectorRegistry
 
+from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.kube import (
     BUDGETS,
@@ -28,6 +30,7 @@ from reprieve.kube import (
     TransportError,
 )
 from reprieve.kube.resources import Resource
+from reprieve.preemption import Plan, decide
 from reprieve.records import DecisionLog
 from reprieve.scheduler.core import Core
 from reprieve.scheduler.live import LiveActions
@@ -53,6 +56,12 @@ async def run(client: Client, config: Configuration, services: Services) -> None
         await scheduler.schedule()
 
 
+def in_time(cluster: Cluster, for_: str, config: Configuration, now: int | None) -> Plan:
+    """A decision that ends within `preemption.timeBudget` by the clock, also on a machine that is slower than expected."""
+    end = time.monotonic() + float(config.preemption.time_budget)
+    return decide(cluster, for_, config, now, expired=lambda: time.monotonic() > end)
+
+
 class LiveScheduler:
     def __init__(
         self,
@@ -64,7 +73,7 @@ class LiveScheduler:
         name = config.scheduler.scheduler_name
         self._client = client
         self._events = EventRecorder(client, f"{name}-scheduler")
-        self.core = Core(config, name)
+        self.core = Core(config, name, decide=in_time)
         self.metrics = Metrics(registry)
         self.metrics.watch(self.core)
         self._actions = LiveActions(client, self._events)
