@@ -9,7 +9,6 @@ The final state depends on the objects and the order of their first appearance, 
 
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from reprieve.cluster.budgets import BudgetTable
@@ -247,18 +246,19 @@ class Cluster:
             if row is not None:
                 self._drop_pod(row)
             return
+        where = pod.spec.node_name
         if row is None:
             row = self.pods.add(pod)
         else:
             self._withdraw(row)
             assumed = self.pods.node[row] >= 0 and not self.pods.about[row].node_name
-            if assumed and not pod.spec.node_name:
-                pod = _bound(pod, self.nodes.names[self.pods.node[row]])
+            if assumed and not where:  # it stays where it was assumed until the API shows it somewhere
+                where = self.nodes.names[self.pods.node[row]]
             self._unplace(row)
             self.classes.leave(int(self.pods.cls[row]))
         self._describe(row, pod)
-        if pod.spec.node_name:
-            self._place(row, pod.spec.node_name)
+        if where:
+            self._place(row, where)
         else:
             self._nominate(row, pod.status.nominated_node_name if self._promises else "")
 
@@ -380,8 +380,3 @@ class Cluster:
         self.moved.extend(
             int(self.pods.node[row]) for row in self.groups.members[group] if self.pods.node[row] >= 0
         )
-
-
-def _bound(pod: Pod, node: str) -> Pod:
-    """A pod that the scheduler assumed and the API does not yet show as bound stays where it was assumed."""
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))

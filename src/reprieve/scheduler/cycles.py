@@ -138,7 +138,7 @@ class Cycles:
                 nominations.append(Nominate(ref, node))
             binds.append(Bind(unit.key, ref, node, unit.is_group))
             memory.cluster.assume(key, node)
-            memory.room.take(key, node)
+            memory.room.take(key)
             memory.binding[unit.key] += 1
         return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
 

@@ -55,7 +55,7 @@ class Intake:
         if type == "DELETED":
             self._cluster.remove(Pod, pod.key)
         else:
-            self._cluster.set(self._room.as_taken(pod) if self._room.ours(pod) else pod)
+            self._cluster.set(pod)
         self._note_mark(pod, gone)
         if gone:
             self._gone(pod, left, now)

@@ -39,7 +39,6 @@ class Room:
         self._free: dict[str, dict[str, None]] = {}
         """The pods of each unit that nothing is being done about."""
         self._gated: dict[str, dict[str, None]] = {}
-        self._taken: dict[str, str] = {}
         """Pods that are being bound, and where to."""
 
     def joined(self, pod: Pod) -> Pod:
@@ -83,7 +82,6 @@ class Room:
     def drop(self, key: str) -> Pod | None:
         """It waits no more."""
         pod = self.pods.pop(key, None)
-        self._taken.pop(key, None)
         if pod is not None:
             for index in (self._free, self._gated):
                 members = index.get(unit_of(pod))
@@ -93,21 +91,11 @@ class Room:
                         del index[unit_of(pod)]
         return pod
 
-    def take(self, key: str, node: str) -> None:
+    def take(self, key: str) -> None:
         """It is being bound: no cycle looks at it until it is given back."""
         self._free[unit_of(self.pods[key])].pop(key, None)
-        self._taken[key] = node
-
-    def as_taken(self, pod: Pod) -> Pod:
-        """The pod where it is about to be, as long as the API does not show it there."""
-        node = self._taken.get(pod.key)
-        known = self.pods.get(pod.key)
-        if node is None or pod.spec.node_name or known is None or known.metadata.uid != pod.metadata.uid:
-            return pod
-        return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
 
     def give_back(self, key: str) -> None:
-        self._taken.pop(key, None)
         self._free.setdefault(unit_of(self.pods[key]), {})[key] = None
 
     def free(self, unit: str) -> dict[str, None]:
