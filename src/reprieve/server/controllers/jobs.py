@@ -142,6 +142,10 @@ class Jobs(Controller):
         now = self.api.now()
         census = take_census(job, self._pods.of_controller(job["metadata"]["uid"]))
         verdict = judge(job, census, now)
+        if verdict.complete and census.succeeded > int((job.get("status") or {}).get("succeeded") or 0):
+            # A pod ended after the last count: it is counted before the job is called complete.
+            self.agenda.add((job["metadata"]["namespace"], job["metadata"]["name"]))
+            return None
         retry_at = self._retry_at.get(job["metadata"]["uid"])
         surplus = verdict.surplus
         await in_parallel(self._deleting(pod) for pod in surplus)
