@@ -10,11 +10,15 @@ from click.testing import CliRunner
 
 from reprieve.cli.manifests import command
 from reprieve.config import Configuration
-from reprieve.kube import Client, Election, LeaderElector, kubeconfig
+from reprieve.controllers import quota
+from reprieve.kube import JOBS, Client, Election, LeaderElector, kubeconfig
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
 from reprieve.server.crd import problems
+from tests.controllers.clusters import NAMESPACE, Kubelet, eventually, job
+from tests.controllers.clusters import cluster as quota_cluster
+from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_classes
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
 
 
@@ -154,3 +158,48 @@ async def test_the_scheduler_uses_no_right_that_it_was_not_given_and_was_given_n
     assert {each for each in granted - noting.used if each[2] not in ("list", "get")} == {
         ("events.k8s.io", "events", "patch")
     }
+
+
+async def test_the_quota_controller_uses_no_right_that_it_was_not_given():
+    async with quota_cluster("one") as place:
+        noting = Noting(HttpTransport(kubeconfig.load(place.server.kubeconfig)))
+        await place.furnish(cpu="6")
+        await with_classes(place)
+        place.start(quota.run(Client(noting)))
+        place.start(Kubelet(place, stopping=0.2).run())
+        labels = {"kueue.x-k8s.io/queue-name": "main"}
+        gang = {"metadata": {"name": "g", "namespace": NAMESPACE, "labels": labels}}
+        await place.client.create(
+            POD_GROUPS, {**gang, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}, NAMESPACE
+        )
+        await place.client.create(PODS, held_pod("g-0", "g"), NAMESPACE)
+
+        async def let_go() -> bool:
+            held = await place.client.get(PODS.raw(), "g-0", NAMESPACE)
+            return not held["spec"].get("schedulingGates")
+
+        await eventually(let_go, "the group's pod may go")
+        await place.client.create(JOBS, job("a", **{PRIORITY: "low"}))
+        await eventually(lambda: runs(place, "a"), "the first job runs")
+        await place.client.create(JOBS, job("b", **{PRIORITY: "high"}))
+        await eventually(lambda: runs(place, "b"), "the important job took its place")
+        await place.stop_controllers()
+    granted = {
+        (rule["apiGroups"][0], resource, verb)
+        for rule in rules(["quota"])
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    assert noting.used - granted == set()
+    assert ("", "pods", "patch") in noting.used
+
+
+def test_only_the_fleet_reads_secrets_and_only_where_the_kubeconfigs_are():
+    documents = deployment(Installation(image="x:1", controllers=("scheduler", "quota", "fleet")))
+    readers = [
+        (each["kind"], each["metadata"].get("namespace"))
+        for each in documents
+        for rule in each.get("rules", ())
+        if "secrets" in rule["resources"]
+    ]
+    assert readers == [("Role", "kueue-system")]

@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from reprieve.manifests.rights import LEASE, rules
+from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
+from reprieve.manifests.rights import KUBECONFIGS, LEASE, rules
 
 Document = dict[str, Any]
 
@@ -68,6 +69,17 @@ def _access(installation: Installation) -> list[Document]:
         _object(api, "ClusterRoleBinding", None, roleRef=reference("ClusterRole"), subjects=[subject]),
         _object(api, "Role", installation, rules=[dict(rule) for rule in LEASE]),
         _object(api, "RoleBinding", installation, roleRef=reference("Role"), subjects=[subject]),
+        *(_access_to_workers(api, reference("Role"), subject) if "fleet" in installation.controllers else ()),
+    ]
+
+
+def _access_to_workers(api: str, role: Document, subject: Document) -> list[Document]:
+    """The kubeconfigs of the workers lie in a namespace of their own; it may exist already."""
+    there = Installation(namespace=KUBECONFIG_NAMESPACE)
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KUBECONFIG_NAMESPACE}},
+        _object(api, "Role", there, rules=[dict(rule) for rule in KUBECONFIGS]),
+        _object(api, "RoleBinding", there, roleRef=role, subjects=[subject]),
     ]
 
 

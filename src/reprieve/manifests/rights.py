@@ -27,9 +27,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "quota": (
         _rule("", ["namespaces", "limitranges"], *READ),
-        _rule("batch", ["jobs"], *READ, "patch", "update"),  # suspend and resume
-        _rule("batch", ["jobs/status"], "get", "patch", "update"),
-        _rule("scheduling.k8s.io", ["priorityclasses"], *READ),
+        _rule("", ["pods"], *READ, "patch", "delete"),  # a group's pods: their gate lifted, evicted
+        _rule("batch", ["jobs"], *READ, "patch"),  # suspend and resume
+        _rule("batch", ["jobs/status"], "patch"),
+        _rule("scheduling.k8s.io", ["priorityclasses", "podgroups"], *READ),
         _rule(
             "kueue.x-k8s.io",
             [
@@ -42,17 +43,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
             ],
             *READ,
         ),
-        _rule("kueue.x-k8s.io", ["workloads"], *READ, "create", "update", "patch", "delete"),
-        _rule(
-            "kueue.x-k8s.io",
-            ["workloads/status", "clusterqueues/status", "localqueues/status", "cohorts/status"],
-            "get",
-            "update",
-            "patch",
-        ),
+        _rule("kueue.x-k8s.io", ["workloads"], *READ, "create", "patch", "delete"),
+        _rule("kueue.x-k8s.io", ["workloads/status", "clusterqueues/status", "localqueues/status"], "patch"),
     ),
     "fleet": (
-        _rule("", ["secrets"], "get"),  # the workers' kubeconfigs
         _rule("batch", ["jobs"], *READ, "patch", "update"),
         _rule("batch", ["jobs/status"], "get", "patch", "update"),
         _rule(
@@ -81,6 +75,10 @@ LEASE = (
     },
 )
 """Only the one Lease, only in our own namespace; `create` cannot be limited by name."""
+
+
+KUBECONFIGS = (_rule("", ["secrets"], "get"),)
+"""The workers' kubeconfigs, for the fleet; only in the namespace that holds them."""
 
 
 def rules(controllers: Sequence[str]) -> list[Rule]:
