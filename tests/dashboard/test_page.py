@@ -217,3 +217,12 @@ async def test_a_question_about_nothing_is_answered_with_a_sentence(live: Live, 
     async with aiohttp.ClientSession() as session, session.get(f"{live.url}{path}") as response:
         assert response.status == status
         assert (await response.json())["message"]
+
+
+async def test_the_what_if_form_answers_only_json(live: Live):
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{live.url}/api/plan", data="x=1") as response,
+    ):
+        assert response.status == 415
+        assert "application/json" in (await response.json())["message"]

@@ -136,6 +136,8 @@ class Dashboard:
         return _json(self._history.to_dict())
 
     async def _plan(self, request: web.Request) -> web.Response:
+        if request.content_type != "application/json":  # which a form on somebody else's page cannot send
+            return _refuse(415, f"send application/json, not {request.content_type}")
         if request.content_length is not None and request.content_length > MANIFEST_BYTES:
             return _refuse(413, f"the manifests are larger than {MANIFEST_BYTES} bytes")
         try:
