@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
 @click.option("--now", metavar="TIME", help="The moment of the plan (RFC 3339); default: now.")
 @click.option(
-    "--kubeconfig", type=click.Path(), help="Read the objects from this cluster. Nothing is written."
+    "--kubeconfig",
+    type=click.Path(),
+    help="Plan on this cluster as it is, with the manifests on top. Nothing is written.",
 )
 @click.option("--compare", is_flag=True, help="All three algorithms side by side, with their costs.")
 @click.option(
@@ -69,7 +71,10 @@ def command(
         from reprieve.cli.fleet_plan import plan_and_print
 
         raise SystemExit(plan_and_print(fleet, filenames, for_, configuration, now, kubeconfig, output))
-    documents = [*_documents(filenames), *(read_cluster(kubeconfig) if kubeconfig else ())]
+    from reprieve.whatif.overlay import overlay
+
+    asked = _documents(filenames)
+    documents = overlay(read_cluster(kubeconfig), asked) if kubeconfig else asked
     if compare:
         raise SystemExit(_compare(documents, for_, configuration, now, output))
     answer = reprieve.plan(documents, for_, config=configuration, now=now)

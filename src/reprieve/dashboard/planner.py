@@ -10,6 +10,7 @@ from reprieve.kube import Client, fetch_cluster
 from reprieve.objects.documents import read_documents
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.meta import Document
+from reprieve.whatif.overlay import overlay
 
 UNIT_KINDS = ("PodGroup", "Workload", "Pod")
 
@@ -34,22 +35,16 @@ class WhatIf:
 def only_unit(documents: list[Document]) -> str:
     """The unit to plan for when none is named: the only group, else the only workload, else the only pod."""
     for kind in UNIT_KINDS:
-        names = [_identity(d) for d in documents if d.get("kind") == kind]
-        if len(names) == 1:
-            _, namespace, name = names[0]
-            return f"{kind}/{namespace}/{name}"
-        if names:
-            choices = ", ".join(f"{kind}/{namespace}/{name}" for _, namespace, name in names)
-            raise ReprieveError(f"the manifests hold several units; say which one to plan for: {choices}")
+        units = [_target(document) for document in documents if document.get("kind") == kind]
+        if len(units) == 1:
+            return units[0]
+        if units:
+            raise ReprieveError(
+                f"the manifests hold several units; say which one to plan for: {', '.join(units)}"
+            )
     raise ReprieveError("the manifests hold no Pod, PodGroup or Workload to plan for")
 
 
-def overlay(cluster: list[Document], asked: list[Document]) -> list[Document]:
-    """The cluster with the manifests on top: an object of the same kind and name is replaced."""
-    replaced = {_identity(document) for document in asked}
-    return [document for document in cluster if _identity(document) not in replaced] + asked
-
-
-def _identity(document: Document) -> tuple[str, str, str]:
+def _target(document: Document) -> str:
     metadata = document.get("metadata") or {}
-    return str(document.get("kind")), str(metadata.get("namespace") or "default"), str(metadata.get("name"))
+    return f"{document['kind']}/{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
