@@ -1,6 +1,7 @@
 """The order of the scenes."""
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
@@ -29,4 +30,12 @@ async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: b
         await fleet.one_preempts(tour, stack)
         if keep:
             console.print(f"\nEverything goes on until Ctrl-C. Dashboard: {controller}/", markup=False)
-            await asyncio.Event().wait()
+            await _told_to_stop()
+
+
+async def _told_to_stop() -> None:
+    """Ctrl-C or SIGTERM; also when the shell that started us had them ignored, as it does for background jobs."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await stop.wait()
