@@ -19,6 +19,7 @@ _MAX_GENERATED_BASE = 58
 _MAX_ANNOTATIONS = 256 * 1024
 _LONGEST_NAME = 512
 _DNS_LABEL_NAMES = {"namespaces", "services"}
+_RBAC = "rbac.authorization.k8s.io"
 
 
 class _Owner(msgspec.Struct):
@@ -128,12 +129,24 @@ def _problem(check: Callable[[str], str | None], text: str) -> str | None:
     return check(text) if len(text) <= _LONGEST_NAME else f"must be no more than {_LONGEST_NAME} characters"
 
 
+def _name_check(resource: ResourceInfo) -> Callable[[str], str | None]:
+    if resource.group == _RBAC:
+        return _path_segment
+    return syntax.dns_label if resource.storage_key in _DNS_LABEL_NAMES else syntax.dns_subdomain
+
+
+def _path_segment(name: str) -> str | None:
+    """Rights may be named freely, for instance `system:node`; only a path could not hold these."""
+    if name in (".", ".."):
+        return f"may not be '{name}'"
+    return next((f"may not contain '{mark}'" for mark in "/%" if mark in name), None)
+
+
 def validate_name(resource: ResourceInfo, metadata: Document) -> list[Cause]:
     name = metadata.get("name", "")
     if not name:
         return [required("metadata.name", "name or generateName is required")]
-    key = resource.storage_key
-    problem = _problem(syntax.dns_label if key in _DNS_LABEL_NAMES else syntax.dns_subdomain, name)
+    problem = _problem(_name_check(resource), name)
     return [invalid_value("metadata.name", name, problem)] if problem else []
 
 

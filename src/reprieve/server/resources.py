@@ -90,7 +90,7 @@ def _workloads() -> list[ResourceInfo]:
     ]
 
 
-def _platform() -> list[ResourceInfo]:
+def _policies() -> list[ResourceInfo]:
     return [
         ResourceInfo(
             group="policy",
@@ -101,7 +101,30 @@ def _platform() -> list[ResourceInfo]:
             subresources=STATUS,
             has_generation=True,
         ),
+        ResourceInfo(
+            group="networking.k8s.io",
+            version="v1",
+            kind="NetworkPolicy",
+            plural="networkpolicies",
+            short_names=("netpol",),
+            has_generation=True,
+        ),
         ResourceInfo(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases"),
+    ]
+
+
+def _scheduling() -> list[ResourceInfo]:
+    def group(kind: str, plural: str, subresources: frozenset[str]) -> ResourceInfo:
+        return ResourceInfo(
+            group="scheduling.k8s.io",
+            version="v1beta1",
+            kind=kind,
+            plural=plural,
+            subresources=subresources,
+            has_generation=True,
+        )
+
+    return [
         ResourceInfo(
             group="scheduling.k8s.io",
             version="v1",
@@ -110,21 +133,13 @@ def _platform() -> list[ResourceInfo]:
             namespaced=False,
             short_names=("pc",),
         ),
-        ResourceInfo(
-            group="scheduling.k8s.io",
-            version="v1beta1",
-            kind="PodGroup",
-            plural="podgroups",
-            subresources=STATUS,
-            has_generation=True,
-        ),
-        ResourceInfo(
-            group="scheduling.k8s.io",
-            version="v1beta1",
-            kind="Workload",
-            plural="workloads",
-            has_generation=True,
-        ),
+        group("PodGroup", "podgroups", STATUS),
+        group("Workload", "workloads", frozenset()),
+    ]
+
+
+def _definitions() -> list[ResourceInfo]:
+    return [
         ResourceInfo(
             group="apiextensions.k8s.io",
             version="v1",
@@ -135,23 +150,30 @@ def _platform() -> list[ResourceInfo]:
             categories=("api-extensions",),
             subresources=STATUS,
             has_generation=True,
-        ),
-        ResourceInfo(
-            group="authorization.k8s.io",
-            version="v1",
-            kind="SelfSubjectAccessReview",
-            plural="selfsubjectaccessreviews",
-            namespaced=False,
-            verbs=CREATE_ONLY,
-        ),
-        ResourceInfo(
-            group="authentication.k8s.io",
-            version="v1",
-            kind="SelfSubjectReview",
-            plural="selfsubjectreviews",
-            namespaced=False,
-            verbs=CREATE_ONLY,
-        ),
+        )
+    ]
+
+
+def _access() -> list[ResourceInfo]:
+    """Questions about oneself, which are answered, and rights, which are only kept (`security.identity` decides)."""
+
+    def review(group: str, kind: str, plural: str) -> ResourceInfo:
+        return ResourceInfo(
+            group=group, version="v1", kind=kind, plural=plural, namespaced=False, verbs=CREATE_ONLY
+        )
+
+    def rbac(kind: str, plural: str, namespaced: bool) -> ResourceInfo:
+        return ResourceInfo(
+            group="rbac.authorization.k8s.io", version="v1", kind=kind, plural=plural, namespaced=namespaced
+        )
+
+    return [
+        review("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
+        review("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
+        rbac("Role", "roles", namespaced=True),
+        rbac("RoleBinding", "rolebindings", namespaced=True),
+        rbac("ClusterRole", "clusterroles", namespaced=False),
+        rbac("ClusterRoleBinding", "clusterrolebindings", namespaced=False),
     ]
 
 
@@ -221,4 +243,13 @@ def builtin_resources() -> list[ResourceInfo]:
     """A fresh list in discovery order."""
     core = _core()
     events = _events(next(r for r in core if r.kind == "Event"))
-    return [*core, *_workloads(), *_platform(), events, *_kueue()]
+    return [
+        *core,
+        *_workloads(),
+        *_policies(),
+        *_scheduling(),
+        *_definitions(),
+        *_access(),
+        events,
+        *_kueue(),
+    ]

@@ -6,7 +6,7 @@ place and meet only documents whose typed parts were checked before (`admission.
 
 from collections.abc import Callable
 
-from reprieve.server.defaults import core, pods, workloads
+from reprieve.server.defaults import core, pods, policies, workloads
 from reprieve.server.registry import Document
 
 Default = Callable[[Document, str], None]
@@ -24,6 +24,9 @@ ON_WRITE: dict[str, Default] = {
     "namespaces": core.default_namespace,
     "secrets": core.default_secret,
     "services": core.default_service,
+    "networkpolicies.networking.k8s.io": policies.default_network_policy,
+    "rolebindings.rbac.authorization.k8s.io": policies.default_binding,
+    "clusterrolebindings.rbac.authorization.k8s.io": policies.default_binding,
     "jobs.batch": workloads.default_job,
     "cronjobs.batch": workloads.default_cron_job,
     "deployments.apps": workloads.default_deployment,

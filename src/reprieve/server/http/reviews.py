@@ -16,7 +16,8 @@ def _access(document: Document, identity: Identity) -> Document:
         raise bad_request(
             "SelfSubjectAccessReview: exactly one of resourceAttributes and nonResourceAttributes is required"
         )
-    allowed = identity.may(str(attributes.get("verb", "")))
+    verb, group, resource = (str(attributes.get(key, "")) for key in ("verb", "group", "resource"))
+    allowed = identity.may(verb, group, resource)
     status: Document = {"allowed": allowed}
     status["reason"] = f"groups {', '.join(identity.groups)}" if allowed else "read-only access"
     return {**document, "metadata": {}, "status": status}

@@ -1,8 +1,9 @@
 """Authentication and the three levels of access: everything, reading, nothing.
 
 Tokens are compared in constant time by their digest. A client certificate of our authority names a user (CN) and groups
-(O): `system:masters` may do everything, `reprieve:readers` may read. Anyone else that we can name may discover and ask
-who they are.
+(O): `system:masters` may do everything, `reprieve:readers` may read what Kubernetes' role `view` lets people read: not
+secrets, whose values are keys to more, nor who has which rights. Anyone else that we can name may discover and ask who
+they are.
 """
 
 import hashlib
@@ -20,6 +21,8 @@ from reprieve.server.security.kubeconfig import write_private
 
 MASTERS = "system:masters"
 READERS = "reprieve:readers"
+_SECRETS = ("", "secrets")
+_RIGHTS = "rbac.authorization.k8s.io"
 _REVIEWS = {"selfsubjectaccessreviews", "selfsubjectreviews"}
 
 
@@ -27,14 +30,16 @@ class Identity(msgspec.Struct, frozen=True):
     user: str
     groups: tuple[str, ...]
 
-    def may(self, verb: str) -> bool:
+    def may(self, verb: str, group: str, resource: str) -> bool:
+        """`*` stands for all of them, in a question about rights."""
         if MASTERS in self.groups:
             return True
-        return READERS in self.groups and verb in READING
+        hidden = group == _RIGHTS or (group, resource) == _SECRETS or "*" in (group, resource)
+        return READERS in self.groups and verb in READING and not hidden
 
     def authorize(self, target: Target) -> None:
         """403 in the words of RBAC."""
-        if self.may(target.verb) or target.resource in _REVIEWS:
+        if self.may(target.verb, target.group, target.resource) or target.resource in _REVIEWS:
             return
         raise self._refusal(target)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.server.registry import ResourceInfo
+from reprieve.server.tables.access import ACCESS_COLUMNS
 from reprieve.server.tables.column import AGE, NAME, Column
 from reprieve.server.tables.custom import custom_columns
 from reprieve.server.tables.kueue import KUEUE_COLUMNS
@@ -19,6 +20,7 @@ from reprieve.server.tables.workloads import WORKLOAD_COLUMNS
 
 _COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ("", "Pod"): POD_COLUMNS,
+    **ACCESS_COLUMNS,
     **CLUSTER_COLUMNS,
     **STORAGE_COLUMNS,
     **WORKLOAD_COLUMNS,

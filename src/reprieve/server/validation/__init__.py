@@ -9,7 +9,7 @@ from collections.abc import Callable
 from reprieve.server import crd
 from reprieve.server.errors import Cause
 from reprieve.server.registry import Document
-from reprieve.server.validation import configuration, pods, workloads
+from reprieve.server.validation import access, configuration, pods, workloads
 
 Rule = Callable[[Document, Document | None], list[Cause]]
 
@@ -25,6 +25,10 @@ RULES: dict[str, Rule] = {
     "configmaps": configuration.validate_config_map,
     "secrets": configuration.validate_secret,
     "leases.coordination.k8s.io": configuration.validate_lease,
+    "roles.rbac.authorization.k8s.io": access.validate_role,
+    "clusterroles.rbac.authorization.k8s.io": access.validate_role,
+    "rolebindings.rbac.authorization.k8s.io": access.validate_binding,
+    "clusterrolebindings.rbac.authorization.k8s.io": access.validate_binding,
     "jobs.batch": workloads.validate_job,
     "deployments.apps": workloads.validate_replicated,
     "replicasets.apps": workloads.validate_replicated,

@@ -1,0 +1,57 @@
+"""Roles and their bindings: what kube-apiserver refuses. They are kept, not enforced."""
+
+from reprieve.server.defaults.policies import RBAC
+from reprieve.server.defaults.shape import items, peek
+from reprieve.server.errors import Cause, invalid_value, not_supported, required
+from reprieve.server.registry import Document
+
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+
+
+def validate_role(new: Document, old: Document | None) -> list[Cause]:
+    del old
+    causes = []
+    for index, rule in enumerate(items(new, "rules")):
+        path = f"rules[{index}]"
+        if not rule.get("verbs"):
+            causes.append(required(f"{path}.verbs", "verbs must contain at least one value"))
+        if rule.get("nonResourceURLs"):
+            continue
+        for field in ("apiGroups", "resources"):
+            if not rule.get(field):
+                causes.append(
+                    required(f"{path}.{field}", f"resource rules must supply at least one of {field}")
+                )
+    return causes
+
+
+def validate_binding(new: Document, old: Document | None) -> list[Cause]:
+    roles = ("Role", "ClusterRole") if new.get("kind") == "RoleBinding" else ("ClusterRole",)
+    causes = _validate_reference(new, roles)
+    for index, subject in enumerate(items(new, "subjects")):
+        causes += _validate_subject(subject, f"subjects[{index}]")
+    if old is not None and new.get("roleRef") != old.get("roleRef"):
+        causes.append(invalid_value("roleRef", new.get("roleRef"), "cannot change roleRef"))
+    return causes
+
+
+def _validate_reference(new: Document, roles: tuple[str, ...]) -> list[Cause]:
+    causes = []
+    if peek(new, "roleRef", "apiGroup") != RBAC:
+        causes.append(not_supported("roleRef.apiGroup", peek(new, "roleRef", "apiGroup"), (RBAC,)))
+    if peek(new, "roleRef", "kind") not in roles:
+        causes.append(not_supported("roleRef.kind", peek(new, "roleRef", "kind"), roles))
+    if not peek(new, "roleRef", "name"):
+        causes.append(required("roleRef.name"))
+    return causes
+
+
+def _validate_subject(subject: Document, path: str) -> list[Cause]:
+    causes = []
+    if not subject.get("name"):
+        causes.append(required(f"{path}.name"))
+    if subject.get("kind") not in _SUBJECTS:
+        causes.append(not_supported(f"{path}.kind", subject.get("kind"), _SUBJECTS))
+    elif subject["kind"] == "ServiceAccount" and not subject.get("namespace"):
+        causes.append(required(f"{path}.namespace"))
+    return causes
