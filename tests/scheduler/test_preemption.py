@@ -160,6 +160,24 @@ class TestDelayed:
         assert world.where("high") == ["n2"]
         assert world.evictions == ["v1"]
 
+    def test_while_victims_terminate_a_place_promised_to_somebody_less_important_is_left_alone(self):
+        """Its victims went for it; who has a place coming does not make that vain."""
+        world = World(
+            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("high", 2, 100), graceful=True
+        )  # fmt: skip
+        world.run()
+        world.add(pod("mid", 2, 50))
+        world.run()
+        assert world.nominated("high", "mid") == ["n1", "n2"]
+        world.end("v2")
+        world.core.queue.wake_unit("Pod/ns/high", world.now + 60)
+        world.now += 60
+        world.run()
+        assert world.where("high", "mid") == ["", "n2"]
+        world.end("v1")
+        world.run()
+        assert world.where("high") == ["n1"]
+
     def test_a_promise_that_no_longer_holds_is_given_up_and_planned_from_scratch(self):
         world = World(
             node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("mid", 2, 50), graceful=True
@@ -286,6 +304,32 @@ class TestRestart:
         fresh.end()
         fresh.run()
         assert fresh.where("high") == ["n1"]
+
+    @pytest.mark.parametrize("deleted", [True, False])
+    def test_victims_that_two_units_count_on_are_waited_for_by_both(self, deleted):
+        """A victim's mark names one preemptor. The other one, woken too early, took what a third was promised."""
+        world = World(
+            node("n1", 4), node("n2", 4), pod("shared", 2, 1, on="n1"), pod("own", 2, 1, on="n1"), pod("third", 4, 5, on="n2"),
+            pod("a", 2, 100), graceful=True,
+        )  # fmt: skip
+        world.run()
+        world.add(pod("b", 2, 100))
+        world.run()
+        world.add(pod("mid", 3, 50))
+        world.run()
+        assert world.nominated("a", "b", "mid") == ["n1", "n1", "n2"]
+        if not deleted:
+            for name in ("shared", "own", "third"):
+                world.change("Pod", name, metadata={"deletionTimestamp": None})
+        fresh = world.restart()
+        victims = {unit: fresh.core.preemptions.get(f"Pod/ns/{unit}").victims for unit in ("a", "b", "mid")}
+        assert sorted(victims["a"]) == sorted(victims["b"]) == ["ns/own", "ns/shared"]
+        fresh.end("third")
+        fresh.run()
+        assert fresh.where("a", "b", "mid") == ["", "", "n2"]
+        fresh.end()
+        fresh.run()
+        assert fresh.where("a", "b") == ["n1", "n1"]
 
     def test_marks_of_other_schedulers_are_not_ours_to_finish(self):
         world = World(node("n1"), pod("a", on="n1"))

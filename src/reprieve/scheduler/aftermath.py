@@ -4,9 +4,11 @@ from collections.abc import Iterable
 
 from reprieve.scheduler import marks, recovery, status, wakeups
 from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Reprieve
+from reprieve.scheduler.feasibility import leaving_from
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import State, Unit
+from reprieve.scheduler.room import unit_of
 
 
 class Aftermath:
@@ -108,33 +110,50 @@ class Aftermath:
         memory = self._memory
         idle = {key: mark for key, mark in memory.marked.items() if not memory.preemptions.includes(key)}
         verdict = recovery.judge(memory.cluster, idle, memory.stands)
-        self._resume(idle)
+        waited_for = self._counted_on(idle, verdict)
         actions: list[Action] = [Reprieve(pod, "the preemption did not take place") for pod in verdict.spare]
         for preemptor, pods in verdict.finish.items():
-            actions.append(
-                self._finish(preemptor, idle, [Evicted(*each, "its preemption had begun") for each in pods])
-            )
+            victims = [Evicted(*each, "its preemption had begun") for each in pods]
+            actions.append(self._finish(preemptor, waited_for[preemptor], victims))
+        for preemptor, leaving in waited_for.items():
+            if preemptor not in memory.preemptions and memory.stands(preemptor):
+                memory.preemptions.start(preemptor, leaving, calling=False)
+                memory.queue.units[preemptor].patient = True
         return actions
 
-    def _finish(self, preemptor: str, found: dict[str, recovery.Marked], victims: list[Evicted]) -> Preempt:
+    def _counted_on(
+        self, found: dict[str, recovery.Marked], verdict: recovery.Verdict
+    ) -> dict[str, dict[str, str]]:
+        """For each preemptor the pods (and their UIDs) whose end it waits for, as if the preemptions had been ours all along.
+
+        A victim carries the name of one preemptor; others may have counted on it as well. So a unit waits for whoever leaves the
+        nodes it was promised, too: woken too early it would take what others were promised.
+        """
+        memory = self._memory
+        waited_for: dict[str, dict[str, str]] = {}
+        leaving: dict[str, dict[str, str]] = {}
+        for key, mark in found.items():
+            if mark.going:
+                waited_for.setdefault(mark.preemptor, {})[key] = mark.pod.uid
+        for preemptor, pods in verdict.finish.items():
+            waited_for.setdefault(preemptor, {}).update((pod.key, pod.uid) for pod, _ in pods)
+            for pod, node in pods:
+                leaving.setdefault(node, {})[pod.key] = pod.uid
+        for node, rows in memory.cluster.nominated.items():
+            going = {key: memory.pod_ref(key).uid for key in leaving_from(memory.cluster, node)}
+            going |= leaving.get(node, {})
+            for row in rows if going else ():
+                pod = memory.room.pods.get(memory.cluster.pods.keys[row])
+                if pod is not None:
+                    waited_for.setdefault(unit_of(pod), {}).update(going)
+        return waited_for
+
+    def _finish(self, preemptor: str, leaving: dict[str, str], victims: list[Evicted]) -> Preempt:
         memory = self._memory
         unit = memory.queue.units.get(preemptor)
-        going = {key: mark.pod.uid for key, mark in found.items() if mark.preemptor == preemptor}
-        memory.preemptions.start(preemptor, going | {victim.pod.key: victim.pod.uid for victim in victims})
+        memory.preemptions.start(preemptor, leaving)
         if unit is not None:
             unit.patient = True
             memory.queue.hold(unit)
         why = marks.message(memory.name, preemptor, unit.priority if unit else 0, "finishing what was begun")
         return Preempt(preemptor, memory.ref(preemptor), (), tuple(victims), why)
-
-    def _resume(self, found: dict[str, recovery.Marked]) -> None:
-        """Units whose victims are going wait for them, as if the preemption had been ours all along."""
-        memory = self._memory
-        going: dict[str, dict[str, str]] = {}
-        for key, mark in found.items():
-            if mark.going:
-                going.setdefault(mark.preemptor, {})[key] = mark.pod.uid
-        for preemptor, victims in going.items():
-            if preemptor not in memory.preemptions and memory.stands(preemptor):
-                memory.preemptions.start(preemptor, victims, calling=False)
-                memory.queue.units[preemptor].patient = True

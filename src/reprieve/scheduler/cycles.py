@@ -1,7 +1,8 @@
 """One decision: the best waiting unit is placed, waits for its victims, gets new ones, or is told why not.
 
 Delayed preemption is a property of the plan: it places the whole unit or there is none, so victims are only ever named together with
-a place for everyone. While a unit's victims end and its promise holds it may move to free room, but preempts nobody else.
+a place for everyone. While a unit's victims end and its promise holds it may move to room that is free and promised to nobody, but
+preempts nobody else: what others' victims left for is not taken by someone who has a place coming.
 """
 
 from collections.abc import Callable
@@ -72,7 +73,7 @@ class Cycles:
         given_up: list[Action] = []
         with self._memory.promises.in_order(unit.key, unit.pods, unit.priority):
             holding = waiting is None or self._promise_holds(unit, waiting)
-            plan = self._plan(unit, now) if holding else None
+            plan = self._plan_beside_others(unit, waiting, now) if holding else None
         if plan is None:
             # A more important unit took the place, or the node went: from scratch.
             given_up = self._memory.withdraw(unit.key, unit.pods)
@@ -89,6 +90,12 @@ class Cycles:
     def _promise_holds(self, unit: Unit, waiting: Preemption) -> bool:
         promised = self._memory.promises.holders(unit.pods)
         return bool(promised) and holds(self._memory.cluster, promised, waiting.victims)
+
+    def _plan_beside_others(self, unit: Unit, waiting: Preemption | None, now: float) -> Plan:
+        if waiting is None or not waiting.victims:
+            return self._plan(unit, now)
+        with self._memory.promises.all_kept(unit.priority):
+            return self._plan(unit, now)
 
     def _plan(self, unit: Unit, now: float) -> Plan:
         """The decision; pods alike that failed on the same state of the cluster are not looked at twice."""

@@ -23,10 +23,14 @@ def holds(cluster: Cluster, promised: Mapping[str, str], victims: Iterable[str] 
 
 def making_way(cluster: Cluster, nodes: Iterable[str]) -> bool:
     """Whether a preempted pod is still on its way out on one of these nodes."""
-    slots = (cluster.nodes.slot_of.get(node) for node in nodes)
-    return any(
-        cluster.pods.preempted[row] for slot in slots if slot is not None for row in cluster.residents[slot]
-    )
+    return any(leaving_from(cluster, node) for node in nodes)
+
+
+def leaving_from(cluster: Cluster, node: str) -> list[str]:
+    """Preempted pods that are on their way out on this node."""
+    slot = cluster.nodes.slot_of.get(node)
+    rows = () if slot is None else cluster.residents[slot]
+    return [cluster.pods.keys[row] for row in rows if cluster.pods.preempted[row]]
 
 
 def _leaving(cluster: Cluster, nodes: set[str], victims: Iterable[str]) -> list[int]:

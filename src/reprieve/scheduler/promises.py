@@ -71,6 +71,20 @@ class Promises:
             for key, node in aside.items():
                 self._cluster.nominate(key, node)
 
+    @contextmanager
+    def all_kept(self, priority: int) -> Iterator[None]:
+        """Promises to the less important count like those to equals: nobody plans with the room they hold."""
+        priorities = self._cluster.pods.priority
+        rows = [
+            row for rows in self._cluster.nominated.values() for row in rows if priorities[row] < priority
+        ]
+        before = priorities[rows]
+        priorities[rows] = priority
+        try:
+            yield
+        finally:
+            priorities[rows] = before
+
     def _later_equals(self, unit: str, held: dict[str, str], priority: int) -> dict[str, str]:
         cluster, turn = self._cluster, self._turn.get(unit, 0)
         found: dict[str, str] = {}
