@@ -52,7 +52,7 @@ def _cheapest(view: View, asker: Asker, chosen: Selection) -> Alternative | None
     from reprieve.preemption.minimal.improve import improve
 
     other = _with_algorithm(view, "minimal-cost")
-    found = improve(other, asker.gang, chosen, [each.nodes for each in asker.domains], None)
+    found = improve(other, asker.gang, lambda: chosen, [each.nodes for each in asker.domains], None)
     return None if found is None else _alternative(other, "at the least cost (minimal-cost)", found.selection)
 
 

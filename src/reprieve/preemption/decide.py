@@ -1,5 +1,6 @@
 """The one door of this package: a plan for a pod or a gang."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -80,7 +81,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
     chosen = best_choice(view, choices) if choices else None
     if view.config.preemption.algorithm == "minimal-cost":
         gang = Gang((row,), int(cluster.pods.priority[row]), 1, 0)
-        cheapest = _minimal_cost(view, for_, gang, chosen, EVERYWHERE, whole=False)
+        cheapest = _minimal_cost(view, for_, gang, lambda: chosen, EVERYWHERE, whole=False)
         if cheapest is not None:
             return cheapest
     if chosen is None:
@@ -131,12 +132,12 @@ def _preempt_for_group(view: View, for_: str, asker: Asker, status: str, alterna
     search = GangSearch(view, asker.gang, asker.domains)
     if not view.group_victims or not len(search.candidates):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))
-    found = select_for_gang(search)
+    find = functools.cache(lambda: select_for_gang(search))
     if view.config.preemption.algorithm == "minimal-cost":
-        start = found if isinstance(found, Selection) else None
-        cheapest = _minimal_cost(view, for_, asker.gang, start, asker.domains, whole=True)
+        cheapest = _minimal_cost(view, for_, asker.gang, find, asker.domains, whole=True)
         if cheapest is not None:
             return cheapest
+    found = find()
     if isinstance(found, GangPlacement):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
     plan = plan_of(view, for_, found, gang=True, without=status)
@@ -144,9 +145,20 @@ def _preempt_for_group(view: View, for_: str, asker: Asker, status: str, alterna
 
 
 def _minimal_cost(
-    view: View, for_: str, gang: Gang, start: Selection | None, domains: Sequence[Domain], *, whole: bool
+    view: View,
+    for_: str,
+    gang: Gang,
+    find: Callable[[], Selection | GangPlacement | None],
+    domains: Sequence[Domain],
+    *,
+    whole: bool,
 ) -> Plan | None:
+    """`find`: what `kep-5710` would choose. It is asked only where the search needs it."""
     from reprieve.preemption.minimal.decide import decide as cheapest
+
+    def start() -> Selection | None:
+        found = find()
+        return found if isinstance(found, Selection) else None
 
     inside = [each.nodes for each in domains]
     return cheapest(view, for_, gang, start, whole=whole, domains=inside, expired=view.expired)

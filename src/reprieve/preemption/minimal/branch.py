@@ -30,7 +30,13 @@ class Found(NamedTuple):
 
     answer: Answer | None
     cost: int  # violations times their price plus weight
-    bound: int
+    bound: int | None = None  # None: not known
+
+    def vouched(self, offer: Offer) -> "Found":
+        """With what the bound is worth if these offers are not all there is."""
+        if self.bound is None or not offer.complete:
+            return self._replace(bound=None)
+        return self._replace(bound=max(0, self.bound - offer.slack))
 
 
 class Core:
@@ -60,7 +66,7 @@ class Core:
             for axis in range(max(self.axis_of, default=0) + 1)
         )
         self._index()
-        self.best: Found = Found(None, limit, 0)
+        self.best: Found = Found(None, limit)
         self.relaxed: list[int] = []  # victims of the latest relaxation
         self.count_exactly(())
 
@@ -131,7 +137,7 @@ class Core:
         everything = tuple(range(len(self.problem.allowed)))
         if not everything:
             bound = self._branch()
-            return self.best._replace(bound=bound)
+            return self.best._replace(bound=bound).vouched(self.offer)
         bound = self._root()[0]
         drawn = self.problem.uses[self.relaxed].sum(axis=0)
         exact = tuple(np.flatnonzero(drawn < self.problem.allowed).tolist())
@@ -140,7 +146,7 @@ class Core:
             bound = max(bound, self._branch())
             if bound >= self.best.cost or self.meter.spent:
                 break
-        return self.best._replace(bound=min(bound, self.best.cost))
+        return self.best._replace(bound=min(bound, self.best.cost)).vouched(self.offer)
 
     def _branch(self) -> int:
         """Decide unit after unit, most promising first; what no answer can undercut."""
@@ -250,7 +256,7 @@ class Core:
             for option in chosen:
                 for cls, count in option.placed:
                     placed[cls, option.node] += count
-            self.best = Found(Answer(problem.whole(units), placed), cost, 0)
+            self.best = Found(Answer(problem.whole(units), placed), cost)
         return cost
 
 

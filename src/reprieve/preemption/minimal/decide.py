@@ -8,9 +8,8 @@ from reprieve.cluster.columns import Mask
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.cost import billed
 from reprieve.preemption.gangs import Gang
-from reprieve.preemption.minimal.improve import improve
+from reprieve.preemption.minimal.improve import Start, improve
 from reprieve.preemption.plan import Plan
-from reprieve.preemption.selection import Selection
 from reprieve.preemption.telling import plan_of
 from reprieve.preemption.view import View
 
@@ -19,13 +18,13 @@ def decide(
     view: View,
     for_: str,
     gang: Gang,
-    start: Selection | None,
+    start: Start,
     *,
     whole: bool = True,
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
 ) -> Plan | None:
-    """The cheapest plan for a preemptor, never worse than `start` (what `kep-5710` chose, if anything); None when there is none.
+    """The cheapest plan for a preemptor, never worse than what `start` finds (the choice of `kep-5710`); None when there is none.
 
     `whole`: the preemptor is a pod group, not a single pod. `domains`: masks of nodes of which it must stay inside one. `expired`
     tells that time is up; without it only the work limit that `preemption.timeBudget` stands for ends the search.

@@ -4,6 +4,8 @@ Units that live on several nodes stay, and every budget counts as used up. What 
 nodes at once are mostly exact. The answer holds in the whole problem and costs no more there; the search starts from it.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from reprieve.preemption.minimal.branch import Found
@@ -15,6 +17,13 @@ from reprieve.preemption.minimal.stepwise import stepwise
 from reprieve.preemption.minimal.table import INFINITE
 
 
+def easy(problem: Problem) -> bool:
+    """Whether there is nothing to leave alone: a draft would be the search itself."""
+    return (
+        problem.classes == 1 and not problem.uses.size and not problem.absorbs and not spanning(problem).any()
+    )
+
+
 def draft(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
     """An answer below the limit, or none; no bound."""
     simple, units = _simplified(problem), evictable & ~spanning(problem)
@@ -23,18 +32,17 @@ def draft(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found
     else:
         found = stepwise(simple, units, INFINITE, meter)
     if found.answer is None:
-        return Found(None, limit, 0)
+        return Found(None, limit)
     score = problem.score(found.answer.units)
     cost = score.violations * problem.violation_price() + score.weight
-    return Found(found.answer, cost, 0) if cost < limit else Found(None, limit, 0)
+    return Found(found.answer, cost) if cost < limit else Found(None, limit)
 
 
 def _simplified(problem: Problem) -> Problem:
-    fields = {name: getattr(problem, name) for name in Problem.__slots__}
-    budgets = {
-        "spent": problem.spent + problem.uses.sum(axis=1),
-        "uses": np.zeros((problem.units, 0), np.int64),
-        "allowed": np.zeros(0, np.int64),
-        "absorbs": {},
-    }
-    return Problem(**fields | budgets)
+    return replace(
+        problem,
+        spent=problem.spent + problem.uses.sum(axis=1),
+        uses=np.zeros((problem.units, 0), np.int64),
+        allowed=np.zeros(0, np.int64),
+        absorbs={},
+    )

@@ -44,17 +44,22 @@ class Focus:
             price = dual(self.cost, problem.need)
             picks = self._picks(price)
         if price.bound >= self.limit:
-            return Found(None, self.limit, self.limit)
-        direct = self._direct(picks) if picks else Found(None, INFINITE, 0)
+            return Found(None, self.limit, self.limit).vouched(self.offer)
+        direct = self._direct(picks) if picks else Found(None, INFINITE)
         if direct.cost <= price.bound:
-            return direct._replace(bound=direct.cost)
+            return direct._replace(bound=direct.cost).vouched(self.offer)
+        return self._decided(price, picks, direct).vouched(self.offer)
+
+    def _decided(self, price: Dual, picks: dict[int, int], direct: Found) -> Found:
+        """What the core finds among the nodes that come close, where the picked offers leave a gap."""
         best = min(self.limit, direct.cost)
         near = self._near(price, picks, best - price.bound)
-        core = Core(problem, self.evictable, near, best, self.meter).solve()
+        core = Core(self.problem, self.evictable, near, best, self.meter).solve()
         outside = np.delete(price.reduced, near)
         beyond = price.bound + max(0, int(outside.min(initial=self.limit)))
         found = core if core.answer is not None else direct if direct.cost < self.limit else core
-        return found._replace(bound=min(found.cost, max(price.bound, min(core.bound, beyond))))
+        inside = 0 if core.bound is None else min(core.bound, beyond)
+        return found._replace(bound=min(found.cost, max(price.bound, inside)))
 
     def _picks(self, price: Dual) -> dict[int, int]:
         """So many pods on so many nodes: what is wanted at the price, then the next best until the number is right."""
@@ -113,10 +118,10 @@ class Focus:
                 bits = int(self.leaving[node, k])
                 units.update(self.held.unit[row] for at, row in enumerate(ranked.tolist()) if bits >> at & 1)
             else:
-                return Found(None, INFINITE, 0)
+                return Found(None, INFINITE)
         score = problem.score(frozenset(units))
         cost = score.violations * problem.violation_price() + score.weight
-        return Found(Answer(problem.whole(frozenset(units)), placed), cost, 0)
+        return Found(Answer(problem.whole(frozenset(units)), placed), cost)
 
     def _near(self, price: Dual, picks: dict[int, int], gap: int) -> list[int]:
         """The picked nodes and those that could replace them within the gap, nearest first, not too many."""

@@ -1,6 +1,7 @@
 """The cheapest plan for a preemptor: start from the plan of `kep-5710`, search, check, never be worse.
 
-1. Search every domain with the best answer so far as the one to beat.
+1. Search every domain with the best answer so far as the one to beat. On a large cluster the search goes first: the plan to start
+   from takes longer than the search, and an answer that is proven to be the cheapest needs none.
 2. Have the real filters look at an answer when rules beyond the search's model apply. What they refuse is ruled out and the search
    runs again; if that does not help, look for better victims at the places of the starting plan; else that plan stands.
 3. Put back every victim that can stay after all.
@@ -8,6 +9,7 @@
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +19,13 @@ from reprieve.placement import Assignment, Cycle, passes, place
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
+from reprieve.preemption.minimal.clashes import reaches_further
+from reprieve.preemption.minimal.gap import OPTIMAL, Price, gap
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import Answer, Problem
 from reprieve.preemption.minimal.problem import Question, question
 from reprieve.preemption.minimal.roster import with_leaders
-from reprieve.preemption.minimal.search import Result, search
+from reprieve.preemption.minimal.search import SMALL, search
 from reprieve.preemption.reprieve import bench_for, reprieve
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.units import Unit
@@ -31,8 +35,15 @@ from reprieve.preemption.violations import count_violations
 #: How often an answer that the real filters refuse is searched for again with what they refused ruled out.
 REPAIRS = 8
 
-Price = tuple[int, int, float]
-"""(violations, highest priority, weighted sum) of victims."""
+Start = Callable[[], Selection | None]
+"""Finds the plan to start from, or None when there is none."""
+
+
+class _Floor(NamedTuple):
+    """What no plan undercuts."""
+
+    price: Price
+    relaxed: bool  # rules were left out to find it
 
 
 class Improved(NamedTuple):
@@ -43,64 +54,108 @@ class Improved(NamedTuple):
 def improve(
     view: View,
     gang: Gang,
-    start: Selection | None,
+    start: Start,
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
 ) -> Improved | None:
     """The cheapest plan found, at least as good as the one to start from; None when there is no plan at all."""
-    return _Improvement(view, gang, start, expired).run(domains)
+    return _Improvement(view, gang, domains, expired).run(start)
 
 
 class _Improvement:
     def __init__(
-        self, view: View, gang: Gang, start: Selection | None, expired: Callable[[], bool] | None
+        self,
+        view: View,
+        gang: Gang,
+        domains: Sequence[Mask | None],
+        expired: Callable[[], bool] | None,
     ) -> None:
-        self.view, self.gang = view, gang
+        self.view, self.gang, self.domains = view, gang, domains
         self.meter = Meter.for_seconds(float(view.config.preemption.time_budget), expired)
         self.ledger = Ledger(view)
-        whole = None if start is None else with_leaders(view, start.victims)
-        self.start = None if start is None or whole is None else self._exact(start._replace(victims=whole))
-        self.need = self._need()
-        self.best = self.start
+        self.start: Selection | None = None
+        self.best: Selection | None = None
+        self.need = min(len(gang.rows), max(1, gang.min_count - gang.running))
 
-    def _need(self) -> int:
-        """How many pods are worth evicting for: what the gang lacks, or with `placeBeyondMinCount` all that can go."""
-        gang = self.gang
+    def run(self, start: Start) -> Improved | None:
+        if self._better_alone():
+            self.meter.hold_back_half()
+            alone = self._search()
+            if alone is not None and alone.optimality == OPTIMAL:
+                return alone
+            self.meter.release()
+            self._begin_with(start())
+            if self.best is not None and self.best is not self.start:
+                return alone
+        else:
+            self._begin_with(start())
+        return self._search()
+
+    def _better_alone(self) -> bool:
+        """Whether the search is likely to prove its answer in less time than it takes to find a plan to start from."""
+        cluster = self.view.cluster
+        waiting = {int(cluster.pods.cls[row]) for row in self.gang.rows}
+        return (
+            len(self.gang.rows) > 1
+            and len(cluster.nodes.order) > SMALL
+            and not self.view.config.preemption.place_beyond_min_count
+            and not any(reaches_further(cluster, cluster.classes.all[number]) for number in waiting)
+        )
+
+    def _begin_with(self, start: Selection | None) -> None:
+        whole = None if start is None else with_leaders(self.view, start.victims)
+        if start is None or whole is None:
+            return
+        self.start = self._exact(start._replace(victims=whole))
         if self.view.config.preemption.place_beyond_min_count:
-            return len(self.start.assigned) if self.start is not None else len(gang.rows)
-        return min(len(gang.rows), max(1, gang.min_count - gang.running))
+            self.need = len(self.start.assigned)
+        if self.best is None or self._price(self.start) < self._price(self.best):
+            self.best = self.start
 
-    def run(self, domains: Sequence[Mask | None]) -> Improved | None:
-        sentences = [self._in_domain(within) for within in domains]
+    def _search(self) -> Improved | None:
+        floors = [self._in_domain(within) for within in self.domains]
         if self.best is None:
             return None
-        return Improved(self.best, _weakest(sentences))
+        price = self._price(self.best)
+        if not self.best.victims:
+            return Improved(self.best, OPTIMAL)
+        floor = min([price, *(each.price for each in floors if each is not None)])
+        relaxed = any(each.relaxed for each in floors if each is not None)
+        return Improved(self.best, gap(price, floor, relaxed=relaxed))
 
-    def _in_domain(self, within: Mask | None) -> str:
+    def _in_domain(self, within: Mask | None) -> "_Floor | None":
+        """Search one domain; what no plan in it undercuts, None when there is none."""
         best = self.best
         ceiling = best.highest if best is not None and not best.broken else None
         asked = question(self.view, self.gang, self.need, within, ceiling)
+        first = result = search(asked.problem, self.meter, self._as_answer(asked, best))
         for _ in range(REPAIRS if asked.further else 1):
-            result = search(asked.problem, self.meter, self._as_answer(asked, best))
             if result.answer is None:
-                return _OPTIMAL
+                break
             selection, refused = self._check(asked, result.answer, within)
             if selection is not None:
                 self._offer(selection, within)
-                return _sentence(asked, result)
+                if first.proven and result is first:
+                    return _Floor(self._price(selection), relaxed=False)
+                break
             asked = asked._replace(problem=_without(asked.problem, *refused))
             if self.meter.spent:
                 break
-        if self.start is not None:
+            result = search(asked.problem, self.meter, self._as_answer(asked, best))
+        else:
             self._keep_places(asked, within)
-        return _UNKNOWN
+        if first.floor is None:
+            return None
+        violations, priority, weight = first.floor
+        sure = max(0, weight - asked.problem.units) / asked.scale  # weights were rounded
+        return _Floor((violations, priority, sure), relaxed=asked.further)
 
     def _keep_places(self, asked: Question, within: Mask | None) -> None:
         """Better victims for the places of the starting plan."""
         start = self._as_answer(asked, self.start)
         if start is None:
             return
-        fixed = _with_most(asked.problem, start.placed)
+        fixed = replace(asked.problem, most=start.placed)
         result = search(fixed, self.meter, start)
         if result.answer is not None:
             selection, _ = self._check(asked, result.answer, within)
@@ -222,35 +277,4 @@ def _without(problem: Problem, cls: int, node: int) -> Problem:
     """The problem with one place less for the class on the node."""
     most = problem.most.copy()
     most[cls, node] = 0
-    return _with_most(problem, most)
-
-
-def _with_most(problem: Problem, most: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Problem:
-    fields = {name: getattr(problem, name) for name in Problem.__slots__}
-    return Problem(**fields | {"most": most})
-
-
-# --- what can be said about the optimum ---------------------------------------------------------------------------------------
-
-_OPTIMAL = "no plan is cheaper"
-_UNKNOWN = "the distance from the optimum is not known"
-
-
-def _sentence(asked: Question, result: Result) -> str:
-    if result.answer is not None and not result.answer.units:
-        return _OPTIMAL
-    if asked.further or result.score is None:
-        return _UNKNOWN
-    if result.proven:
-        return _OPTIMAL
-    if not result.bound or result.bound > result.score.weight:
-        return _UNKNOWN
-    percent = 100 * (1 - result.bound / result.score.weight)
-    return f"at most {max(percent, 0.01):.2f} % from the optimum"
-
-
-def _weakest(sentences: Sequence[str]) -> str:
-    """The least that holds for all domains."""
-    if _UNKNOWN in sentences:
-        return _UNKNOWN
-    return max(sentences, key=lambda each: (each != _OPTIMAL, len(each), each))
+    return replace(problem, most=most)

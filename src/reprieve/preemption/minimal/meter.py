@@ -14,13 +14,23 @@ class Meter:
     """Counts steps; `spent` once the limit is reached or the caller says that time is up."""
 
     def __init__(self, steps: float, expired: Callable[[], bool] | None = None) -> None:
-        self.left = steps
+        self.left, self._kept = steps, 0.0
         self.expired = expired
         self.cut_short = False
 
     @classmethod
     def for_seconds(cls, seconds: float, expired: Callable[[], bool] | None = None) -> "Meter":
         return cls(seconds * STEPS_PER_SECOND, expired)
+
+    def hold_back_half(self) -> None:
+        """Keep half of what is left for later."""
+        self._kept = self.left / 2
+        self.left -= self._kept
+
+    def release(self) -> None:
+        """What was kept may now be used, too."""
+        self.left, self._kept = max(self.left, 0.0) + self._kept, 0.0
+        self.cut_short = False
 
     def take(self, steps: float) -> None:
         self.left -= steps

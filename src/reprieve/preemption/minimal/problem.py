@@ -28,6 +28,7 @@ class Question(NamedTuple):
     slots: Rows  # of each node of the problem
     classes: list[list[int]]  # waiting pods of each class, in queue order
     further: bool  # rules beyond the problem apply: the answer needs the real filters' word
+    scale: float  # the problem's weights are the plan's times this, rounded
 
     def unit(self, number: int) -> Unit:
         return self.roster.unit(number)
@@ -54,6 +55,7 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
     most[_barred(view, roster, slots, kinds.bars)] = 0
     columns = np.flatnonzero(kinds.asked.any(axis=0))
     spent, uses, allowed = roster.budgets()
+    weight, scale = _integers(roster.weights(Ledger(view)))
     pairs = itertools.combinations(range(len(counts)), 2)
     problem = Problem(
         free=_free(view, gang, slots)[:, columns],
@@ -62,7 +64,7 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         most=most,
         need=need,
         priority=roster.priority,
-        weight=_integers(roster.weights(Ledger(view))),
+        weight=weight,
         spent=spent,
         uses=uses,
         allowed=allowed,
@@ -73,7 +75,7 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         apart=tuple((a, b) for a, b in pairs if kinds.clashes[a, b]),
         absorbs=roster.absorbs,
     )
-    return Question(problem, roster, slots, kinds.rows, kinds.further)
+    return Question(problem, roster, slots, kinds.rows, kinds.further, scale)
 
 
 def _kinds(view: View, gang: Gang, within: Mask | None) -> Kinds:
@@ -142,9 +144,9 @@ def _barred(view: View, roster: Roster, slots: Rows, bars: Flags) -> Flags:
     return barred
 
 
-def _integers(weights: NDArray[np.float64]) -> Ints:
-    """Weights as integers, each at least one: nobody is evicted for nothing."""
+def _integers(weights: NDArray[np.float64]) -> tuple[Ints, float]:
+    """Weights as integers, each at least one: nobody is evicted for nothing; and what they were multiplied by."""
     total, scale = float(weights.sum()), float(FINEST)
     while total * scale > HEADROOM:
         scale /= 2
-    return np.maximum(np.rint(weights * scale).astype(np.int64), 1)
+    return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale

@@ -4,6 +4,7 @@
    highest victim priority, unless a higher one saves budget violations.
 2. On each level look for the cheapest answer that beats the best one known; the answer to start from is the first. Large problems
    get quick answers on all levels before any of them is searched thoroughly.
+3. Whatever was found, say what no answer can undercut. A level that was not searched to the end has a weaker bound, not none.
 """
 
 from typing import NamedTuple
@@ -11,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.preemption.minimal.branch import Core, Found
-from reprieve.preemption.minimal.curves import capacity
-from reprieve.preemption.minimal.draft import draft
+from reprieve.preemption.minimal.draft import draft, easy
 from reprieve.preemption.minimal.focus import Focus, choose_nodes
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import NOBODY, Answer, Flags, Problem, Score
+from reprieve.preemption.minimal.relaxed import relaxed_bound, roomy
 from reprieve.preemption.minimal.stepwise import crowded, stepwise
 from reprieve.preemption.minimal.table import INFINITE
 
@@ -27,92 +28,102 @@ CHOSEN = 96
 
 
 class Result(NamedTuple):
-    """The best answer found, and how far from the optimum it can be."""
+    """The best answer found, and what no answer undercuts."""
 
     answer: Answer | None
     score: Score | None
-    proven: bool  # no answer is better
-    bound: int | None  # weight that no answer of equal violations and priority undercuts; None: not known
-
-
-class Level(NamedTuple):
-    """What was found on one level of priority."""
-
-    found: Found
-    complete: bool  # every node and every set of victims was considered
-    slack: int  # by how much the bound may be too high
+    floor: Score | None  # None: there is no answer at all
 
     @property
-    def closed(self) -> bool:
-        """Nothing better than what was found is left on this level."""
-        return self.complete and self.found.bound >= self.found.cost
+    def proven(self) -> bool:
+        """No answer is better than this one."""
+        return self.floor is None or (self.score is not None and self.floor >= self.score)
 
 
 def search(problem: Problem, meter: Meter, start: Answer | None = None) -> Result:
-    price = problem.violation_price()
-    best, score = start, None if start is None else problem.score(start.units)
-    levels = [NOBODY, *np.unique(problem.priority).tolist()]
-    if int(problem.most.any(axis=0).sum()) > SMALL:
-        best, score = _drafted(problem, levels, best, score, meter)
-    seen: dict[int, Level] = {}
-    for level in levels:
-        if meter.spent or (score is not None and level > score.priority and not score.violations):
-            break
-        evictable = problem.priority <= level
-        if _roomy(problem, evictable):
-            seen[level] = _on_level(problem, evictable, _limit(score, level, price), meter)
-            if (answer := seen[level].found.answer) is not None:
-                best, score = answer, problem.score(answer.units)
-    if score is None:
-        return Result(best, score, not meter.spent, None)
-    own = seen.get(score.priority)
-    others = [each for level, each in seen.items() if level != score.priority]
-    if meter.spent or own is None or not own.complete or not all(each.closed for each in others):
-        return Result(best, score, False, None)
-    bound = max(0, own.found.bound - own.slack - score.violations * price)
-    return Result(best, score, bound >= score.weight, bound)
+    search = _Search(problem, meter, start)
+    if int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem):
+        search.draft()
+    search.thoroughly()
+    return Result(search.best, search.score, search.floor())
 
 
-def _drafted(
-    problem: Problem, levels: list[int], best: Answer | None, score: Score | None, meter: Meter
-) -> tuple[Answer | None, Score | None]:
-    """The best of quick answers on all levels and the one there is."""
-    for level in levels:
-        if meter.spent or (score is not None and level > score.priority and not score.violations):
-            break
-        evictable = problem.priority <= level
-        if _roomy(problem, evictable):
-            found = draft(problem, evictable, _limit(score, level, problem.violation_price()), meter)
-            if found.answer is not None:
-                best, score = found.answer, problem.score(found.answer.units)
-    return best, score
+class _Search:
+    def __init__(self, problem: Problem, meter: Meter, start: Answer | None) -> None:
+        self.problem, self.meter = problem, meter
+        self.price = problem.violation_price()
+        self.best, self.score = start, None if start is None else problem.score(start.units)
+        self.levels = [NOBODY, *np.unique(problem.priority).tolist()]
+        self.bounds: dict[int, int] = {}  # what no answer of a level undercuts
+
+    def draft(self) -> None:
+        """Quick answers on all levels."""
+        for level in self.levels:
+            if self.meter.spent or not self._matters(level):
+                break
+            evictable = self._evictable(level)
+            if roomy(self.problem, evictable):
+                self._offer(draft(self.problem, evictable, self._limit(level), self.meter).answer)
+
+    def thoroughly(self) -> None:
+        for level in self.levels:
+            if self.meter.spent or not self._matters(level):
+                break
+            evictable = self._evictable(level)
+            if not roomy(self.problem, evictable):
+                self.bounds[level] = INFINITE
+                continue
+            found = _on_level(self.problem, evictable, self._limit(level), self.meter)
+            self._offer(found.answer)
+            if found.bound is not None:
+                self.bounds[level] = found.bound
+
+    def floor(self) -> Score | None:
+        """What no answer undercuts: fewest violations, then the lowest level on which no more are needed, then the weight there."""
+        for level in self.levels:
+            if level not in self.bounds and self._matters(level):
+                self.bounds[level] = relaxed_bound(self.problem, self._evictable(level))
+        possible = {level: bound for level, bound in self.bounds.items() if bound < INFINITE}
+        if not possible:
+            return self.score
+        violations = min(possible.values()) // self.price
+        lowest = min(level for level, bound in possible.items() if bound // self.price == violations)
+        own = self.problem.weight[self.problem.priority == lowest]  # one of these must leave
+        weight = max(
+            possible[lowest] - violations * self.price, int(own.min(initial=INFINITE)) if len(own) else 0
+        )
+        floor = Score(violations, lowest, weight)
+        return floor if self.score is None else min(floor, self.score)
+
+    def _matters(self, level: int) -> bool:
+        """Whether an answer that evicts up to this level could be better than the best one."""
+        return self.score is None or level <= self.score.priority or self.score.violations > 0
+
+    def _evictable(self, level: int) -> Flags:
+        return np.asarray(self.problem.priority <= level)
+
+    def _offer(self, answer: Answer | None) -> None:
+        if answer is not None:
+            self.best, self.score = answer, self.problem.score(answer.units)
+
+    def _limit(self, level: int) -> int:
+        """What an answer on this level must cost less than to be better than the best one."""
+        best = self.score
+        if best is None:
+            return INFINITE
+        if level < best.priority:
+            return (best.violations + 1) * self.price
+        return best.violations * self.price + (best.weight if level == best.priority else 0)
 
 
-def _limit(best: Score | None, level: int, price: int) -> int:
-    """What an answer on this level must cost less than to be better than the best one."""
-    if best is None:
-        return INFINITE
-    if level < best.priority:
-        return (best.violations + 1) * price
-    return best.violations * price + (best.weight if level == best.priority else 0)
-
-
-def _roomy(problem: Problem, evictable: Flags) -> bool:
-    """Whether enough pods could fit if they did not compete: a quick way to pass over hopeless levels."""
-    fits = capacity(problem, evictable).sum(axis=1)
-    return int(np.minimum(fits, problem.counts).sum()) >= problem.need
-
-
-def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Level:
+def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
     """The best answer below the limit."""
     if crowded(problem):
-        return Level(stepwise(problem, evictable, limit, meter), False, 0)
+        return stepwise(problem, evictable, limit, meter)
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= (SMALL_UNIFORM if problem.classes == 1 else SMALL) or problem.absorbs:
-        core = Core(problem, evictable, nodes, limit, meter)
-        return Level(core.solve(), core.offer.complete, core.offer.slack)
+        return Core(problem, evictable, nodes, limit, meter).solve()
     if problem.classes == 1:
-        focus = Focus(problem, evictable, limit, meter)
-        return Level(focus.solve(), focus.offer.complete, focus.offer.slack)
+        return Focus(problem, evictable, limit, meter).solve()
     chosen = choose_nodes(problem, evictable, CHOSEN)
-    return Level(Core(problem, evictable, chosen, limit, meter).solve(), False, 0)
+    return Core(problem, evictable, chosen, limit, meter).solve()._replace(bound=None)

@@ -4,6 +4,7 @@ An exact search would have to remember how many pods of every class are placed. 
 and what they evict is there for the others. The answer holds; how far it is from the optimum is not known.
 """
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -26,7 +27,7 @@ def crowded(problem: Problem) -> bool:
 
 def stepwise(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
     """An answer below the limit, or none; no bound."""
-    nothing = Found(None, limit, 0)
+    nothing = Found(None, limit)
     everyone = problem.need == int(problem.counts.sum())
     size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
     order = np.argsort(-size if everyone else size, kind="stable").tolist()
@@ -47,7 +48,7 @@ def stepwise(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Fo
         return nothing
     score = problem.score(units)
     cost = score.violations * problem.violation_price() + score.weight
-    return Found(answer, cost, 0) if cost < limit else nothing
+    return Found(answer, cost) if cost < limit else nothing
 
 
 def _one_class(problem: Problem, evictable: Flags, meter: Meter) -> Found:
@@ -73,17 +74,16 @@ def _reduced(
     for one, other in problem.apart:
         if cls in (one, other):
             most[placed[other if cls == one else one] > 0] = 0
-    fields = {name: getattr(problem, name) for name in Problem.__slots__}
-    own = {
-        "free": free - placed.T @ problem.requests,
-        "requests": problem.requests[[cls]],
-        "counts": problem.counts[[cls]],
-        "most": most[None, :],
-        "need": need,
-        "pod_unit": problem.pod_unit[stays],
-        "pod_node": problem.pod_node[stays],
-        "pod_requests": problem.pod_requests[stays],
-        "pod_bars": problem.pod_bars[stays][:, [cls]],
-        "apart": (),
-    }
-    return Problem(**fields | own)
+    return replace(
+        problem,
+        free=free - placed.T @ problem.requests,
+        requests=problem.requests[[cls]],
+        counts=problem.counts[[cls]],
+        most=most[None, :],
+        need=need,
+        pod_unit=problem.pod_unit[stays],
+        pod_node=problem.pod_node[stays],
+        pod_requests=problem.pod_requests[stays],
+        pod_bars=problem.pod_bars[stays][:, [cls]],
+        apart=(),
+    )

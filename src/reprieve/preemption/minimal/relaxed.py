@@ -1,0 +1,94 @@
+"""A lower bound for every problem, whatever makes it hard: leave rules out until what remains can be solved at once.
+
+Three relaxations, of which the best counts; each is cheaper than any answer of the whole problem, so no answer undercuts it.
+
+1. All classes become one pod that asks for no more of anything than any of them.
+2. Only the class that asks for most in all has to be placed; the others need no room.
+3. All nodes become one, resource by resource; units leave by the slice, those that free most for their cost first. Units that
+   live on several nodes count whole here, where the first two charge them in shares.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from reprieve.preemption.minimal.curves import capacity, curves, dual, pieces
+from reprieve.preemption.minimal.model import Flags, Ints, Problem
+from reprieve.preemption.minimal.table import INFINITE
+
+
+def relaxed_bound(problem: Problem, evictable: Flags) -> int:
+    """What no answer that evicts only these units undercuts (violations times their price plus weight); INFINITE: there is none."""
+    if not roomy(problem, evictable):
+        return INFINITE
+    one_by_one = problem if problem.classes == 1 else _merged(problem)
+    bounds = [_pooled(problem, evictable), _class_by_itself(one_by_one, evictable, 0, problem.need)]
+    if problem.classes > 1:
+        size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
+        must = problem.need - (int(problem.counts.sum()) - problem.counts)
+        largest = int((size * must).argmax())
+        if must[largest] > 0:
+            bounds.append(_class_by_itself(problem, evictable, largest, int(must[largest])))
+    return min(max(bounds), INFINITE)
+
+
+def roomy(problem: Problem, evictable: Flags) -> bool:
+    """Whether enough pods could fit if they did not compete: a quick way to pass over hopeless levels."""
+    fits = capacity(problem, evictable).sum(axis=1)
+    return int(np.minimum(fits, problem.counts).sum()) >= problem.need
+
+
+def _class_by_itself(problem: Problem, evictable: Flags, cls: int, need: int) -> int:
+    fits = np.minimum(capacity(problem, evictable), need)
+    if int(fits[cls].sum()) < need:
+        return INFINITE
+    return dual(curves(problem, pieces(problem, evictable), fits, cls).cost, need).bound
+
+
+def _merged(problem: Problem) -> Problem:
+    """One class in place of all: it goes wherever one of them may go and asks for the least that any of them asks for."""
+    return replace(
+        problem,
+        requests=problem.requests.min(axis=0, keepdims=True),
+        counts=np.array([problem.counts.sum()]),
+        most=problem.most.sum(axis=0, keepdims=True),
+        pod_bars=np.asarray(problem.pod_bars.all(axis=1, keepdims=True)),
+        apart=(),
+    )
+
+
+def _pooled(problem: Problem, evictable: Flags) -> int:
+    """The dearest resource decides: what all nodes together lack of it must be freed."""
+    admitted = np.asarray(problem.most.any(axis=0))
+    here = admitted[problem.pod_node]
+    freed = np.zeros((problem.units, problem.free.shape[1]), np.int64)
+    np.add.at(freed, problem.pod_unit[here], problem.pod_requests[here])
+    for absorber, absorbed in problem.absorbs.items():
+        freed[absorber] += freed[list(absorbed)].sum(axis=0)
+    lacking = _least_demand(problem) - np.maximum(problem.free[admitted], 0).sum(axis=0)
+    cost = problem.weight + problem.violation_price() * problem.spent
+    return max(
+        (_sliced(cost[evictable], freed[evictable, r], int(lacking[r])) for r in np.flatnonzero(lacking > 0)),
+        default=0,
+    )
+
+
+def _least_demand(problem: Problem) -> Ints:
+    """Of each resource, what `need` pods ask for at least."""
+    asked = np.sort(np.repeat(problem.requests, problem.counts, axis=0), axis=0)
+    least: Ints = asked[: problem.need].sum(axis=0)
+    return least
+
+
+def _sliced(cost: Ints, freed: Ints, lacking: int) -> int:
+    """The least cost of freeing so much when every unit may leave in part."""
+    helpful = freed > 0
+    cost, freed = cost[helpful], freed[helpful]
+    order = np.argsort(cost / freed, kind="stable")
+    cost, total = cost[order], np.cumsum(freed[order])
+    last = int(np.searchsorted(total, lacking))
+    if last == len(total):
+        return INFINITE
+    before = int(total[last - 1]) if last else 0
+    part = int(cost[last]) * (lacking - before) // int(freed[order[last]])
+    return int(cost[:last].sum()) + part
