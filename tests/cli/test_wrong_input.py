@@ -102,8 +102,13 @@ MALFORMED = {
     "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Pod/ml/urgent": "there is no such Workload (kueue.x-k8s.io)",
     "plan -f {queues} --for Workload/jobs/training --compare": "--compare compares node plans",
     "plan --for PodGroup/ml/train": "give manifests with -f",
-    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "'--kubeconfig'",
-    "admit": "Missing option '-f'",
+    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "Error: No such option '--kubecofnig'; did you mean '--kubeconfig'?",
+    "--verson": "Error: No such option '--verson'; did you mean '--version'?",
+    "up --node x": "Error: No such option '--node'; did you mean '--nodes'?",
+    "admit -f {gang}": "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in these manifests: there is no quota, and nobody "
+    "asks for any; pods and pod groups ask for nodes, which is what `reprieve plan` answers",
+    "admit --kubeconfig {admin}": "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in this cluster",
+    "admit": "give manifests with -f, or a cluster with --kubeconfig",
     "admit -f {queues} --now yesterday": "'yesterday' is not a timestamp such as",
     "admit -f {queues} --max-cycles 0": "0 is not in the range",
     "admit -f {queues} -o xml": "'xml' is not one of",
@@ -162,7 +167,11 @@ KUBECONFIGS = {
     "{at}/silent": "the API server does not answer",
     "{at}/stranger": "the API server refuses: 401 Unauthorized",
 }
-CONNECTED = ["plan --for PodGroup/ml/train --kubeconfig", "explain pod/ml/train-0 --kubeconfig"]
+CONNECTED = [
+    "plan --for PodGroup/ml/train --kubeconfig",
+    "admit --kubeconfig",
+    "explain pod/ml/train-0 --kubeconfig",
+]
 
 RECORDS = {
     "--controller {closed}": "no decision records from http://127.0.0.1:1: Cannot connect",
@@ -237,6 +246,15 @@ def test_without_any_right_a_plan_is_refused_and_an_explanation_says_what_it_may
     assert (code, err) == (1, "")
     assert "Not shown" in out
     assert "pods in namespace ml: you may not list them" in out
+
+
+def test_queues_without_workloads_are_shown_with_a_hint(places: dict[str, str]) -> None:
+    code, out, err = ask("admit -f {queues}/queues.yaml", places)
+    assert (code, err) == (
+        0,
+        "note: there is no Workload (kueue.x-k8s.io) in these manifests: nobody asks for quota\n",
+    )
+    assert "stable" in out
 
 
 def test_every_command_is_tried_with_something_wrong() -> None:

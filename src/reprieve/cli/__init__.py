@@ -1,5 +1,7 @@
 """The command line: `reprieve COMMAND`. Commands hold no logic; each lives in its own module and is imported when it is used."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -52,16 +54,32 @@ class LazyGroup(click.Group):
                 error.message.rstrip(".") + nearest(args[0], self.list_commands(ctx)), ctx
             ) from error
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _nearest_option():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Errors that are the user's to fix become a message and exit code 2, never a traceback."""
         try:
-            return super().invoke(ctx)
+            with _nearest_option():
+                return super().invoke(ctx)
         except ReprieveError as error:
             fail(str(error))
         except Exception as error:
             if sentence := _said_by_api_server(error):
                 fail(sentence)
             raise
+
+
+@contextmanager
+def _nearest_option() -> Iterator[None]:
+    """One suggestion for a misspelt option, the nearest; click's own names every option that is a little like it."""
+    try:
+        yield
+    except click.NoSuchOption as error:
+        known = error.ctx.command.get_params(error.ctx) if error.ctx else []
+        hint = nearest(error.option_name, [name for option in known for name in option.opts])
+        raise click.UsageError(f"No such option {error.option_name!r}{hint}", error.ctx) from error
 
 
 def _said_by_api_server(error: Exception) -> str:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
+from reprieve.cli.sources import gather
+from reprieve.objects.errors import ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_KUEUE = "kueue.x-k8s.io"
 
 
 @click.command("admit")
@@ -19,16 +23,25 @@ if TYPE_CHECKING:
     "--filename",
     "filenames",
     multiple=True,
-    required=True,
     metavar="FILE|DIR|-",
     help="Manifests: a file, a folder, or - for standard input. May be given several times.",
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(),
+    help="Ask this cluster as it is, with the manifests on top. Nothing is written.",
 )
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: fair sharing, feature gates.")
 @click.option("--now", metavar="TIME", help="The moment of the first cycle (RFC 3339); default: now.")
 @click.option("--max-cycles", type=click.IntRange(min=1), help="Stop after so many cycles.")
 @output_option
 def command(
-    filenames: tuple[str, ...], config: str | None, now: str | None, max_cycles: int | None, output: Output
+    filenames: tuple[str, ...],
+    kubeconfig: str | None,
+    config: str | None,
+    now: str | None,
+    max_cycles: int | None,
+    output: Output,
 ) -> None:
     """Which workloads may run on the quota there is?
 
@@ -39,17 +52,32 @@ def command(
     Examples:
       reprieve admit -f examples/10-flavors-preempt-before-spot
       kubectl get clusterqueues,cohorts,localqueues,resourceflavors,workloads -A -o yaml | reprieve admit -f -
+      reprieve admit --kubeconfig ~/.kube/config
       reprieve admit -f queues.yaml -f workloads.yaml --config fair.yaml -o json
     """
     import reprieve
     from reprieve.config import Configuration
-    from reprieve.objects.documents import read_documents
 
-    documents = [source.document for filename in filenames for source in read_documents(filename)]
+    documents = gather(filenames, kubeconfig)
+    _check_question(documents, "this cluster" if kubeconfig else "these manifests")
     configuration: Any = Configuration.read(config) if config else None
     data = reprieve.admit(documents, config=configuration, now=now, max_cycles=max_cycles).to_dict()
     print_result(data, output, lambda screen: render_admissions(screen, data))
     raise SystemExit(NO if data["unadmitted"] else YES)
+
+
+def _check_question(documents: list[dict[str, Any]], where: str) -> None:
+    """Without queues and workloads nobody asks for quota, and "everybody has quota" would mislead."""
+    kinds = {each.get("kind") for each in documents if str(each.get("apiVersion")).startswith(_KUEUE)}
+    missing = [kind for kind in ("ClusterQueue", "Workload") if kind not in kinds]
+    if len(missing) == 2:
+        hint = "; pods and pod groups ask for nodes, which is what `reprieve plan` answers"
+        raise ReprieveError(
+            f"there is neither a ClusterQueue nor a Workload ({_KUEUE}) in {where}: there is no quota, and nobody asks "
+            f"for any{hint if any(each.get('kind') in ('Pod', 'PodGroup') for each in documents) else ''}"
+        )
+    if missing == ["Workload"]:
+        click.echo(f"note: there is no Workload ({_KUEUE}) in {where}: nobody asks for quota", err=True)
 
 
 def render_admissions(screen: "Console", data: dict[str, Any]) -> None:

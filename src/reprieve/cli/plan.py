@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
+from reprieve.cli.sources import gather
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,8 +62,6 @@ def command(
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train --compare
       reprieve plan --fleet examples/30-fleet/workers -f examples/30-fleet/urgent.yaml --for Workload/ml/urgent
     """
-    if not filenames and not kubeconfig:
-        raise click.UsageError("give manifests with -f, or a cluster with --kubeconfig")
     import reprieve
     from reprieve.config import Configuration
 
@@ -71,10 +70,7 @@ def command(
         from reprieve.cli.fleet_plan import plan_and_print
 
         raise SystemExit(plan_and_print(fleet, filenames, for_, configuration, now, kubeconfig, output))
-    from reprieve.whatif.overlay import overlay
-
-    asked = _documents(filenames)
-    documents = overlay(read_cluster(kubeconfig), asked) if kubeconfig else asked
+    documents = gather(filenames, kubeconfig)
     if compare:
         raise SystemExit(_compare(documents, for_, configuration, now, output))
     answer = reprieve.plan(documents, for_, config=configuration, now=now)
@@ -96,19 +92,6 @@ def _compare(documents: list[dict[str, Any]], for_: str, config: Any, now: str |
     data = compare(documents, for_, config=config, now=now)
     print_result(data, output, lambda screen: render_comparison(screen, data))
     return YES if any(plan["outcome"] in HELPED for plan in data["plans"]) else NO
-
-
-def _documents(filenames: tuple[str, ...]) -> list[dict[str, Any]]:
-    from reprieve.objects.documents import read_documents
-
-    return [source.document for filename in filenames for source in read_documents(filename)]
-
-
-def read_cluster(kubeconfig: str) -> list[dict[str, Any]]:
-    """Every object of a live cluster that a plan reads."""
-    from reprieve.kube.dump import read_cluster as read
-
-    return read(kubeconfig)
 
 
 def _render(screen: "Console", answer: Any, data: dict[str, Any]) -> None:

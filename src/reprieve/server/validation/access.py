@@ -17,11 +17,11 @@ def validate_role(new: Document, old: Document | None) -> list[Cause]:
             causes.append(required(f"{path}.verbs", "verbs must contain at least one value"))
         if rule.get("nonResourceURLs"):
             continue
-        for field in ("apiGroups", "resources"):
-            if not rule.get(field):
-                causes.append(
-                    required(f"{path}.{field}", f"resource rules must supply at least one of {field}")
-                )
+        causes += [
+            required(f"{path}.{field}", f"resource rules must supply at least one of {field}")
+            for field in ("apiGroups", "resources")
+            if not rule.get(field)
+        ]
     return causes
 
 

@@ -1,0 +1,133 @@
+"""Questions to a running cluster, as people ask them: a process of its own, over HTTP, with the right to read and no more.
+
+The answers are those of the same manifests in files, and nothing on the server changes.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reprieve
+from reprieve.objects.documents import read_documents
+from reprieve.server import EmbeddedServer
+from reprieve.server.security import kubeconfig
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+GANG, QUEUES = EXAMPLES / "01-first-plan", EXAMPLES / "10-flavors-preempt-before-spot"
+FIRST = ("PriorityClass", "WorkloadPriorityClass", "PodGroup")
+"""Kinds that others refer to when they are created."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmbeddedServer]:
+    """Without controllers, so that nothing happens by itself."""
+    with EmbeddedServer(controllers=False) as server:
+        for document in sorted(documents(GANG, QUEUES), key=lambda each: each["kind"] not in FIRST):
+            submit(server, document)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def reader(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("reader") / "kubeconfig"
+    path.write_text(kubeconfig(server.url, server.reader_token, server.ca))
+    return str(path)
+
+
+def documents(*folders: Path) -> list[dict[str, Any]]:
+    return [source.document for folder in folders for source in read_documents(folder)]
+
+
+def submit(server: EmbeddedServer, document: dict[str, Any]) -> None:
+    resource = server.api.registry.by_kind(document["apiVersion"], document["kind"])
+    assert resource is not None
+    namespace = document["metadata"].get("namespace", "default") if resource.namespaced else ""
+    if namespace and server.api.peek("namespaces", namespace) is None:
+        server.run(server.api.create("namespaces", {"metadata": {"name": namespace}}))
+    name = document["metadata"]["name"]
+    server.run(server.api.create(resource, document, namespace))
+    if "status" in document and resource.has_status:
+        patch = {"status": document["status"]}
+        server.run(server.api.patch(resource, name, patch, namespace, subresource="status"))
+
+
+def state(server: EmbeddedServer) -> dict[str, Any]:
+    """The version of every object of every kind, and of the server as a whole."""
+    api = server.api
+    found: dict[str, Any] = {"": api.backend.store.revision}
+    for resource in api.registry:
+        if "list" in resource.verbs:
+            for document in api.select(resource):
+                meta = document["metadata"]
+                key = f"{resource.storage_key}/{meta.get('namespace', '')}/{meta['name']}"
+                found[key] = meta["resourceVersion"]
+    return found
+
+
+def ask(*arguments: str, code: int = 0) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "reprieve", *arguments, "-o", "json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, ""), done.stdout
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ["plan", "--for=Workload/jobs/training"],
+        ["explain", "podgroup/ml/train"],
+        ["explain", "node/node-1"],
+        ["explain", "workload/jobs/training"],
+        ["explain", "clusterqueue/team"],
+    ],
+    ids=" ".join,
+)
+def test_the_right_to_read_is_enough_and_nothing_is_touched(
+    server: EmbeddedServer, reader: str, question: list[str]
+) -> None:
+    before = state(server)
+    assert len(before) > 40
+    answer = ask(*question, f"--kubeconfig={reader}")
+    assert answer["apiVersion"] == "reprieve.dev/v1alpha1"
+    assert state(server) == before
+
+
+def test_a_plan_on_a_cluster_is_the_plan_on_its_manifests(server: EmbeddedServer, reader: str) -> None:
+    before = state(server)
+    live = ask("plan", "--for=PodGroup/ml/train", f"--kubeconfig={reader}")
+    filed = reprieve.plan(documents(GANG), "PodGroup/ml/train").to_dict()
+    assert live["outcome"] == "preempts"
+    for field in ("outcome", "placements", "pdbViolations", "cost"):
+        assert live[field] == filed[field]
+    assert {v["pod"] for v in live["victims"]} == {v["pod"] for v in filed["victims"]}
+    assert state(server) == before
+
+
+def test_admissions_on_a_cluster_are_those_of_its_manifests(server: EmbeddedServer, reader: str) -> None:
+    before = state(server)
+    live = ask("admit", f"--kubeconfig={reader}")
+    filed = reprieve.admit(documents(QUEUES)).to_dict()
+    assert live["evicted"] == filed["evicted"] == ["jobs/batch"]
+    assert live["admitted"] == filed["admitted"]
+    assert state(server) == before
+
+
+def test_manifests_on_top_of_a_cluster_stay_out_of_it(server: EmbeddedServer, tmp_path: Path) -> None:
+    """Not even with every right."""
+    bigger = next(d for d in documents(QUEUES) if d["metadata"]["name"] == "training")
+    bigger["metadata"] |= {"name": "bigger", "uid": "uid-bigger"}
+    (tmp_path / "bigger.json").write_text(json.dumps(bigger))
+    before = state(server)
+    run = ask("admit", f"--kubeconfig={server.kubeconfig}", f"--filename={tmp_path / 'bigger.json'}")
+    assert "jobs/bigger" in run["admitted"]
+    assert state(server) == before
