@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 )
 @click.option("--controller", metavar="URL", help="Ask a running controller for its decision records.")
 @click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="The controller's token, if it asks for one.  [default: $REPRIEVE_TOKEN]",
+)
+@click.option(
     "--kubeconfig", type=click.Path(), help="As for kubectl; default: KUBECONFIG, then ~/.kube/config."
 )
 @click.option("--context", help="The kubeconfig's context.")
@@ -34,6 +39,7 @@ def command(
     files: tuple[str, ...],
     records: str | None,
     controller: str | None,
+    token_file: str | None,
     kubeconfig: str | None,
     context: str | None,
     output: Output,
@@ -53,7 +59,7 @@ def command(
     evidence = (
         _from_files(files, records)
         if files
-        else asyncio.run(_from_cluster(target, kubeconfig, context, controller, records))
+        else asyncio.run(_from_cluster(target, kubeconfig, context, controller, token_file, records))
     )
     answer = explain(target, evidence, datetime.now(UTC))
     print_result(answer.to_dict(), output, lambda console: _render(console, answer))
@@ -71,14 +77,22 @@ def _from_files(files: tuple[str, ...], records: str | None) -> "Evidence":
 
 
 async def _from_cluster(
-    target: str, kubeconfig: str | None, context: str | None, controller: str | None, records: str | None
+    target: str,
+    kubeconfig: str | None,
+    context: str | None,
+    controller: str | None,
+    token_file: str | None,
+    records: str | None,
 ) -> "Evidence":
     from reprieve.explain.collect import fetch_records, from_cluster
     from reprieve.explain.evidence import Target
     from reprieve.kube import PATIENCE_OF_PEOPLE, Client
+    from reprieve.scheduler.tokens import read_token
 
     named = Target(target)
-    decisions = await fetch_records(controller) if controller else _read_records(records)
+    decisions = (
+        await fetch_records(controller, read_token(token_file)) if controller else _read_records(records)
+    )
     async with Client.from_kubeconfig(kubeconfig, context, attempts=PATIENCE_OF_PEOPLE) as client:
         return await from_cluster(client, named, decisions)
 
@@ -90,12 +104,17 @@ def _read_records(path: str | None) -> list[dict[str, Any]]:
 
 
 def _render(console: "Console", answer: "Explanation") -> None:
+    from reprieve.explain.telling import told
+
     console.print(f"[bold]{_plain(answer.sentence)}[/bold]")
     for line in answer.details:
         console.print(f"  {_plain(line)}")
     _list(console, "Waits for", answer.waits_for)
-    _list(console, "Preempted by", [_episode(e.by, e) for e in answer.preempted_by])
-    _list(console, "Preempted", [_episode(e.victim, e) for e in answer.preempted])
+    if answer.for_.startswith("Node/"):
+        _list(console, "Preempted here", told(answer.preempted_by, "both"))
+    else:
+        _list(console, "Preempted by", told(answer.preempted_by, "by"))
+    _list(console, "Preempted", told(answer.preempted, "victim"))
     _list(console, "What would help", answer.would_help)
     _list(console, "Not shown", answer.not_shown)
 
@@ -105,15 +124,6 @@ def _list(console: "Console", title: str, lines: list[str]) -> None:
         console.print(f"\n[dim]{title}[/dim]")
         for line in lines:
             console.print(f"  - {_plain(line)}")
-
-
-def _episode(who: str, episode: Any) -> str:
-    cost = ", ".join(f"{name} {value:g}" for name, value in episode.cost.items() if value)
-    parts = [who, f"at {episode.time}" if episode.time else "", f"on {episode.node}" if episode.node else ""]
-    text = " ".join(part for part in parts if part)
-    text += f": {episode.reason}" if episode.reason else ""
-    text += f" (cost: {cost})" if cost else ""
-    return text + "".join(f"\n      instead: {alternative}" for alternative in episode.alternatives)
 
 
 def _plain(text: str) -> str:

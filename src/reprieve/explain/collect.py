@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reprieve.explain.evidence import Evidence, Target
+from reprieve.explain.redaction import namespaces_of, without
 from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.meta import Document
@@ -21,8 +22,7 @@ from reprieve.records import Decision
 if TYPE_CHECKING:
     import aiohttp
 
-FORBIDDEN = 403
-HIDDEN = "something you may not see"
+UNAUTHORIZED, FORBIDDEN = 401, 403
 RECORDS_TIMEOUT_SECONDS = 10.0
 
 
@@ -32,11 +32,13 @@ async def from_cluster(client: Client, target: Target, decisions: Iterable[Mappi
     objects: list[Document] = []
     for resource in SCHEDULER_KINDS + QUOTA_KINDS:
         objects += await _readable(client, resource, target.namespace, not_shown)
+    partial = bool(not_shown)
     events = await _readable(client, EVENTS, target.namespace, not_shown)
-    return Evidence(objects, events, await _visible(client, list(decisions), not_shown), not_shown)
+    shown = await _visible(client, list(decisions), not_shown)
+    return Evidence(objects, events, shown, not_shown, partial)
 
 
-async def fetch_records(controller: str) -> list[dict[str, Any]]:
+async def fetch_records(controller: str, token: str = "") -> list[dict[str, Any]]:
     """The decisions with victims that a running controller keeps, newest first, with all their details."""
     import aiohttp
 
@@ -46,8 +48,9 @@ async def fetch_records(controller: str) -> list[dict[str, Any]]:
         )
     url = f"{controller.rstrip('/')}/api/decisions"
     timeout = aiohttp.ClientTimeout(total=RECORDS_TIMEOUT_SECONDS)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        async with aiohttp.ClientSession(timeout=timeout, raise_for_status=True) as session:
+        async with aiohttp.ClientSession(timeout=timeout, headers=headers) as session:
             listed = (await _get(session, f"{url}?limit=1000"))["items"]
             evicting = [item["id"] for item in listed if item["victims"]]
             return [await _get(session, f"{url}/{id}") for id in evicting]
@@ -81,8 +84,19 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 async def _get(session: "aiohttp.ClientSession", url: str) -> dict[str, Any]:
     async with session.get(url) as response:
-        document: dict[str, Any] = msgspec.json.decode(await response.read())
+        body = await response.read()
+        if response.status in (UNAUTHORIZED, FORBIDDEN):
+            raise ReprieveError(f"no decision records from {url}: {_message(body) or response.reason}")
+        response.raise_for_status()
+        document: dict[str, Any] = msgspec.json.decode(body)
         return document
+
+
+def _message(body: bytes) -> str:
+    """What the controller says about a refusal; whatever else answers there may say nothing we can read."""
+    with suppress(msgspec.MsgspecError):
+        return str(msgspec.json.decode(body, type=dict[str, str]).get("message", ""))
+    return ""
 
 
 async def _readable(client: Client, wanted: Resource, namespace: str, not_shown: list[str]) -> list[Document]:
@@ -110,42 +124,13 @@ async def _readable(client: Client, wanted: Resource, namespace: str, not_shown:
 async def _visible(
     client: Client, decisions: list[Mapping[str, Any]], not_shown: list[str]
 ) -> list[Mapping[str, Any]]:
-    namespaces = sorted({name for decision in decisions for name in _namespaces(decision)})
+    namespaces = sorted({name for decision in decisions for name in namespaces_of(decision)})
     allowed = await asyncio.gather(*(_may_read(client, namespace) for namespace in namespaces))
     hidden = {namespace for namespace, yes in zip(namespaces, allowed, strict=True) if not yes}
     if hidden:
-        not_shown.append(f"decisions about pods in {len(hidden)} namespaces: you may not read pods there")
-    return [_without(decision, hidden) for decision in decisions]
-
-
-def _namespaces(decision: Mapping[str, Any]) -> set[str]:
-    names = {_namespace(decision["for"].split("/", 1)[-1])}
-    return names | {_namespace(v.get("pod") or v.get("workload") or "") for v in decision.get("victims", ())}
-
-
-def _namespace(key: str) -> str:
-    return key.split("/")[0] if "/" in key else "default"
-
-
-def _without(decision: Mapping[str, Any], hidden: set[str]) -> Mapping[str, Any]:
-    """The decision with every name from a hidden namespace taken out."""
-    if not hidden & _namespaces(decision):
-        return decision
-    for_hidden = _namespace(decision["for"].split("/", 1)[-1]) in hidden
-    victims = [
-        v
-        for v in decision.get("victims", ())
-        if _namespace(v.get("pod") or v.get("workload") or "") not in hidden
-    ]
-    return {
-        **decision,
-        "for": HIDDEN if for_hidden else decision["for"],
-        "victims": [{**v, "reason": ""} for v in victims],
-        "reasons": [],
-        "alternatives": [],
-        "placements": {},
-        "sentence": "",
-    }
+        where = "1 namespace" if len(hidden) == 1 else f"{len(hidden)} namespaces"
+        not_shown.append(f"decisions about pods in {where}: you may not read pods there")
+    return [without(decision, hidden) for decision in decisions]
 
 
 async def _may_read(client: Client, namespace: str) -> bool:

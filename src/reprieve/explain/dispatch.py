@@ -6,16 +6,17 @@ from typing import Any
 
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evidence import Evidence, Target
+from reprieve.explain.groups import explain_group
 from reprieve.explain.nodes import explain_node
 from reprieve.explain.queues import explain_queue
-from reprieve.explain.units import explain_unit
+from reprieve.explain.units import explain_pod
 from reprieve.explain.workloads import explain_workload
 
 Explainer = Callable[[Target, Evidence, Mapping[str, Any] | None, datetime], Explanation]
 
 EXPLAINERS: dict[str, Explainer] = {
-    "Pod": explain_unit,
-    "PodGroup": explain_unit,
+    "Pod": explain_pod,
+    "PodGroup": explain_group,
     "Workload": explain_workload,
     "ClusterQueue": explain_queue,
     "LocalQueue": explain_queue,

@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reprieve.explain.answer import Episode
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.meta import Document
 
-PREEMPTED_CONDITION = "DisruptionTarget"
-PREEMPTED_REASON = "PreemptionByScheduler"
 CLUSTER_SCOPED = ("Node", "ClusterQueue", "Cohort")
 
 
@@ -51,12 +48,15 @@ class Evidence:
         events: Iterable[Document] = (),
         decisions: Iterable[Mapping[str, Any]] = (),
         not_shown: Iterable[str] = (),
+        partial: bool = False,
     ) -> None:
         self.objects = list(objects)
         self.events = list(events)
         self.decisions = list(decisions)
         """Newest first, as a controller serves them."""
         self.not_shown = list(not_shown)
+        self.partial = partial
+        """Objects are missing that a plan would need: what looks free may not be."""
 
     def find(self, kind: str, key: str) -> Document | None:
         return next((o for o in self.of_kind(kind) if key_of(o) == key), None)
@@ -67,51 +67,9 @@ class Evidence:
             if document.get("kind") == kind and str(document.get("apiVersion", "")).startswith(wanted):
                 yield document
 
-    def events_about(self, kind: str, key: str, reason: str) -> Iterator[Document]:
+    def events_of(self, reason: str) -> list[Document]:
         """Newest first."""
-        found = [e for e in self.events if e.get("reason") == reason and _about(e) == (kind, key)]
-        yield from sorted(found, key=event_time, reverse=True)
-
-    def evictions_of(self, key: str) -> Iterator[Episode]:
-        """Who took this pod's or workload's place, as the records tell."""
-        for decision in self.decisions:
-            for victim in decision.get("victims", ()):
-                if key in (victim.get("pod"), victim.get("workload")):
-                    yield episode(decision, victim)
-
-    def evictions_of_unit(self, unit: str) -> Iterator[Episode]:
-        """Who took the place of this group's pods, as the records tell."""
-        for decision in self.decisions:
-            for victim in decision.get("victims", ()):
-                if victim.get("unit") == unit:
-                    yield episode(decision, victim)
-
-    def evictions_for(self, unit: str) -> Iterator[Episode]:
-        """Whom this unit preempted, as the records tell."""
-        for decision in self.decisions:
-            if decision.get("for") == unit and decision.get("outcome") != "waits":
-                for victim in decision.get("victims", ()):
-                    yield episode(decision, victim)
-
-
-def episode(decision: Mapping[str, Any], victim: Mapping[str, Any]) -> Episode:
-    return Episode(
-        by=decision["for"],
-        victim=victim.get("pod") or victim.get("workload") or "",
-        time=str(decision.get("time", "")),
-        node=victim.get("node", ""),
-        reason=victim.get("reason", ""),
-        cost=dict(decision.get("cost") or {}),
-        alternatives=[in_words(other) for other in decision.get("alternatives") or ()],
-        source="record",
-    )
-
-
-def in_words(alternative: Mapping[str, Any]) -> str:
-    """One of the other ways that a plan or a decision carries."""
-    victims = alternative.get("victims") or ()
-    who = f"{', '.join(victims)} would make way" if victims else "nobody would have to go"
-    return f"{alternative.get('title', 'otherwise')}: {who}"
+        return sorted((e for e in self.events if e.get("reason") == reason), key=event_time, reverse=True)
 
 
 def key_of(document: Document) -> str:
@@ -138,7 +96,13 @@ def event_text(event: Document) -> str:
     return str(event.get("message") or event.get("note") or "")
 
 
-def _about(event: Document) -> tuple[str, str]:
-    about = event.get("involvedObject") or event.get("regarding") or {}
-    kind, name = str(about.get("kind", "")), str(about.get("name", ""))
-    return kind, name if kind in CLUSTER_SCOPED else f"{about.get('namespace') or 'default'}/{name}"
+def named(reference: Mapping[str, Any] | None) -> str:
+    """An object reference as `KIND/NAMESPACE/NAME`; empty for none."""
+    if not reference or not reference.get("name"):
+        return ""
+    kind, name = str(reference.get("kind", "")), str(reference["name"])
+    return (
+        f"{kind}/{name}"
+        if kind in CLUSTER_SCOPED
+        else f"{kind}/{reference.get('namespace') or 'default'}/{name}"
+    )

@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.explain.answer import Explanation
-from reprieve.explain.evidence import Evidence, Target, condition, episode, key_of
+from reprieve.explain.evidence import Evidence, Target, condition, key_of
+from reprieve.explain.units import ended
+from reprieve.explain.witnesses import evictions_on
 
 SHOWN = 10
 
@@ -20,7 +22,7 @@ def explain_node(
     if node is None:
         return Explanation(for_=str(target), state="gone", sentence=f"There is no node {target.name}.")
     pods = list(evidence.of_kind("Pod"))
-    here = [p for p in pods if (p.get("spec") or {}).get("nodeName") == target.name and not _ended(p)]
+    here = [p for p in pods if (p.get("spec") or {}).get("nodeName") == target.name and not ended(p)]
     promised = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
     promised = [p for p in promised if not (p.get("spec") or {}).get("nodeName")]
     leaving = [p for p in here if (p.get("metadata") or {}).get("deletionTimestamp")]
@@ -31,12 +33,7 @@ def explain_node(
         state="ready" if ready and not cordoned else "not-ready",
         sentence=f"Node {target.name} runs {len(here)} pods ({len(leaving)} of them leaving); "
         f"room is promised to {len(promised)} more.",
-        preempted_by=[
-            episode(decision, victim)
-            for decision in evidence.decisions
-            for victim in decision.get("victims", ())
-            if victim.get("node") == target.name
-        ],
+        preempted_by=evictions_on(target.name, evidence),
     )
     if cordoned:
         answer.details.append(
@@ -48,7 +45,3 @@ def explain_node(
         )
     answer.details += [f"Promised to {key_of(p)}." for p in promised[:SHOWN]]
     return answer
-
-
-def _ended(pod: Mapping[str, Any]) -> bool:
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.explain.advice import advice
-from reprieve.explain.answer import Episode, Explanation
+from reprieve.explain.answer import Explanation
 from reprieve.explain.evidence import Evidence, Target, condition
+from reprieve.explain.witnesses import evictions_by, evictions_of_workload
 from reprieve.objects.meta import Document
 
 
@@ -14,7 +15,7 @@ def explain_workload(
     target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Explanation:
     workload = evidence.find("Workload", target.key)
-    episodes = _evictions(target.key, workload, evidence)
+    episodes = evictions_of_workload(target.key, workload, evidence)
     if workload is None:
         gone = f"Workload {target.key} is gone" if episodes else f"There is no workload {target.key}"
         return Explanation(for_=str(target), state="gone", sentence=f"{gone}.", preempted_by=episodes)
@@ -24,7 +25,7 @@ def explain_workload(
         state=state,
         sentence=sentence,
         preempted_by=episodes,
-        preempted=list(evidence.evictions_for(str(target))),
+        preempted=evictions_by(str(target), evidence),
     )
     gate = condition(workload, "BlockedOnPreemptionGates")
     if gate.get("status") == "True":
@@ -55,16 +56,3 @@ def _state(target: Target, workload: Document) -> tuple[str, str]:
         return "stopped", f"{name} is deactivated (spec.active: false)."
     reason = reserved.get("message") or "it has not been looked at yet"
     return "waiting", f"{name} waits for quota: {reason}"
-
-
-def _evictions(key: str, workload: Document | None, evidence: Evidence) -> list[Episode]:
-    from_records = list(evidence.evictions_of(key))
-    preempted = condition(workload, "Preempted")
-    if from_records or preempted.get("status") != "True":
-        return from_records
-    reason = f"{preempted.get('reason', '')}: {preempted.get('message', '')}".strip(": ")
-    return [
-        Episode(
-            victim=key, time=str(preempted.get("lastTransitionTime", "")), reason=reason, source="condition"
-        )
-    ]

@@ -42,4 +42,14 @@ def read(pod: Pod) -> Mark | None:
     if condition is None or condition.status != "True" or condition.reason != REASON:
         return None
     found = _TEXT.match(condition.message)
-    return found and Mark(found["scheduler"], f"{_KINDS[found['kind']]}/{found['key']}")
+    return found and Mark(found["scheduler"], _preemptor(found))
+
+
+def preemptor_in(text: str) -> str | None:
+    """The preemptor that a mark's message names, as `KIND/NAMESPACE/NAME`; kube-scheduler's messages name none."""
+    found = _TEXT.match(text)
+    return found and _preemptor(found)
+
+
+def _preemptor(found: re.Match[str]) -> str:
+    return f"{_KINDS[found['kind']]}/{found['key']}"

@@ -1,0 +1,86 @@
+"""What the asker may not see is not shown, and what is missing does not make the answer wrong."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from reprieve.explain import explain
+from reprieve.explain.collect import from_cluster
+from reprieve.explain.evidence import Target
+from reprieve.explain.redaction import HIDDEN, namespaces_of, without
+from reprieve.kube import NODES, PODS, ApiError, Resource
+from reprieve.kube.client import Listing
+from tests.explain.test_storm import NOW
+
+RECORD: dict[str, Any] = {
+    "id": "1",
+    "time": "2026-11-15T20:59:00Z",
+    "for": "PodGroup/ml/train",
+    "outcome": "preempts",
+    "placements": {"ml/train-0": "n"},
+    "victims": [
+        {"pod": "data/crunch-0", "unit": "Pod/data/crunch-0", "node": "n", "reason": "short for ml/train-0"},
+        {"pod": "secret/x", "unit": "Pod/secret/x", "node": "n", "reason": "in the way"},
+    ],
+    "reprieved": [
+        {"unit": "Pod/vault/y", "nodes": ["n"], "priority": 1, "reason": "fits next to ml/train-0"}
+    ],
+    "budgets": [{"budget": "bank/z", "allowed": 0, "victims": 0, "sentence": "bank/z allows none"}],
+    "alternatives": [{"title": "on node m", "victims": ["Pod/crypt/w"]}],
+    "reasons": ["It fits.", "Nobody of secret/x stays."],
+    "cost": {"pods": 2},
+    "sentence": "PodGroup/ml/train gets 1 pod on n; data/crunch-0 and secret/x make way.",
+}
+
+
+def test_every_place_that_names_something_is_looked_at():
+    assert namespaces_of(RECORD) == {"ml", "data", "secret", "vault", "bank", "crypt"}
+
+
+@pytest.mark.parametrize("namespace", ["secret", "vault", "bank", "crypt", "ml"])
+def test_no_trace_of_a_hidden_namespace_is_left(namespace: str):
+    shown = msgspec.json.encode(without(RECORD, {namespace})).decode()
+    assert f"{namespace}/" not in shown
+    assert "data/crunch-0" in shown
+
+
+def test_a_hidden_preemptor_is_something_you_may_not_see():
+    assert without(RECORD, {"ml"})["for"] == HIDDEN
+
+
+def test_a_namespace_whose_name_ends_like_a_hidden_one_is_shown():
+    assert "data/crunch-0" in without(RECORD, {"ta"})["sentence"]
+
+
+class OnlyOneNamespace:
+    """An API server that lets its caller see pods of one namespace, and no nodes."""
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+
+    async def served(self, resource: Resource) -> Resource | None:
+        return resource if resource in (PODS, NODES) else None
+
+    async def listing(self, resource: Resource, namespace: str = "") -> Listing:
+        if namespace != self._namespace:
+            raise ApiError(403, "Forbidden", "no")
+        pod = {"metadata": {"name": "mine", "namespace": namespace}, "spec": {"containers": []}}
+        return Listing([pod], "1")
+
+    async def request(self, method: str, path: str, *, body: bytes, content_type: str) -> bytes:
+        assert path.endswith("selfsubjectaccessreviews")
+        wanted = msgspec.json.decode(body)["spec"]["resourceAttributes"]["namespace"]
+        return msgspec.json.encode({"status": {"allowed": wanted == self._namespace}})
+
+
+async def test_who_sees_one_namespace_gets_that_one_and_is_told_what_is_missing():
+    client: Any = OnlyOneNamespace("data")
+    evidence = await from_cluster(client, Target("pod/data/mine"), [RECORD])
+    assert evidence.partial
+    answer = explain("pod/data/mine", evidence, NOW)
+    assert "cannot be said from what you may see" in answer.would_help[0]
+    assert "pods of the whole cluster: you may not list them" in answer.not_shown
+    assert "decisions about pods in 5 namespaces: you may not read pods there" in answer.not_shown
+    victim = explain("pod/data/crunch-0", evidence, NOW)
+    assert victim.sentence == f"Pod data/crunch-0 is gone: it was preempted by {HIDDEN}."

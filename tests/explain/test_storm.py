@@ -1,0 +1,181 @@
+"""In the middle of a preemption and after it, with every kind of witness."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from reprieve.explain import Evidence, explain
+from reprieve.explain.telling import told
+from tests.explain.test_explain import decision, node, pod, scheduled_false
+
+NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
+LEAVING = {"deletionTimestamp": "2026-11-15T20:59:00Z"}
+GROUP = {
+    "apiVersion": "scheduling.k8s.io/v1beta1",
+    "kind": "PodGroup",
+    "metadata": {"name": "train", "namespace": "ml"},
+    "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 10},
+}
+
+
+def mark(by: str) -> list[dict[str, Any]]:
+    message = f"reprieve: preempting to accommodate a higher priority podgroup {by} (priority 1000): no room"
+    return [
+        {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": message}
+    ]
+
+
+def preempted_event(victim: str, by: str, note: str) -> dict[str, Any]:
+    kind, namespace, name = by.split("/")
+    return {
+        "reason": "Preempted",
+        "note": note,
+        "regarding": {"kind": "Pod", "namespace": "ml", "name": victim},
+        "related": {"kind": kind, "namespace": namespace, "name": name},
+        "eventTime": "2026-11-15T20:58:00.123456Z",
+    }
+
+
+def test_a_group_whose_pods_are_all_leaving_does_not_run():
+    pods = [
+        pod(f"t-{i}", node="n", group="train", metadata=LEAVING, conditions=mark("ml/big")) for i in range(2)
+    ]
+    answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
+    assert answer.state == "leaving"
+    assert answer.sentence.startswith(
+        "PodGroup ml/train is leaving with 2 pods: it was preempted by PodGroup/ml/big"
+    )
+    assert [told.source for told in answer.preempted_by] == ["condition", "condition"]
+
+
+def test_a_group_that_loses_one_pod_says_so_and_still_runs():
+    pods = [pod("t-0", node="n", group="train"), pod("t-1", node="n", group="train", metadata=LEAVING)]
+    answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
+    assert answer.state == "running"
+    assert "runs with 1 pods, 2 at once needed; 1 more is leaving." in answer.sentence
+
+
+def test_a_group_that_is_done_has_ended():
+    pods = [pod(f"t-{i}", node="n", group="train", phase="Succeeded") for i in range(2)]
+    answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
+    assert (answer.state, answer.sentence) == ("finished", "PodGroup ml/train has ended: 2 pods are done.")
+
+
+def test_whoever_was_promised_a_place_is_told_whose_leaving_it_waits_for():
+    objects = [
+        node("n", "2"),
+        GROUP,
+        pod("low", node="n", cpu="2", metadata=LEAVING, phase="Running"),
+        pod("t-0", group="train", cpu="1", priority=10, nominatedNodeName="n"),
+        pod("t-1", group="train", cpu="1", priority=10, nominatedNodeName="n"),
+    ]
+    for target in ("podgroup/ml/train", "pod/ml/t-0"):
+        answer = explain(target, Evidence(objects), NOW)
+        assert answer.waits_for == ["ml/low to leave n (asked at 2026-11-15T20:59:00Z)"]
+        assert answer.would_help[0].startswith("Only time: the places are promised.")
+
+
+def test_an_event_alone_tells_by_whom_where_and_why():
+    note = "Preempted by podgroup ml/train (29ef-510b) on node n: it was the least important"
+    answer = explain("pod/ml/low", Evidence([], [preempted_event("low", "PodGroup/ml/train", note)]), NOW)
+    assert (
+        answer.sentence
+        == "Pod ml/low is gone: it was preempted by PodGroup/ml/train (it was the least important)."
+    )
+    assert (answer.preempted_by[0].node, answer.preempted_by[0].source) == ("n", "event")
+
+
+def test_an_event_of_kube_scheduler_names_no_reason_and_none_is_made_up():
+    event = preempted_event("low", "Pod/ml/high", "Preempted by pod 29ef-510b on node n")
+    answer = explain("pod/ml/low", Evidence([], [event]), NOW)
+    assert answer.sentence == "Pod ml/low is gone: it was preempted by Pod/ml/high."
+
+
+def test_without_records_events_tell_whom_a_unit_and_a_node_lost():
+    event = preempted_event("low", "PodGroup/ml/train", "Preempted by podgroup ml/train (1) on node n: why")
+    evidence = Evidence([GROUP, node("n", "2"), pod("t-0", node="n", group="train")], [event])
+    for target in ("podgroup/ml/train", "pod/ml/t-0"):
+        assert [each.victim for each in explain(target, evidence, NOW).preempted] == ["ml/low"]
+    assert [each.victim for each in explain("node/n", evidence, NOW).preempted_by] == ["ml/low"]
+
+
+def test_a_victim_that_record_and_event_tell_of_is_told_once():
+    event = preempted_event("low", "PodGroup/ml/train", "Preempted by podgroup ml/train (1) on node n: why")
+    evidence = Evidence([GROUP], [event], [decision("PodGroup/ml/train", "ml/low")])
+    assert [each.source for each in explain("podgroup/ml/train", evidence, NOW).preempted] == ["record"]
+
+
+def test_a_pod_that_is_too_large_for_every_node_is_told_so():
+    huge = pod("huge", cpu="64", priority=10, conditions=scheduled_false("0/1 nodes are available"))
+    answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
+    assert answer.would_help[-1] == (
+        "It asks for 64 cpu, and no node has more than 2 (n): ask for less, or add a larger node."
+    )
+
+
+def test_a_pod_that_may_preempt_nobody_is_told_which_priority_would_do():
+    objects = [
+        node("n", "4"),
+        pod("equal", node="n", cpu="3", priority=10, phase="Running"),
+        pod("meek", cpu="2", priority=10, conditions=scheduled_false("0/1 nodes are available")),
+    ]
+    assert explain("pod/ml/meek", Evidence(objects), NOW).would_help[-2:] == [
+        "With a priority above 10 it would find room: Pod/ml/equal would make way.",
+        "It needs 2 cpu free on one node; the most there is now is 1 (n).",
+    ]
+
+
+def test_a_group_is_told_which_priority_would_do():
+    objects = [
+        node("n", "2"),
+        GROUP,
+        pod("busy", node="n", cpu="2", priority=50, phase="Running"),
+        *(pod(f"t-{i}", group="train", cpu="1", priority=10) for i in range(2)),
+    ]
+    lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
+    assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
+
+
+def test_who_may_not_see_everything_gets_no_advice_that_could_be_wrong():
+    alone = pod("a", cpu="1", conditions=scheduled_false("0/1 nodes are available"))
+    answer = explain("pod/ml/a", Evidence([node("n", "2"), alone], partial=True), NOW)
+    assert len(answer.would_help) == 1
+    assert "cannot be said from what you may see" in answer.would_help[0]
+
+
+def test_what_one_decision_did_to_many_is_told_once():
+    record = decision("PodGroup/ml/train", "ml/a")
+    record["victims"] += [{**record["victims"][0], "pod": "ml/b", "node": "m"}]
+    record["victims"] += [{**record["victims"][0], "pod": "ml/c", "reason": "in the way"}]
+    record["time"] = "2026-11-15T20:59:00.936416Z"
+    record["cost"] = {"budgetViolations": 0, "highestPriority": 10, "units": 2, "pods": 3}
+    lines = told(explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW).preempted, "victim")
+    assert lines == [
+        "ml/a, ml/b at 2026-11-15T20:59:00Z on m, n: lowest priority",
+        "ml/c at 2026-11-15T20:59:00Z on n: in the way"
+        "\n      cost: highest priority 10, 2 units, 3 pods\n      instead: on node m: Pod/ml/y would make way",
+    ]
+
+
+def test_of_a_node_both_sides_are_told():
+    answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
+    assert told(answer.preempted_by, "both")[0].startswith("ml/b for Pod/ml/a at 2026-11-15T20:59:00Z on n: ")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_preempted_workload_names_who_got_its_quota_if_that_may_be_seen(known: bool):
+    def workload(name: str, **status: Any) -> dict[str, Any]:
+        metadata = {"name": name, "namespace": "ml", "uid": f"uid-{name}"}
+        return {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "Workload",
+            "metadata": metadata,
+            "status": status,
+        }
+
+    message = "Preempted to accommodate a workload (UID: uid-big, JobUID: x) due to prioritization in the ClusterQueue"
+    preempted = {"type": "Preempted", "status": "True", "reason": "InClusterQueue", "message": message}
+    objects = [workload("small", conditions=[preempted]), *([workload("big")] if known else [])]
+    answer = explain("workload/ml/small", Evidence(objects, partial=True), NOW)
+    assert answer.preempted_by[0].by == ("Workload/ml/big" if known else "")
