@@ -1,4 +1,4 @@
-"""The tables of fields are complete: whatever a document, a record or the metrics endpoint has is on its page."""
+"""The tables of fields are complete: whatever a document or a record has is on its page."""
 
 import re
 from collections.abc import Iterable
@@ -7,21 +7,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from prometheus_client import CollectorRegistry
 
 import reprieve
-from reprieve.config import Configuration
-from reprieve.controllers.fleet.telling import Telling as FleetTelling
-from reprieve.controllers.quota.telling import Telling as QuotaTelling
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.views import cluster_view
 from reprieve.explain.answer import Episode, Explanation
 from reprieve.objects.documents import read_documents
 from reprieve.preemption.plan import Alternative, BudgetUse, Cost, Plan, Reprieved, Victim
-from reprieve.quota.rules import Rules
-from reprieve.quota.state import Quota
 from reprieve.records import Decision
-from reprieve.scheduler.metrics import Metrics
 from reprieve.whatif.compare import compare
 from reprieve.whatif.fleet import plan_fleet
 from tests.docs.pages import EXAMPLES, ROOT
@@ -91,16 +84,3 @@ def test_every_field_of_a_comparison_is_described() -> None:
 def test_every_field_of_the_pages_state_is_described() -> None:
     view = cluster_view(Inventory(), 0, NOW)
     assert missing("formats.md", [*view, *view["summary"], "quota", "fleet"]) == []
-
-
-def test_every_metric_is_described() -> None:
-    registry = CollectorRegistry()
-    Metrics(registry)
-    QuotaTelling(Quota(Rules.of(Configuration.load(None))), None, registry, lambda: NOW)
-    FleetTelling(None, registry)
-    pages = ("metrics.md", "quota-controller.md", "troubleshooting.md")
-    text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
-    shorthand = text.replace("_execution_total`, `…", "")  # two names that differ only in their last word
-    names = [f"{m.name}_total" if m.type == "counter" else m.name for m in registry.collect()]
-    assert len(names) > 20
-    assert [name for name in names if name not in text + shorthand] == []
