@@ -1,7 +1,7 @@
 """Random days of a cluster: pods, gangs and nodes come and go, calls fail or take long, the scheduler is restarted.
 
-At every moment: no node holds more than it has, nobody is evicted without need. When everything has calmed down: whoever still waits
-cannot be helped, gangs run whole or not at all, and groups in mode *all* are there whole or gone.
+At every moment: no node holds more than it has. When everything has calmed down: whoever still waits cannot be helped, gangs run whole
+or not at all or say what they lack, groups in mode *all* are there whole or gone, and nobody who stays carries a mark.
 """
 
 import os
@@ -11,30 +11,42 @@ import pytest
 
 from reprieve.config import Configuration
 from reprieve.preemption import decide
-from reprieve.scheduler.actions import Bind, Preempt
+from reprieve.scheduler.actions import Bind, Preempt, Release
 from tests.scheduler.world import World, group, node, pod
 
 DAYS = int(40 * max(1.0, float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))))
+
+
+class Gang:
+    """What was asked for. A controller keeps as many pods as it should have, if it has one."""
+
+    def __init__(self, name: str, size: int, cpu: int, priority: int, owned: bool) -> None:
+        self.name, self.size, self.cpu, self.priority, self.owned = name, size, cpu, priority, owned
+        self.made = 0
+        self.struck = False
+        """It lost a pod together with its node."""
 
 
 class Day:
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
         self.world = World(graceful=True)
+        self.gangs: dict[str, Gang] = {}
         self.count = 0
         self._restrain()
 
     def _restrain(self) -> None:
         """Some calls take long: the test decides later how they end."""
-        self.world.hold = lambda action: isinstance(action, Bind | Preempt) and self.dice.random() < 0.4
+        slow = Bind | Preempt | Release
+        self.world.hold = lambda action: isinstance(action, slow) and self.dice.random() < 0.4
 
     def name(self, what: str) -> str:
         self.count += 1
         return f"{what}{self.count}"
 
     def step(self) -> None:
-        self.dice.choice([self.node, self.single, self.single, self.gang, self.gang, self.delete, self.drain, self.settle,
-                          self.end, self.end, self.wait, self.restart])()  # fmt: skip
+        self.dice.choice([self.node, self.single, self.single, self.gang, self.gang, self.delete, self.drain, self.lose, self.settle,
+                          self.end, self.end, self.wait, self.restart, self.control])()  # fmt: skip
         self.world.run()
         self.check()
 
@@ -47,33 +59,61 @@ class Day:
     def gang(self) -> None:
         name, size, priority = self.name("g"), self.dice.randint(1, 4), self.dice.choice([0, 5, 10])
         self.world.add(group(name, size, priority, whole=self.dice.random() < 0.5))
-        cpu = self.dice.randint(1, 3)
-        self.world.add(*(pod(f"{name}-{i}", cpu, priority, group=name) for i in range(size)))
+        self.gangs[name] = gang = Gang(
+            name, size, self.dice.randint(1, 3), priority, self.dice.random() < 0.6
+        )
+        self.make(gang, size)
+
+    def make(self, gang: Gang, count: int) -> None:
+        for _ in range(count):
+            gang.made += 1
+            self.world.add(
+                pod(f"{gang.name}-{gang.made}", gang.cpu, gang.priority, group=gang.name, owned=gang.owned)
+            )
+
+    def members(self, gang: Gang) -> list[dict]:
+        return [
+            document
+            for (kind, name), document in self.world.documents.items()
+            if kind == "Pod" and name.startswith(f"{gang.name}-")
+        ]
+
+    def control(self) -> None:
+        """Controllers replace the pods they lost."""
+        for gang in self.gangs.values():
+            if gang.owned:
+                self.make(gang, gang.size - len(self.members(gang)))
 
     def delete(self) -> None:
         if singles := [key[1] for key in self.world.documents if key[0] == "Pod" and "-" not in key[1]]:
             self.world.remove("Pod", self.dice.choice(singles))
 
     def drain(self) -> None:
-        """Not while a gang is being bound: a node that goes and a crash at once can leave one that nobody can finish."""
-        if any(isinstance(action, Bind) for action in self.world.held):
-            return
         if nodes := [key[1] for key in self.world.documents if key[0] == "Node"]:
             name = self.dice.choice(nodes)
             cordoned = self.world.documents["Node", name].get("spec", {}).get("unschedulable", False)
             self.world.change("Node", name, spec={"unschedulable": not cordoned})
 
+    def lose(self) -> None:
+        """A node goes; its pods follow when they are collected (`end`)."""
+        nodes = [key[1] for key in self.world.documents if key[0] == "Node"]
+        if len(nodes) > 3:
+            self.world.remove("Node", self.dice.choice(nodes))
+
     def settle(self) -> None:
-        """What was held ends, well or badly. Bindings of a gang are repeated until they happen, so they end well."""
+        """What was held ends, well or badly."""
         if self.dice.random() < 0.3:
-            held = self.world.held
-            self.world.held = [action for action in held if not (isinstance(action, Bind) and action.insist)]
             self.world.fail("503")
-            self.world.held = [action for action in held if isinstance(action, Bind) and action.insist]
         self.world.release()
 
     def end(self) -> None:
         self.world.end()
+        for (kind, name), document in list(self.world.documents.items()):
+            where = document["spec"].get("nodeName") if kind == "Pod" else None
+            if where and ("Node", where) not in self.world.documents:
+                self.world.remove("Pod", name)
+                if (gang := self.gangs.get(name.partition("-")[0])) is not None:
+                    gang.struck = True
 
     def wait(self) -> None:
         self.world.now += self.dice.choice([1, 10, 400])
@@ -89,7 +129,7 @@ class Day:
             if kind == "Node"
         }
         for (kind, _), document in self.world.documents.items():
-            if kind == "Pod" and (where := document["spec"].get("nodeName")):
+            if kind == "Pod" and (where := document["spec"].get("nodeName")) in room:
                 room[where] -= int(document["spec"]["containers"][0]["resources"]["requests"]["cpu"])
         assert min(room.values(), default=0) >= 0, "a node holds more than it has"
 
@@ -98,12 +138,33 @@ class Day:
         self.world.hold = lambda action: False
         for _ in range(12):
             self.world.release()
-            self.world.end()
+            self.end()
+            self.control()
             self.world.perform(self.world.core.recover())
             self.world.run()
-            self.world.end()
+            self.end()
             self.world.wait(400)
         self.check()
+
+    def judge(self, gang: Gang) -> None:
+        """Whole or not at all; or once complete; or bare, and then it says what it lacks."""
+        placed = sum(1 for document in self.members(gang) if document["spec"].get("nodeName"))
+        told = self.world.condition("PodGroup", gang.name, "PodGroupInitiallyScheduled")
+        once_complete = told is not None and told["status"] == "True"
+        if placed in (0, gang.size):
+            return
+        mode = self.world.documents["PodGroup", gang.name]["spec"]["disruptionMode"]
+        if once_complete:
+            assert "all" not in mode or gang.owned or gang.struck, f"{gang.name} was left half evicted"
+            return
+        assert not gang.owned, f"{gang.name} was left half placed: {placed} of {gang.size}"
+        if len(self.members(gang)) >= gang.size:
+            lack = self.world.condition("PodGroup", gang.name, "reprieve.dev/Incomplete")
+            assert lack is not None
+            assert lack["status"] == "True"
+            assert lack["message"].startswith(
+                f"{placed} of {gang.size} pods are bound and {gang.size - placed} more ha"
+            )
 
 
 @pytest.mark.parametrize("seed", range(DAYS))
@@ -119,12 +180,8 @@ def test_a_random_day_ends_well(seed):
         assert plan.outcome == "unschedulable", (
             f"{unit.key} is {unit.state.value} and could be helped: {plan.outcome}"
         )
-    gangs: dict[str, list[bool]] = {}
-    for (kind, _), document in world.documents.items():
-        if kind == "Pod" and (link := document["spec"].get("schedulingGroup")):
-            gangs.setdefault(link["podGroupName"], []).append(bool(document["spec"].get("nodeName")))
-    for name, placed in gangs.items():
-        spec = world.documents["PodGroup", name]["spec"]
-        size = spec["schedulingPolicy"]["gang"]["minCount"]
-        if "all" in spec["disruptionMode"]:
-            assert sum(placed) in (0, size), f"{name} was left half placed or half evicted"
+    for gang in day.gangs.values():
+        day.judge(gang)
+    for kind, name in world.documents:
+        mark = world.condition("Pod", name, "DisruptionTarget") if kind == "Pod" else None
+        assert mark is None or mark["status"] == "False", f"{name} stays and carries a mark"

@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.kube import JOBS
-from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
+from tests.scheduler.live import NODES, POD_GROUPS, PODS, cluster, group, node, pod, scheduling
 
 
 @pytest.mark.parametrize("preemptor", ["pod", "gang"])
@@ -81,6 +81,32 @@ async def test_no_victim_is_touched_for_a_gang_that_cannot_fit():
         await scheduler.shell.idle()
         assert len(live.bound("v")) == 2
         assert not any(p["status"].get("nominatedNodeName") for p in live.pods)
+
+
+async def test_a_gang_left_half_placed_is_released_and_its_job_brings_it_back_whole():
+    """Two of three pods were bound when a node went: with room for three elsewhere the gang must not hold two nodes for ever."""
+    template = pod("unused", "2", group="g")["spec"] | {"restartPolicy": "Never"}
+    job = {
+        "metadata": {"name": "batch", "namespace": "ns"},
+        "spec": {"parallelism": 3, "completions": 3, "backoffLimit": 10, "template": {"spec": template}},
+    }
+    async with cluster(2, 2) as live:
+        await live.create(POD_GROUPS, group("g", 3))
+        await live.create(JOBS, job)
+        await live.until(lambda: len(live.pods) == 3)
+        for number, document in enumerate(live.pods[:2]):
+            metadata = document["metadata"]
+            await live.client.bind("ns", metadata["name"], metadata["uid"], f"n{number:03}")
+        first = set(live.bound())
+        config = {"scheduler": {"incompleteGangTimeout": "1s"}}
+        async with scheduling(live, config) as scheduler:
+            await live.until(lambda: bool(list(scheduler.shell.records.find(outcome="released"))))
+            await live.until(lambda: not live.bound())
+            await live.until(lambda: len(live.pods) == 3)
+            await live.create(NODES, node("n9", 2))
+            await live.until(lambda: len(live.bound()) == 3)
+            assert not first & set(live.bound())
+            assert not list(scheduler.shell.records.find(outcome="preempts"))
 
 
 async def test_victims_that_their_job_makes_anew_wait_and_run_again_when_there_is_room():

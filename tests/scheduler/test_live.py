@@ -85,7 +85,7 @@ class TestBinding:
     async def test_trouble_that_lasts_is_given_up(self):
         live, script, slept = actions(status(500, "InternalError"))
         with pytest.raises(ActionError, match="500"):
-            await live.mark(POD, "x")
+            await live.mark(POD, "PreemptionByScheduler", "x")
         assert len(script.asked) == ATTEMPTS
         assert slept == sorted(slept)
 
@@ -93,7 +93,7 @@ class TestBinding:
 class TestEvicting:
     async def test_the_mark_is_a_strategic_patch_of_the_status_for_this_very_pod(self):
         live, script, _ = actions(ok({}))
-        await live.mark(POD, "reprieve: why")
+        await live.mark(POD, "PreemptionByScheduler", "reprieve: why")
         request = script.asked[0]
         assert request.content_type == "application/strategic-merge-patch+json"
         assert request.path.endswith("/pods/a/status")
@@ -124,7 +124,7 @@ class TestEvicting:
     async def test_marking_what_is_gone_says_so(self):
         live, _, _ = actions(status(404, "NotFound"))
         with pytest.raises(ActionError) as raised:
-            await live.mark(POD, "x")
+            await live.mark(POD, "PreemptionByScheduler", "x")
         assert raised.value.gone
 
     async def test_a_reprieve_turns_the_mark_off(self):

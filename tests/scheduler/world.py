@@ -5,6 +5,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.objects.decode import decode
+from reprieve.objects.times import format_time
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -12,12 +13,15 @@ from reprieve.scheduler.actions import (
     Emit,
     Nominate,
     Preempt,
+    Release,
     Reprieve,
     SetGroupCondition,
     SetPodCondition,
 )
 from reprieve.scheduler.core import Core, Cycle
+from reprieve.scheduler.incomplete import RELEASED
 from reprieve.scheduler.marks import CONDITION, REASON
+from reprieve.scheduler.room import instant
 
 Document = dict[str, Any]
 GONE: Document = {"metadata": {"deletionTimestamp": ""}}
@@ -31,7 +35,14 @@ def node(name: str, cpu: int = 4, **labels: str) -> Document:
 
 
 def pod(
-    name: str, cpu: int = 1, priority: int = 0, *, group: str = "", on: str = "", **spec: Any
+    name: str,
+    cpu: int = 1,
+    priority: int = 0,
+    *,
+    group: str = "",
+    on: str = "",
+    owned: bool = False,
+    **spec: Any,
 ) -> Document:
     body: Document = {
         "schedulerName": "reprieve", "priority": priority,
@@ -41,7 +52,12 @@ def pod(
         body["schedulingGroup"] = {"podGroupName": group}
     if on:
         body["nodeName"] = on
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "spec": body}
+    metadata: Document = {"name": name, "namespace": "ns"}
+    if owned:
+        metadata["ownerReferences"] = [
+            {"kind": "Job", "name": "j", "uid": "u", "apiVersion": "batch/v1", "controller": True}
+        ]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": body}
 
 
 def group(name: str, minimum: int | None = None, priority: int = 0, *, whole: bool = False) -> Document:
@@ -143,6 +159,9 @@ class World:
             elif isinstance(action, Preempt):
                 errors = {victim.pod.key: error for victim in action.victims}
                 self.perform(self.core.evicted(action, errors, self.now))
+            elif isinstance(action, Release):
+                errors = {member.pod.key: error for member in action.pods}
+                self.perform(self.core.released(action, errors, self.now))
 
     def _perform(self, action: Action) -> None:
         match action:
@@ -163,6 +182,12 @@ class World:
                 for victim in action.victims:
                     self.delete(victim.pod.name)
                 self.perform(self.core.evicted(action, {}, self.now))
+            case Release():
+                for member in action.pods:
+                    self.mark(member.pod.name, action.message, reason=RELEASED)
+                for member in action.pods:
+                    self.delete(member.pod.name)
+                self.perform(self.core.released(action, {}, self.now))
             case Nominate(pod=ref, node=where) if ("Pod", ref.name) in self.documents:
                 self.change("Pod", ref.name, status={"nominatedNodeName": where})
             case Reprieve(pod=ref):
@@ -176,8 +201,8 @@ class World:
             case Emit():
                 self.events.append(action)
 
-    def mark(self, name: str, message: str, truth: str = "True") -> None:
-        self._condition("Pod", name, CONDITION, truth, REASON, message)
+    def mark(self, name: str, message: str, truth: str = "True", reason: str = REASON) -> None:
+        self._condition("Pod", name, CONDITION, truth, reason, message)
 
     def delete(self, name: str) -> None:
         if ("Pod", name) not in self.documents:
@@ -191,8 +216,17 @@ class World:
     def _condition(self, kind: str, name: str, type: str, truth: str, reason: str, message: str) -> None:
         if (kind, name) not in self.documents:
             return
+        before = self.condition(kind, name, type)
         kept = [each for each in self.conditions(kind, name) if each["type"] != type]
-        new = {"type": type, "status": truth, "reason": reason, "message": message}
+        same = before is not None and before["status"] == truth
+        since = before["lastTransitionTime"] if same else format_time(instant(self.now))
+        new = {
+            "type": type,
+            "status": truth,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": since,
+        }
         self.change(kind, name, status={"conditions": [*kept, new]})
 
     # What the tests ask

@@ -109,6 +109,8 @@ class Scheduler(Section):
     max_backoff: Duration = Duration(10)
     max_unschedulable: Duration = Duration(300)
     """After this long an unschedulable pod is tried again although nothing happened."""
+    incomplete_gang_timeout: Duration = Duration(300)
+    """A gang that was bound in part and cannot be completed for this long has its bound pods released; 0: never."""
     leader_election: LeaderElection = LeaderElection()
 
 

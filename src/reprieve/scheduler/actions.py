@@ -81,6 +81,16 @@ class Preempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """Mark, then delete, the bound pods of a gang that cannot be completed (`incomplete.py`)."""
+
+    unit: str
+    group: Ref
+    pods: tuple[Evicted, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reprieve:
     """Take the mark off a pod that was to be evicted and is not."""
 
@@ -119,7 +129,9 @@ class Emit:
     related: Ref | None = None
 
 
-Action = Bind | BindGang | Nominate | Preempt | Reprieve | SetPodCondition | SetGroupCondition | Emit
+Action = (
+    Bind | BindGang | Nominate | Preempt | Release | Reprieve | SetPodCondition | SetGroupCondition | Emit
+)
 
 
 class ActionError(Exception):
@@ -137,7 +149,7 @@ class Actions(Protocol):
 
     async def nominate(self, nomination: Nominate) -> None: ...
 
-    async def mark(self, victim: Ref, message: str) -> None: ...
+    async def mark(self, victim: Ref, reason: str, message: str) -> None: ...
 
     async def delete(self, victim: Ref) -> None: ...
 
@@ -168,8 +180,8 @@ class Recorded:
     async def nominate(self, nomination: Nominate) -> None:
         self._note("nominate", nomination.pod.key, nomination.node)
 
-    async def mark(self, victim: Ref, message: str) -> None:
-        self._note("mark", victim.key, message)
+    async def mark(self, victim: Ref, reason: str, message: str) -> None:
+        self._note("mark", victim.key, f"{reason}: {message}")
 
     async def delete(self, victim: Ref) -> None:
         self._note("delete", victim.key)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reprieve.scheduler import marks, recovery, status, wakeups
-from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Reprieve
+from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Release, Reprieve
 from reprieve.scheduler.feasibility import leaving_from
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
@@ -57,11 +57,17 @@ class Aftermath:
             memory.settle(unit, now, failed=failed)
         elif unit is None:
             memory.refresh(key, now)
+        return self._complete(key)
+
+    def _complete(self, key: str) -> list[Action]:
+        """A group that has all it needs says so, once and for ever: nothing of it is half placed any more."""
+        memory = self._memory
         group = memory.room.group(key)
-        if group is None or memory.room.placed(key) < group.min_count:
+        if group is None or key in memory.binding or len(memory.room.staying(key)) < group.min_count:
             return []
+        memory.room.note_complete(group)
         condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "True", "Scheduled", "")
-        return [condition] if condition else []
+        return [*([condition] if condition else []), *memory.begun.over(key)]
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
         """The calls of a preemption ended. With errors the promise is taken back and the unit queued again; what was begun of a
@@ -78,6 +84,18 @@ class Aftermath:
         else:
             self._through(unit, preemption, now)
         return [*actions, *self._spoil(errors, now), *self.recover()] if errors else actions
+
+    def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
+        """The calls of a release ended. With errors the gang is tried again, and then released again."""
+        memory = self._memory
+        unit, preemption = memory.queue.units.get(release.unit), memory.preemptions.get(release.unit)
+        if unit is None or preemption is None:
+            memory.preemptions.end(release.unit)
+        elif errors:
+            return self._give_up(unit, now)
+        else:
+            self._through(unit, preemption, now)
+        return [*memory.begun.over(release.unit)]
 
     def _through(self, unit: Unit, preemption: Preemption, now: float) -> None:
         """Every call succeeded: wait for the victims to end, unless they have."""
@@ -119,7 +137,19 @@ class Aftermath:
             if preemptor not in memory.preemptions and memory.stands(preemptor):
                 memory.preemptions.start(preemptor, leaving, calling=False)
                 memory.queue.units[preemptor].patient = True
-        return actions
+        return [*actions, *self._recover_gangs()]
+
+    def _recover_gangs(self) -> list[Action]:
+        """What a predecessor did not come to say: gangs that are complete, or incomplete no more."""
+        memory = self._memory
+        actions: list[Action] = []
+        for key, group in memory.room.gangs():
+            if key not in memory.binding:
+                if not memory.room.once_complete(group):
+                    actions += self._complete(key)
+                actions += memory.begun.over(key)
+        saved = (pod for pod in memory.begun.saved() if not memory.preemptions.includes(pod.key))
+        return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
 
     def _counted_on(
         self, found: dict[str, recovery.Marked], verdict: recovery.Verdict
@@ -143,9 +173,9 @@ class Aftermath:
             going = {key: memory.pod_ref(key).uid for key in leaving_from(memory.cluster, node)}
             going |= leaving.get(node, {})
             for row in rows if going else ():
-                pod = memory.room.pods.get(memory.cluster.pods.keys[row])
-                if pod is not None:
-                    waited_for.setdefault(unit_of(pod), {}).update(going)
+                waiting = memory.room.pods.get(memory.cluster.pods.keys[row])
+                if waiting is not None:
+                    waited_for.setdefault(unit_of(waiting), {}).update(going)
         return waited_for
 
     def _finish(self, preemptor: str, leaving: dict[str, str], victims: list[Evicted]) -> Preempt:

@@ -8,6 +8,7 @@ comes back. The live shell, tests and the simulator drive the same object:
     while (cycle := core.cycle(now)): …        decide on the next unit; perform cycle.actions
     core.bound(bind, error, now)               how each binding ended
     core.evicted(preempt, errors, now)         how each preemption's calls ended
+    core.released(release, errors, now)        how each release's calls ended
 
 State that matters is in the API objects: bindings, nominations, marks on victims.
 """
@@ -17,7 +18,7 @@ from typing import Any
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.preemption import decide
-from reprieve.scheduler.actions import Action, Bind, Preempt
+from reprieve.scheduler.actions import Action, Bind, Preempt, Release
 from reprieve.scheduler.aftermath import Aftermath
 from reprieve.scheduler.cycles import Cycle, Cycles, Decide
 from reprieve.scheduler.intake import Intake
@@ -65,6 +66,9 @@ class Core:
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
         return self._aftermath.evicted(preempt, errors, now)
+
+    def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
+        return self._aftermath.released(release, errors, now)
 
     def recover(self) -> list[Action]:
         return self._aftermath.recover()

@@ -8,12 +8,16 @@ preempts nobody else: what others' victims left for is not taken by someone who 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.preemption import Plan
+from reprieve.preemption.plan import Victim
 from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt
+from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
 from reprieve.scheduler.feasibility import holds, making_way
+from reprieve.scheduler.incomplete import INCOMPLETE, Shortfall, message
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import State, Unit
@@ -30,7 +34,7 @@ class Cycle:
 
     unit: str
     outcome: str
-    """scheduled, preempts, waits, unschedulable or error."""
+    """scheduled, preempts, waits, unschedulable, released or error."""
     reasons: list[str]
     pods: int
     actions: list[Action] = field(default_factory=list)
@@ -184,14 +188,49 @@ class Cycles:
         return Cycle(unit.key, "waits", [reason], len(unit.pods), plan=plan)
 
     def _reject(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
+        memory, text, due = self._memory, _message(plan), None
         unit.patient = False
-        self._memory.preemptions.end(unit.key)
-        promised = self._memory.promises.holders(unit.pods)
-        if promised and not making_way(self._memory.cluster, promised.values()):
-            given_up = [*given_up, *self._memory.withdraw(unit.key, unit.pods)]
-        actions = [*given_up, *self._say_waiting(unit, "Unschedulable", _message(plan))]
-        self._memory.queue.rest(unit, now, self._likeness(unit))
-        return Cycle(unit.key, "unschedulable", list(plan.reasons), len(unit.pods), actions, plan)
+        memory.preemptions.end(unit.key)
+        promised = memory.promises.holders(unit.pods)
+        stuck = not promised or not making_way(memory.cluster, promised.values())
+        if promised and stuck:
+            given_up = [*given_up, *memory.withdraw(unit.key, unit.pods)]
+        shortfall = memory.begun.shortfall(unit.key)
+        if shortfall is not None:
+            text = f"{shortfall.sentence(memory.begun.timeout)}: {text}"
+            due = memory.begun.due(unit.key, shortfall, now)
+            if stuck and due is not None and now >= due:
+                return self._release(unit, plan, shortfall, given_up, text)
+        actions = [*given_up, *self._say_waiting(unit, "Unschedulable", text)]
+        actions += self._say_incomplete(unit, shortfall, text)
+        memory.queue.rest(unit, now, self._likeness(unit), due)
+        reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
+        return Cycle(unit.key, "unschedulable", reasons, len(unit.pods), actions, plan)
+
+    def _release(
+        self, unit: Unit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str
+    ) -> Cycle:
+        """The gang cannot be completed: its bound pods go, so that it can be placed as a whole. It waits until they are gone."""
+        memory = self._memory
+        memory.epoch += 1
+        pods, group = memory.begun.members(shortfall), memory.ref(unit.key)
+        memory.preemptions.start(unit.key, {each.pod.key: each.pod.uid for each in pods})
+        unit.patient = True
+        actions = [*given_up, Release(unit.key, group, pods, message(memory.name, unit.key, text))]
+        actions.append(status.releasing(group, text))
+        victims = tuple(
+            Victim(pod=each.pod.key, node=each.node, unit=unit.key, priority=unit.priority, reason=each.reason) for each in pods
+        )  # fmt: skip
+        told = msgspec.structs.replace(plan, victims=victims)
+        evicted = frozenset(shortfall.bound)
+        return Cycle(unit.key, "released", [text], len(unit.pods), actions, told, evicted)
+
+    def _say_incomplete(self, unit: Unit, shortfall: Shortfall | None, text: str) -> list[Action]:
+        group = self._memory.room.group(unit.key)
+        if shortfall is None or group is None:
+            return [*self._memory.begun.over(unit.key)]
+        condition = status.group_condition(group, INCOMPLETE, "True", "Unschedulable", text)
+        return [condition] if condition else []
 
     def _displace(self, unit: Unit, plan: Plan) -> list[Action]:
         """Less important units that were promised these nodes and would no longer fit give their promises up."""

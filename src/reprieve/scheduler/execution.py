@@ -8,12 +8,12 @@ gang are promised before any of its pods is bound.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
 from reprieve.kube.pacing import Clock
-from reprieve.scheduler import status
+from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import (
     Action,
     ActionError,
@@ -21,14 +21,17 @@ from reprieve.scheduler.actions import (
     Bind,
     BindGang,
     Emit,
+    Evicted,
     Nominate,
     Preempt,
     Ref,
+    Release,
     Reprieve,
     SetGroupCondition,
     SetPodCondition,
 )
 from reprieve.scheduler.core import Core
+from reprieve.scheduler.incomplete import RELEASED
 from reprieve.scheduler.lanes import Lanes
 from reprieve.scheduler.metrics import Metrics
 
@@ -68,15 +71,19 @@ class Execution:
                     self._lanes.submit(keys, partial(self._bind_gang, action), limited=False)
                 case Preempt():
                     keys = [each.pod.key for each in action.nominations]
-                    task = self._lanes.submit(keys, partial(self._preempt, action), limited=False)
-                    self._preemptions.add(task)
-                    task.add_done_callback(self._preemptions.discard)
+                    self._evicting(self._lanes.submit(keys, partial(self._preempt, action), limited=False))
+                case Release():
+                    self._evicting(self._lanes.submit((), partial(self._release, action), limited=False))
                 case Nominate() | Reprieve() | SetPodCondition():
                     self._lanes.submit([action.pod.key], partial(self._tell, action))
                 case SetGroupCondition():
                     self._lanes.submit([f"group {action.group.key}"], partial(self._tell, action))
                 case Emit():
                     self._actions.emit(action)
+
+    def _evicting(self, task: asyncio.Task[None]) -> None:
+        self._preemptions.add(task)
+        task.add_done_callback(self._preemptions.discard)
 
     async def preempted(self) -> None:
         """Until the calls of every preemption under way have ended."""
@@ -135,16 +142,28 @@ class Execution:
         errors, _ = await self._each(preempt.nominations, self._actions.nominate)
         if errors:
             return errors
-        errors, gone = await self._each(
-            preempt.victims, lambda victim: self._actions.mark(victim.pod, preempt.message)
-        )
+        told = partial(status.preempted, preemptor=preempt.preemptor)
+        return await self._mark_and_delete(preempt.victims, marks.REASON, preempt.message, told)
+
+    async def _release(self, release: Release) -> None:
+        told = partial(status.released, group=release.group)
+        errors = await self._mark_and_delete(release.pods, RELEASED, release.message, told)
+        if errors:
+            log.warning("%d pods of %s could not be released: %s", len(errors), release.unit, errors)
+        self.perform(self._core.released(release, errors, self._clock()))
+        self._ended()
+
+    async def _mark_and_delete(
+        self, pods: Sequence[Evicted], reason: str, message: str, told: Callable[[Evicted], Emit]
+    ) -> dict[str, str]:
+        errors, gone = await self._each(pods, lambda each: self._actions.mark(each.pod, reason, message))
         if errors:
             return errors
-        staying = [victim for victim in preempt.victims if victim.pod.key not in gone]
-        errors, _ = await self._each(staying, lambda victim: self._actions.delete(victim.pod))
-        for victim in staying:
-            if victim.pod.key not in errors:
-                self._actions.emit(status.preempted(victim, preempt.preemptor))
+        staying = [each for each in pods if each.pod.key not in gone]
+        errors, _ = await self._each(staying, lambda each: self._actions.delete(each.pod))
+        for each in staying:
+            if each.pod.key not in errors:
+                self._actions.emit(told(each))
         return errors
 
     async def _each(

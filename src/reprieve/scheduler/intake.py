@@ -123,6 +123,8 @@ class Intake:
         return None if row is None or self._cluster.pods.node[row] < 0 else self._cluster.class_of(row)
 
     def _note_mark(self, pod: Pod, gone: bool) -> None:
+        if pod.spec.scheduling_group is not None:
+            self._memory.begun.observe(pod, gone)
         mark = None if gone else recovery.marked(pod, self._memory.name)
         if mark is None:
             self._memory.marked.pop(pod.key, None)
@@ -133,6 +135,8 @@ class Intake:
 
     def _group(self, type: str, old: PodGroup | None, group: PodGroup, now: float) -> None:
         unit = f"PodGroup/{group.key}"
+        if type == "DELETED":
+            self._room.forget_group(group)
         self._memory.refresh(unit, now)
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)
@@ -157,6 +161,7 @@ def _same(old: Pod, new: Pod) -> bool:
         and old.metadata.annotations == new.metadata.annotations
         and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
         and old.metadata.uid == new.metadata.uid
+        and old.metadata.owner_references == new.metadata.owner_references
         and (old.status == new.status or _matter(old.status) == _matter(new.status))
     )
 

@@ -80,8 +80,8 @@ class LiveActions:
             status["conditions"] = [_not_scheduled("Unschedulable", nomination.message, self._stamp())]
         await self._patch_status(nomination.pod, status)
 
-    async def mark(self, victim: Ref, message: str) -> None:
-        condition = {"type": marks.CONDITION, "status": "True", "reason": marks.REASON, "message": message}
+    async def mark(self, victim: Ref, reason: str, message: str) -> None:
+        condition = {"type": marks.CONDITION, "status": "True", "reason": reason, "message": message}
         await self._patch_status(victim, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
 
     async def reprieve(self, pod: Ref, message: str) -> None:

@@ -10,6 +10,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.scheduler import status
 from reprieve.scheduler.actions import Action, Nominate, Ref
+from reprieve.scheduler.incomplete import Begun
 from reprieve.scheduler.preemptions import Preemptions
 from reprieve.scheduler.promises import Promises
 from reprieve.scheduler.queue import Pauses, Queue, State, Unit
@@ -24,6 +25,7 @@ class Memory:
         self.name = scheduler_name
         self.queue = Queue(Pauses.of(config))
         self.room = Room(cluster, scheduler_name, config)
+        self.begun = Begun(cluster, self.room, config, scheduler_name)
         self.promises = Promises(cluster)
         self.preemptions = Preemptions()
         self.marked: dict[str, Marked] = {}

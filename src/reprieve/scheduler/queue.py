@@ -128,13 +128,14 @@ class Queue:
         self._failed(unit, now)
         self._wait(unit)
 
-    def rest(self, unit: Unit, now: float, like: Hashable = None) -> None:
-        """It failed, and only a change of the cluster can help."""
+    def rest(self, unit: Unit, now: float, like: Hashable = None, until: float | None = None) -> None:
+        """It failed, and only a change of the cluster can help. `until`: the latest moment for another look."""
         self._failed(unit, now)
         self._enter(unit, State.UNSCHEDULABLE)
         unit.like = like or unit.key
         heapq.heappush(self._resting.setdefault(unit.like, []), (_order(unit), unit.ticket, unit))
-        heapq.heappush(self._overdue, (now + self._pauses.leftover, unit.ticket, unit))
+        overdue = now + self._pauses.leftover
+        heapq.heappush(self._overdue, (overdue if until is None else min(overdue, until), unit.ticket, unit))
 
     def wake(self, helped: Callable[[Unit], bool], now: float) -> None:
         """Something happened: of units alike, the first one it may help is roused."""

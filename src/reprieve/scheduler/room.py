@@ -3,14 +3,17 @@
 Reads the cluster, never changes it.
 """
 
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 import msgspec
 
-from reprieve.cluster import Cluster
+from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects.core import Pod, SchedulingGroup
+from reprieve.objects.meta import find_condition
 from reprieve.objects.scheduling import PodGroup
+from reprieve.scheduler.status import INITIALLY_SCHEDULED
 
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 """Joins a pod to its group on clusters whose pods have no `spec.schedulingGroup`."""
@@ -39,7 +42,9 @@ class Room:
         self._free: dict[str, dict[str, None]] = {}
         """The pods of each unit that nothing is being done about."""
         self._gated: dict[str, dict[str, None]] = {}
-        """Pods that are being bound, and where to."""
+        """The pods of each unit that have scheduling gates."""
+        self._completed: set[str] = set()
+        """UIDs of groups that were seen complete, before their condition tells."""
 
     def joined(self, pod: Pod) -> Pod:
         """The pod with its group membership in the one place where everyone looks; without any if groups are off."""
@@ -119,8 +124,7 @@ class Room:
 
     def known(self, unit: str) -> int:
         """Pods of a group that exist: waiting, assumed and bound."""
-        number = self._cluster.groups.number_of.get(unit.partition("/")[2])
-        return 0 if number is None else len(self._cluster.groups.members[number])
+        return len(self._members(unit))
 
     def is_unfinished(self, unit: str) -> bool:
         """A gang of which some pods have a node, but too few."""
@@ -129,10 +133,37 @@ class Room:
 
     def placed(self, unit: str) -> int:
         """Pods of a group that have a node, or are about to."""
+        return sum(1 for row in self._members(unit) if self._cluster.pods.node[row] >= 0)
+
+    def staying(self, unit: str) -> list[str]:
+        """Pods of a group that are bound, or about to be, and not on their way out."""
+        pods = self._cluster.pods
+        rows = (row for row in self._members(unit) if pods.node[row] != NOWHERE and not pods.terminating[row])
+        return sorted(pods.keys[row] for row in rows)
+
+    def once_complete(self, group: PodGroup) -> bool:
+        """The gang has run whole: what happens to it since does not make it one that was never placed."""
+        told = find_condition(group.status.conditions, INITIALLY_SCHEDULED)
+        return group.metadata.uid in self._completed or (told is not None and told.status == "True")
+
+    def forget_group(self, group: PodGroup) -> None:
+        self._completed.discard(group.metadata.uid)
+
+    def gangs(self) -> Iterator[tuple[str, PodGroup]]:
+        """The gangs whose pods are ours, by unit."""
+        groups, about = self._cluster.groups, self._cluster.pods.about
+        for group, rows in zip(groups.objects, groups.members, strict=True):
+            if not self._gangs or group is None or not group.is_gang or not rows:
+                continue
+            if about[next(iter(rows))].scheduler == self._name:
+                yield f"PodGroup/{group.key}", group
+
+    def note_complete(self, group: PodGroup) -> None:
+        self._completed.add(group.metadata.uid)
+
+    def _members(self, unit: str) -> Collection[int]:
         number = self._cluster.groups.number_of.get(unit.partition("/")[2])
-        if number is None:
-            return 0
-        return sum(1 for row in self._cluster.groups.members[number] if self._cluster.pods.node[row] >= 0)
+        return () if number is None else self._cluster.groups.members[number]
 
     def gate(self, unit: str) -> str:
         """Why the unit is no candidate yet; empty when it is.
@@ -140,6 +171,7 @@ class Room:
         1. A pod of it has scheduling gates.
         2. Its group has not been seen.
         3. Fewer pods exist than the group needs at once.
+        4. It never was complete, and pods of it are on their way out: they do not count, and their places come back first.
         """
         if gated := self._gated.get(unit):
             first = min(gated)
@@ -153,7 +185,14 @@ class Room:
         known = self.known(unit)
         if self._gangs and group.is_gang and known < group.min_count:
             return f"waiting for minCount pods from a gang to appear: {known} of {group.min_count} exist"
+        leaving = 0 if self.once_complete(group) else self._leaving(unit)
+        if self._gangs and group.is_gang and leaving:
+            return f"waiting for {leaving} of the gang's pods to end"
         return ""
+
+    def _leaving(self, unit: str) -> int:
+        pods = self._cluster.pods
+        return sum(1 for row in self._members(unit) if pods.terminating[row] and pods.node[row] != NOWHERE)
 
     def misfits(self, unit: str) -> tuple[list[str], list[str]]:
         """Pods of a group (waiting or placed) with another scheduler, and with another priority than the group's."""

@@ -67,6 +67,15 @@ def preempted(victim: Evicted, preemptor: Ref) -> Emit:
     return Emit(victim.pod, "Preempted", note, "Preempting", related=preemptor)
 
 
+def released(pod: Evicted, group: Ref) -> Emit:
+    note = f"Released from node {pod.node}: {pod.reason}, and its rest has no place"
+    return Emit(pod.pod, "Released", note, "Releasing", related=group)
+
+
+def releasing(group: Ref, text: str) -> Emit:
+    return Emit(group, "GangReleased", f"Releasing its bound pods: {text}", "Releasing", warning=True)
+
+
 def withdrawn(preemptor: Ref, message: str) -> Emit:
     return Emit(preemptor, "PreemptionFailed", message, "Preempting", warning=True)
 

@@ -1,0 +1,157 @@
+"""Gangs that were begun and not finished.
+
+A bound pod cannot be unbound. When bindings fail for good, a node goes, or we crash in the middle, a gang may hold nodes with fewer
+pods than its `minCount`. Then, in this order:
+
+1. Its rest is tried before everybody else (`queue`) and may preempt as the whole gang might.
+2. While its rest has no place, the group's condition `reprieve.dev/Incomplete` says since when, and what is missing, in numbers. That
+   condition is the clock, so that a restart does not set it back.
+3. After `scheduler.incompleteGangTimeout` its bound pods are released: evicted together, so that the gang can be placed as a whole
+   where there is room. Only if a controller will make each of them anew: a bare pod is never deleted, and then nobody is.
+
+A gang that once was complete (`PodGroupInitiallyScheduled`) and lost pods later is running, degraded: it is never released.
+"""
+
+from dataclasses import dataclass
+
+from reprieve.cluster import LOST, Cluster
+from reprieve.config import Configuration
+from reprieve.objects.core import Pod
+from reprieve.objects.meta import find_condition
+from reprieve.objects.scheduling import PodGroup
+from reprieve.objects.times import Duration
+from reprieve.scheduler import status
+from reprieve.scheduler.actions import Evicted, Ref, SetGroupCondition
+from reprieve.scheduler.marks import CONDITION
+from reprieve.scheduler.room import Room
+
+INCOMPLETE = "reprieve.dev/Incomplete"
+RELEASED = "IncompleteGang"
+"""Reason of the DisruptionTarget condition of a released pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What a gang has on nodes, and what it lacks."""
+
+    bound: tuple[str, ...]
+    wanted: int
+    bare: tuple[str, ...]
+    """Bound pods that no controller would make anew."""
+
+    def sentence(self, timeout: Duration) -> str:
+        missing = self.wanted - len(self.bound)
+        text = f"{len(self.bound)} of {self.wanted} pods are bound and {missing} more {'has' if missing == 1 else 'have'} no place"
+        if not timeout:
+            return text
+        if self.bare:
+            return (
+                f"{text}; the bound pods stay, because no controller would make {status.some(self.bare)} anew"
+            )
+        return f"{text}; the bound pods are released after {timeout} of this"
+
+
+class Begun:
+    """Gangs with pods on nodes: who is short of how many, since when, and who could be released."""
+
+    def __init__(self, cluster: Cluster, room: Room, config: Configuration, name: str) -> None:
+        self._cluster = cluster
+        self._room = room
+        self._name = name
+        self.timeout = config.scheduler.incomplete_gang_timeout
+        self._gangs = config.gate("GenericWorkload") and config.gate("GangScheduling")
+        self._controlled: set[str] = set()
+        """Pods of groups, on nodes, that have a controller."""
+        self.marked: dict[str, Ref] = {}
+        """Pods that carry our mark of a release and are not going yet."""
+        self._since: dict[str, float] = {}
+
+    def observe(self, pod: Pod, gone: bool) -> None:
+        """A pod of a group came, changed or went."""
+        self._controlled.discard(pod.key)
+        self.marked.pop(pod.key, None)
+        if gone or not pod.spec.node_name:
+            return
+        if any(owner.controller for owner in pod.metadata.owner_references):
+            self._controlled.add(pod.key)
+        if pod.metadata.deletion_timestamp is None and _is_marked(pod, self._name):
+            self.marked[pod.key] = status.pod_ref(pod)
+
+    def shortfall(self, unit: str) -> Shortfall | None:
+        """What a gang that was begun and never was complete lacks; None for everybody else."""
+        group = self._room.group(unit)
+        if not self._gangs or group is None or not group.is_gang or self._room.once_complete(group):
+            return None
+        bound = self._room.staying(unit)
+        if not 0 < len(bound) < group.min_count:
+            return None
+        bare = tuple(key for key in bound if key not in self._controlled)
+        return Shortfall(tuple(bound), group.min_count, bare)
+
+    def since(self, unit: str, now: float) -> float:
+        """Since when it has been known to be incomplete."""
+        group = self._room.group(unit)
+        told = _told(group) if group is not None else None
+        known = self._since.setdefault(unit, now)
+        return known if told is None else min(known, told)
+
+    def due(self, unit: str, shortfall: Shortfall, now: float) -> float | None:
+        """When its bound pods are to be released; None for never."""
+        return None if shortfall.bare or not self.timeout else self.since(unit, now) + self.timeout
+
+    def members(self, shortfall: Shortfall) -> tuple[Evicted, ...]:
+        """The bound pods, to be evicted."""
+        pods, names = self._cluster.pods, self._cluster.nodes.names
+        found = []
+        for key in shortfall.bound:
+            namespace, _, name = key.partition("/")
+            row = pods.row_of[key]
+            node = pods.about[row].node_name if pods.node[row] == LOST else names[pods.node[row]]
+            found.append(
+                Evicted(Ref("Pod", namespace, name, pods.about[row].uid), node, "its gang is incomplete")
+            )
+        return tuple(found)
+
+    def over(self, unit: str) -> list[SetGroupCondition]:
+        """The condition of a gang that is not incomplete any more, if it still says so."""
+        group = self._room.group(unit)
+        if self.shortfall(unit) is not None:
+            return []
+        self._since.pop(unit, None)
+        if group is None or _told(group) is None:
+            return []
+        placed = len(self._room.staying(unit))
+        text = f"{placed} of {group.min_count} pods are bound"
+        reason = "Complete" if placed >= group.min_count else "Released"
+        condition = status.group_condition(group, INCOMPLETE, "False", reason, text)
+        return [condition] if condition else []
+
+    def saved(self) -> list[Ref]:
+        """Pods that were marked to be released, and are not: their gang is incomplete no more."""
+        return [ref for key, ref in self.marked.items() if self.shortfall(self._unit(key)) is None]
+
+    def _unit(self, key: str) -> str:
+        group = self._cluster.pods.group[self._cluster.pods.row_of[key]]
+        return f"PodGroup/{self._cluster.groups.keys[group]}"
+
+
+def message(scheduler: str, unit: str, text: str) -> str:
+    """For the DisruptionTarget condition of a released pod."""
+    return f"{scheduler}: releasing the pods of podgroup {unit.partition('/')[2]}: {text}"
+
+
+def _is_marked(pod: Pod, scheduler: str) -> bool:
+    mark = find_condition(pod.status.conditions, CONDITION)
+    return (
+        mark is not None
+        and (mark.status, mark.reason) == ("True", RELEASED)
+        and mark.message.startswith(f"{scheduler}: ")
+    )
+
+
+def _told(group: PodGroup) -> float | None:
+    """Since when the group's condition says that it is incomplete; None when it does not."""
+    condition = find_condition(group.status.conditions, INCOMPLETE)
+    if condition is None or condition.status != "True" or condition.last_transition_time is None:
+        return None
+    return condition.last_transition_time.timestamp()
