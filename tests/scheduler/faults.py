@@ -3,35 +3,51 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from reprieve.kube import Request, Response, Stream, Transport, TransportError
 
 
-class Faulty:
-    """Around a real transport. `rate` is the share of requests that go wrong, in one of four ways."""
+class Deck:
+    """Deals the same cards over and over, shuffled anew each time: what comes when is chance, how often is not."""
 
-    def __init__(
-        self, inner: Transport, dice: random.Random, rate: float = 0.05, delay: float = 0.02
-    ) -> None:
+    def __init__(self, cards: Sequence[str], dice: random.Random) -> None:
+        self._cards = cards
+        self._dice = dice
+        self._left: list[str] = []
+
+    def deal(self) -> str:
+        if not self._left:
+            self._left = self._dice.sample(self._cards, len(self._cards))
+        return self._left.pop()
+
+
+class Faulty:
+    """Around a real transport. One request in `one_in` goes wrong, each in its turn in one of four ways."""
+
+    def __init__(self, inner: Transport, dice: random.Random, one_in: int = 20, delay: float = 0.02) -> None:
         self._inner = inner
         self._dice = dice
-        self._rate = rate
         self._delay = delay
-        self.faults = 0
+        luck = ["bad", *["good"] * (one_in - 1)]
+        self._calls, self._streams, self._chunks = (Deck(luck, dice) for _ in range(3))
+        self._ways = Deck(["error", "overload", "refused", "lost"], dice)
+        self.faults: Counter[str] = Counter()
 
     async def call(self, request: Request) -> Response:
         await asyncio.sleep(self._dice.random() * self._delay)
-        if self._dice.random() >= self._rate:
+        if self._calls.deal() == "good":
             return await self._inner.call(request)
-        self.faults += 1
-        match self._dice.randrange(4):
-            case 0:
+        way = self._ways.deal()
+        self.faults[way] += 1
+        match way:
+            case "error":
                 return _refusal(500, "InternalError")
-            case 1:
+            case "overload":
                 return _refusal(429, "TooManyRequests", {"Retry-After": "0"})
-            case 2:
+            case "refused":
                 raise TransportError("connection refused")
             case _:
                 await self._inner.call(request)
@@ -39,16 +55,16 @@ class Faulty:
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncGenerator[Stream]:
-        if self._dice.random() < self._rate:
-            self.faults += 1
+        if self._streams.deal() == "bad":
+            self.faults["watch refused"] += 1
             raise TransportError("connection refused")
         async with self._inner.stream(request) as stream:
             yield Stream(stream.code, self._cut(stream.chunks), stream.headers)
 
     async def _cut(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for chunk in chunks:
-            if self._dice.random() < self._rate:
-                self.faults += 1
+            if self._chunks.deal() == "bad":
+                self.faults["watch cut"] += 1
                 yield chunk[: len(chunk) // 2]
                 raise TransportError("cut off")
             yield chunk
