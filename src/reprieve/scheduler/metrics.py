@@ -25,72 +25,80 @@ def _doubling(start: float, count: int) -> list[float]:
     return [start * 2**step for step in range(count)]
 
 
+class _Maker:
+    """Makes metrics of one registry, all under kube-scheduler's prefix."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def counter(self, name: str, about: str, *labels: str) -> Counter:
+        return Counter(f"scheduler_{name}", about, labels, registry=self._registry)
+
+    def histogram(self, name: str, about: str, buckets: list[float], *labels: str) -> Histogram:
+        return Histogram(f"scheduler_{name}", about, labels, registry=self._registry, buckets=buckets)
+
+
+SECONDS = _doubling(0.001, 16)
+
+
 class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
-
-        def counter(name: str, about: str, *labels: str) -> Counter:
-            return Counter(f"scheduler_{name}", about, labels, registry=self.registry)
-
-        def histogram(name: str, about: str, buckets: list[float], *labels: str) -> Histogram:
-            return Histogram(f"scheduler_{name}", about, labels, registry=self.registry, buckets=buckets)
-
-        tried, seconds = ("result", "profile"), _doubling(0.001, 16)
-        self._attempts = counter("schedule_attempts", "Attempts to schedule pods.", *tried)
-        self._attempt_seconds = histogram(
-            "scheduling_attempt_duration_seconds", "Decision time of one pod.", _doubling(0.0001, 17), *tried
-        )
-        self._group_attempts = counter(
-            "podgroup_schedule_attempts", "Attempts to schedule pod groups.", *tried
-        )
-        self._group_seconds = histogram(
-            "podgroup_scheduling_attempt_duration_seconds", "Decision time of one pod group.", seconds, *tried
-        )
-        self._pod_preemptions = counter("preemption_attempts", "Times a pod looked for victims.")
-        self._pod_victims = histogram("preemption_victims", "Victims of one pod.", _doubling(1, 7))
-        self._group_preemptions = counter(
-            "workload_preemption_attempts", "Times a pod group looked for victims.", "result"
-        )
-        self._group_victims = histogram(
-            "workload_preemption_victims", "Victims of one pod group.", _doubling(1, 11)
-        )
-        self._disruptions = histogram(
-            "preemption_workload_disruptions",
-            "Pod groups disrupted by one preemption.",
-            _doubling(1, 11),
-            "preemptor",
-        )
-        self._violations = counter("preemption_pdb_violations", "Disruption budgets violated.", "preemptor")
-        self._evaluation = histogram(
-            "preemption_evaluation_duration_seconds", "Time to find victims.", seconds, "preemptor", "result"
-        )
-        self._execution = histogram(
-            "preemption_execution_duration_seconds",
-            "Time of the eviction calls.",
-            seconds,
-            "preemptor",
-            "result",
-        )
-        background = _doubling(0.01, 20)
-        self._task_seconds = histogram(
-            "goroutines_duration_seconds",
-            "Time of work in the background.",
-            background,
-            "operation",
-            "result",
-        )
-        self._tasks = counter("goroutines_execution", "Work in the background.", "operation", "result")
-        self._preemption_seconds = histogram(
-            "preemption_goroutines_duration_seconds",
-            "Time of a preemption in the background.",
-            background,
-            "result",
-        )
-        self._preemption_tasks = counter(
-            "preemption_goroutines_execution", "Preemptions in the background.", "result"
-        )
+        make = _Maker(self.registry)
+        self._make_attempts(make)
+        self._make_preemptions(make)
+        self._make_background(make)
         self.leading = Gauge(
             "leader_election_master_status", "1 while this replica leads.", ["name"], registry=self.registry
+        )
+
+    def _make_attempts(self, make: _Maker) -> None:
+        tried = ("result", "profile")
+        self._attempts = make.counter("schedule_attempts", "Attempts to schedule pods.", *tried)
+        self._attempt_seconds = make.histogram(
+            "scheduling_attempt_duration_seconds", "Decision time of one pod.", _doubling(0.0001, 17), *tried
+        )
+        self._group_attempts = make.counter(
+            "podgroup_schedule_attempts", "Attempts to schedule pod groups.", *tried
+        )
+        self._group_seconds = make.histogram(
+            "podgroup_scheduling_attempt_duration_seconds", "Decision time of one pod group.", SECONDS, *tried
+        )
+
+    def _make_preemptions(self, make: _Maker) -> None:
+        by = ("preemptor", "result")
+        self._pod_preemptions = make.counter("preemption_attempts", "Times a pod looked for victims.")
+        self._pod_victims = make.histogram("preemption_victims", "Victims of one pod.", _doubling(1, 7))
+        self._group_preemptions = make.counter(
+            "workload_preemption_attempts", "Times a pod group looked for victims.", "result"
+        )
+        self._group_victims = make.histogram(
+            "workload_preemption_victims", "Victims of one pod group.", _doubling(1, 11)
+        )
+        self._disruptions = make.histogram(
+            "preemption_workload_disruptions", "Pod groups disrupted by one preemption.", _doubling(1, 11), "preemptor"
+        )  # fmt: skip
+        self._violations = make.counter(
+            "preemption_pdb_violations", "Disruption budgets violated.", "preemptor"
+        )
+        self._evaluation = make.histogram(
+            "preemption_evaluation_duration_seconds", "Time to find victims.", SECONDS, *by
+        )
+        self._execution = make.histogram(
+            "preemption_execution_duration_seconds", "Time of the eviction calls.", SECONDS, *by
+        )
+
+    def _make_background(self, make: _Maker) -> None:
+        long, by = _doubling(0.01, 20), ("operation", "result")
+        self._task_seconds = make.histogram(
+            "goroutines_duration_seconds", "Time of work in the background.", long, *by
+        )
+        self._tasks = make.counter("goroutines_execution", "Work in the background.", *by)
+        self._preemption_seconds = make.histogram(
+            "preemption_goroutines_duration_seconds", "Time of a preemption in the background.", long, "result"
+        )  # fmt: skip
+        self._preemption_tasks = make.counter(
+            "preemption_goroutines_execution", "Preemptions in the background.", "result"
         )
 
     def watch(self, core: Core) -> None:
