@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 @click.option(
     "--config", "config_path", type=click.Path(path_type=Path), help="A ReprieveConfiguration file."
 )
-@click.option("--scheduler-name", help="Schedule pods with this spec.schedulerName.  [default: reprieve]")
+@click.option(
+    "--scheduler-name",
+    "scheduler_names",
+    multiple=True,
+    help="Schedule pods with this spec.schedulerName; may be given several times.  [default: reprieve]",
+)
 @click.option(
     "--leader-elect/--no-leader-elect",
     default=None,
@@ -109,7 +114,7 @@ def command(
 
 def _configuration(
     config_path: Path | None,
-    scheduler_name: str | None,
+    scheduler_names: tuple[str, ...],
     leader_elect: bool | None,
     lease_namespace: str | None,
 ) -> "Configuration":
@@ -119,8 +124,10 @@ def _configuration(
     document = Configuration.read(config_path).to_dict() if config_path else {}
     scheduler = document.setdefault("scheduler", {})
     election = scheduler.setdefault("leaderElection", {})
+    name, *others = scheduler_names or (None,)
     for section, key, value in (
-        (scheduler, "schedulerName", scheduler_name),
+        (scheduler, "schedulerName", name),
+        (scheduler, "otherSchedulerNames", others if scheduler_names else None),
         (election, "enabled", leader_elect),
         (election, "namespace", lease_namespace),
     ):

@@ -27,7 +27,7 @@ class Options:
     port: int
     kubeconfig: Path | None
     controllers: tuple[str, ...]
-    scheduler_name: str
+    scheduler_names: tuple[str, ...]
     config: Path | None
     dashboard_port: int
     workers: int
@@ -80,11 +80,13 @@ async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: E
     from reprieve.local.cluster import controllers_of
 
     document = Configuration.read(options.config).to_dict() if options.config else {}
-    document.setdefault("scheduler", {})["schedulerName"] = options.scheduler_name
+    name, *others = options.scheduler_names
+    document.setdefault("scheduler", {}).update(schedulerName=name, otherSchedulerNames=others)
     controlled = await stack.enter_async_context(
         controllers_of(cluster, options.controllers, Configuration.load(document), options.dashboard_port)
     )
-    _tell("Controllers", f"{', '.join(options.controllers)}; schedules pods of {options.scheduler_name!r}")
+    names = " and ".join(map(repr, options.scheduler_names))
+    _tell("Controllers", f"{', '.join(options.controllers)}; schedules pods of {names}")
     _tell("Dashboard", f"{controlled.page}/  (also /metrics and /api/decisions)")
 
 

@@ -53,9 +53,11 @@ DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
 )
 @click.option(
     "--scheduler-name",
-    default="default-scheduler",
+    "scheduler_names",
+    multiple=True,
+    default=("default-scheduler", "reprieve"),
     show_default=True,
-    help="Pods with this spec.schedulerName are scheduled.",
+    help="Pods with this spec.schedulerName are scheduled. May be given several times.",
 )
 @click.option(
     "--config",

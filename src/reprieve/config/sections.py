@@ -104,7 +104,9 @@ class LeaderElection(Section):
 
 class Scheduler(Section):
     scheduler_name: str = "reprieve"
-    """Only pods with this spec.schedulerName are ours to place."""
+    """Pods with this spec.schedulerName are ours to place."""
+    other_scheduler_names: tuple[str, ...] = ()
+    """Pods with one of these as well."""
     initial_backoff: Duration = Duration(1)
     max_backoff: Duration = Duration(10)
     max_unschedulable: Duration = Duration(300)

@@ -127,6 +127,8 @@ class Emit:
     action: str
     warning: bool = False
     related: Ref | None = None
+    by: str = ""
+    """The scheduler in whose name it is told, if we have several."""
 
 
 Action = (

@@ -13,12 +13,13 @@ comes back. The live shell, tests and the simulator drive the same object:
 State that matters is in the API objects: bindings, nominations, marks on victims.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.preemption import decide
-from reprieve.scheduler.actions import Action, Bind, Preempt, Release
+from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
 from reprieve.scheduler.aftermath import Aftermath
 from reprieve.scheduler.cycles import Cycle, Cycles, Decide
 from reprieve.scheduler.intake import Intake
@@ -60,6 +61,13 @@ class Core:
         popped = [unit for unit in self.queue.units.values() if unit.state is State.IN_FLIGHT]
         unit = max(popped, key=lambda each: each.ticket, default=None)
         return None if unit is None else self._cycles.fail(unit, message, now)
+
+    def signed(self, event: Emit) -> Emit:
+        """In the name of the scheduler that the pods named: those of the preemptor, when somebody makes way for one."""
+        if len(self.memory.names) == 1:
+            return event
+        about = event.related or event.regarding
+        return replace(event, by=self.memory.scheduler_of(str(about)))
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
         return self._aftermath.bound(bind, error, now)

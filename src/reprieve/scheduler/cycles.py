@@ -54,9 +54,10 @@ class Cycles:
         unit = self._memory.queue.pop(now)
         if unit is None:
             return None
-        strangers, unequal = self._memory.room.misfits(unit.key)
+        scheduler = self._memory.scheduler_of(unit.key)
+        strangers, unequal = self._memory.room.misfits(unit.key, scheduler)
         if strangers or unequal:
-            message = status.mismatch(strangers, unequal, self._memory.name, unit.priority)
+            message = status.mismatch(strangers, unequal, scheduler, unit.priority)
             cycle = self.fail(unit, message, now)
             self._say_matching(unit, "True", message, cycle.actions)
             return cycle

@@ -79,7 +79,7 @@ class Execution:
                 case SetGroupCondition():
                     self._lanes.submit([f"group {action.group.key}"], partial(self._tell, action))
                 case Emit():
-                    self._actions.emit(action)
+                    self._actions.emit(self._core.signed(action))
 
     def _evicting(self, task: asyncio.Task[None]) -> None:
         self._preemptions.add(task)
@@ -163,7 +163,7 @@ class Execution:
         errors, _ = await self._each(staying, lambda each: self._actions.delete(each.pod))
         for each in staying:
             if each.pod.key not in errors:
-                self._actions.emit(told(each))
+                self._actions.emit(self._core.signed(told(each)))
         return errors
 
     async def _each(

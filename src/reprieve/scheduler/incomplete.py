@@ -12,6 +12,7 @@ pods than its `minCount`. Then, in this order:
 A gang that once was complete (`PodGroupInitiallyScheduled`) and lost pods later is running, degraded: it is never released.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from reprieve.cluster import LOST, Cluster
@@ -54,10 +55,10 @@ class Shortfall:
 class Begun:
     """Gangs with pods on nodes: who is short of how many, since when, and who could be released."""
 
-    def __init__(self, cluster: Cluster, room: Room, config: Configuration, name: str) -> None:
+    def __init__(self, cluster: Cluster, room: Room, config: Configuration, names: Collection[str]) -> None:
         self._cluster = cluster
         self._room = room
-        self._name = name
+        self._names = names
         self.timeout = config.scheduler.incomplete_gang_timeout
         self._gangs = config.gate("GenericWorkload") and config.gate("GangScheduling")
         self._controlled: set[str] = set()
@@ -74,7 +75,7 @@ class Begun:
             return
         if any(owner.controller for owner in pod.metadata.owner_references):
             self._controlled.add(pod.key)
-        if pod.metadata.deletion_timestamp is None and _is_marked(pod, self._name):
+        if pod.metadata.deletion_timestamp is None and _is_marked(pod, self._names):
             self.marked[pod.key] = status.pod_ref(pod)
 
     def shortfall(self, unit: str) -> Shortfall | None:
@@ -140,12 +141,12 @@ def message(scheduler: str, unit: str, text: str) -> str:
     return f"{scheduler}: releasing the pods of podgroup {unit.partition('/')[2]}: {text}"
 
 
-def _is_marked(pod: Pod, scheduler: str) -> bool:
+def _is_marked(pod: Pod, schedulers: Collection[str]) -> bool:
     mark = find_condition(pod.status.conditions, CONDITION)
     return (
         mark is not None
         and (mark.status, mark.reason) == ("True", RELEASED)
-        and mark.message.startswith(f"{scheduler}: ")
+        and mark.message.partition(": ")[0] in schedulers
     )
 
 

@@ -6,7 +6,7 @@ repeat: a binding whose answer was lost is looked up before it is sent again, a 
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -43,12 +43,15 @@ class LiveActions:
         client: Client,
         events: EventRecorder,
         *,
+        others: Mapping[str, EventRecorder] | None = None,
         sleep: Sleep = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._client = client
         self._events = events
+        self._others = others or {}
+        """Recorders of the other names that we schedule for."""
         self._sleep = sleep
         self._jitter = jitter
         self._now = now
@@ -131,7 +134,7 @@ class LiveActions:
         await self._persist(attempt)
 
     def emit(self, event: Emit) -> None:
-        self._events.record(
+        self._others.get(event.by, self._events).record(
             self._reference(event.regarding), event.reason, event.note, action=event.action,
             type="Warning" if event.warning else "Normal", related=self._reference(event.related) if event.related else None,
         )  # fmt: skip

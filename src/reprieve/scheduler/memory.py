@@ -23,9 +23,10 @@ class Memory:
         self.cluster = cluster
         self.config = config
         self.name = scheduler_name
+        self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
-        self.room = Room(cluster, scheduler_name, config)
-        self.begun = Begun(cluster, self.room, config, scheduler_name)
+        self.room = Room(cluster, self.names, config)
+        self.begun = Begun(cluster, self.room, config, self.names)
         self.promises = Promises(cluster)
         self.preemptions = Preemptions()
         self.marked: dict[str, Marked] = {}
@@ -84,6 +85,20 @@ class Memory:
         """A preemption's decision stands while its unit waits and holds a promise."""
         unit = self.queue.units.get(preemptor)
         return unit is not None and bool(self.promises.holders(unit.pods))
+
+    def scheduler_of(self, unit: str) -> str:
+        """The scheduler that the unit's pods named; our own name when they are gone."""
+        if len(self.names) == 1:
+            return self.name
+        kind, _, key = unit.partition("/")
+        pods, groups = self.cluster.pods, self.cluster.groups
+        if kind == "PodGroup":
+            number = groups.number_of.get(key)
+            row = None if number is None else next(iter(groups.members[number]), None)
+        else:
+            row = pods.row_of.get(key)
+        named = self.name if row is None else pods.about[row].scheduler
+        return named if named in self.names else self.name
 
     def ref(self, unit: str) -> Ref:
         kind, _, key = unit.partition("/")

@@ -108,14 +108,15 @@ class Metrics:
     def cycle(self, cycle: Cycle, seconds: float, core: Core) -> None:
         group = cycle.unit.startswith("PodGroup/")
         result = RESULTS.get(cycle.outcome, "unschedulable")
+        profile = core.memory.scheduler_of(cycle.unit)
         if group:
-            self._group_attempts.labels(result, core.name).inc()
-            self._group_seconds.labels(result, core.name).observe(seconds)
-        self._attempts.labels(
-            "unschedulable" if result == "waiting_on_preemption" else result, core.name
-        ).inc(max(1, cycle.pods))
+            self._group_attempts.labels(result, profile).inc()
+            self._group_seconds.labels(result, profile).observe(seconds)
+        self._attempts.labels("unschedulable" if result == "waiting_on_preemption" else result, profile).inc(
+            max(1, cycle.pods)
+        )
         if not group:
-            self._attempt_seconds.labels(result, core.name).observe(seconds)
+            self._attempt_seconds.labels(result, profile).observe(seconds)
         if cycle.outcome in ("preempts", "unschedulable"):
             self._preemption(cycle, seconds, group)
 

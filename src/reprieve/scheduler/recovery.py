@@ -9,7 +9,7 @@ A preemption promises, then marks all its victims, then deletes them. Whoever fi
 3. Otherwise no deletion was sent: the mark is taken off, the pod stays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from reprieve.cluster import Cluster
@@ -37,11 +37,12 @@ class Verdict:
     spare: list[Ref]
 
 
-def marked(pod: Pod, scheduler_name: str) -> Marked | None:
+def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
+    """`schedulers`: our names."""
     mark = marks.read(pod)
     if (
         mark is None
-        or mark.scheduler != scheduler_name
+        or mark.scheduler not in schedulers
         or not pod.spec.node_name
         or pod.status.phase in FINISHED
     ):

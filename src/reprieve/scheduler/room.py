@@ -33,9 +33,9 @@ def unit_of(pod: Pod) -> str:
 
 
 class Room:
-    def __init__(self, cluster: Cluster, scheduler_name: str, config: Configuration) -> None:
+    def __init__(self, cluster: Cluster, scheduler_names: Collection[str], config: Configuration) -> None:
         self._cluster = cluster
-        self._name = scheduler_name
+        self._names = scheduler_names
         self._groups = config.gate("GenericWorkload")
         self._gangs = config.gate("GangScheduling")
         self.pods: dict[str, Pod] = {}
@@ -64,7 +64,7 @@ class Room:
         """It waits, and for this scheduler."""
         return (
             not pod.spec.node_name
-            and pod.spec.scheduler_name == self._name
+            and pod.spec.scheduler_name in self._names
             and pod.metadata.deletion_timestamp is None
             and pod.status.phase not in FINISHED
         )
@@ -155,7 +155,7 @@ class Room:
         for group, rows in zip(groups.objects, groups.members, strict=True):
             if not self._gangs or group is None or not group.is_gang or not rows:
                 continue
-            if about[next(iter(rows))].scheduler == self._name:
+            if about[next(iter(rows))].scheduler in self._names:
                 yield f"PodGroup/{group.key}", group
 
     def note_complete(self, group: PodGroup) -> None:
@@ -194,7 +194,7 @@ class Room:
         pods = self._cluster.pods
         return sum(1 for row in self._members(unit) if pods.terminating[row] and pods.node[row] != NOWHERE)
 
-    def misfits(self, unit: str) -> tuple[list[str], list[str]]:
+    def misfits(self, unit: str, scheduler: str) -> tuple[list[str], list[str]]:
         """Pods of a group (waiting or placed) with another scheduler, and with another priority than the group's."""
         key = unit.partition("/")[2]
         number = self._cluster.groups.number_of.get(key)
@@ -203,7 +203,7 @@ class Room:
         pods = self._cluster.pods
         wanted = int(self._cluster.groups.priority[number])
         rows = list(self._cluster.groups.members[number])
-        strangers = sorted(pods.keys[row] for row in rows if pods.about[row].scheduler != self._name)
+        strangers = sorted(pods.keys[row] for row in rows if pods.about[row].scheduler != scheduler)
         unequal = sorted(pods.keys[row] for row in rows if int(pods.priority[row]) != wanted)
         return strangers, unequal
 

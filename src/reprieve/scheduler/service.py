@@ -72,11 +72,13 @@ class LiveScheduler:
     ) -> None:
         name = config.scheduler.scheduler_name
         self._client = client
-        self._events = EventRecorder(client, f"{name}-scheduler")
+        self._events = {
+            each: EventRecorder(client, each) for each in (name, *config.scheduler.other_scheduler_names)
+        }
         self.core = Core(config, name, decide=in_time)
         self.metrics = Metrics(registry)
         self.metrics.watch(self.core)
-        self._actions = LiveActions(client, self._events)
+        self._actions = LiveActions(client, self._events[name], others=self._events)
         self.shell = Shell(
             self.core,
             self._actions,
@@ -95,7 +97,7 @@ class LiveScheduler:
     async def following(self) -> AsyncIterator[None]:
         """Keeps the core in step with the cluster; entered when everything has been read once."""
         async with AsyncExitStack() as stack:
-            background = [asyncio.create_task(self._events.run(), name="events")]
+            background = [asyncio.create_task(each.run(), name="events") for each in self._events.values()]
             stack.push_async_callback(_end, background)
             gc.disable()  # everything that is read now stays: looking for garbage among it is in vain
             stack.callback(gc.enable)
@@ -118,10 +120,11 @@ class LiveScheduler:
     async def settled(self) -> None:
         """Until every action under way has ended and every event is written."""
         await self.shell.idle()
-        await self._events.drain()
+        for each in self._events.values():
+            await each.drain()
 
     async def schedule(self) -> None:
-        log.info("scheduling pods whose schedulerName is %s", self.core.name)
+        log.info("scheduling pods whose schedulerName is %s", " or ".join(self._events))
         leading = self.metrics.leading.labels(self.core.name)
         leading.set(1)
         try:
