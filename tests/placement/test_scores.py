@@ -19,6 +19,8 @@ from reprieve.placement.resources import (
     Scoring,
     _balance_one,
     _fit_one,
+    fits,
+    fits_one,
     resolve_scoring,
     score_one,
     scores,
@@ -126,8 +128,12 @@ def test_both_forms_of_every_formula_agree(
     shape = ((0, 0), (30, 80), (100, 20)) if kind == "RequestedToCapacityRatio" else ()
     scoring = Scoring(kind, DEFAULT.weights, shape)
     cls = cluster.class_of(cluster.pods.row_of["a/p"])
-    together = scores(cluster, cls, scoring)
-    assert [score_one(cluster, cls, scoring, slot) for slot in range(len(sizes))] == together.tolist()
+    slots = np.arange(len(sizes), dtype=np.int32)
+    for guests in range(3):
+        together = scores(cluster, cls, scoring, slots, guests)
+        assert [score_one(cluster, cls, scoring, slot, guests) for slot in slots] == together.tolist()
+        room = fits(cluster, cls, slots, guests)
+        assert [fits_one(cluster, cls, slot, guests) for slot in slots] == room.tolist()
 
 
 def test_scaling_follows_the_worked_examples() -> None:

@@ -164,6 +164,11 @@ class Cluster:
                 row, slot, sign = record
                 self._count(row, slot, -sign)
                 self.pods.node[row] = NOWHERE if sign > 0 else slot
+            elif kind == "placed":
+                rows, slots = record
+                self.pods.node[rows] = NOWHERE
+                self._count_many(rows, slots, -1)
+                self.touched.extend(slots.tolist())
             else:
                 rows, slots, used, filled, self.caches = record
                 self.pods.node[rows] = slots
@@ -176,6 +181,13 @@ class Cluster:
         self._undo.append(("one", row, slot, 1))
         self.pods.node[row] = slot
         self._count(row, slot, 1)
+
+    def attach_all(self, rows: Rows, slots: Rows) -> None:
+        """Suppose many pods on nodes at once."""
+        self._undo.append(("placed", rows, slots))
+        self.pods.node[rows] = slots
+        self._count_many(rows, slots, 1)
+        self.touched.extend(slots.tolist())
 
     def detach(self, row: int) -> None:
         """Suppose a pod gone from its node."""
@@ -193,14 +205,7 @@ class Cluster:
         self.caches = {}
         self.pods.node[rows] = NOWHERE
         here = slots >= 0
-        places, classes = slots[here], self.pods.cls[rows[here]]
-        for column, amounts in (
-            *zip(used, self.classes.requests, strict=False),
-            *zip(filled, self.classes.filled, strict=True),
-        ):
-            if amounts.any():
-                add_at(column, places, -amounts[classes])
-        self._count_ports(rows, slots, -1)
+        self._count_many(rows[here], slots[here], -1)
 
     # --- what pods count for ---------------------------------------------------------------------------------------
 
@@ -232,6 +237,16 @@ class Cluster:
         if cls.ports:
             (self.ports.add if sign > 0 else self.ports.remove)(cls, slot)
         self.touched.append(slot)
+
+    def _count_many(self, rows: Rows, slots: Rows, sign: int) -> None:
+        classes, width = self.pods.cls[rows], self.nodes.slots
+        for column, amounts in (
+            *zip(self.nodes.used[:, :width], self.classes.requests, strict=False),
+            *zip(self.nodes.filled[:, :width], self.classes.filled, strict=True),
+        ):
+            if amounts.any():
+                add_at(column, slots, sign * amounts[classes])
+        self._count_ports(rows, slots, sign)
 
     def _count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:
         for index in np.flatnonzero(self.classes.with_ports[self.pods.cls[rows]] & (slots >= 0)):

@@ -39,13 +39,18 @@ def feasible_list(cluster: Cluster, feasible: Mask) -> Rows:
 
 def totals(cluster: Cluster, cls: PodClass, scan: Scan, slots: Rows) -> Ints:
     """What each feasible node scores."""
-    static = scan.static
-    total = scan.scores[slots] + 3 * _fewest_best(static.taints[slots])
-    if cls.preferred_nodes:
-        total += 2 * _most_best(static.preferred[slots])
+    total = scan.scores[slots] + scaled_totals(cls, scan, slots)
     for extra in (spread_scores(cluster, cls, slots), affinity_scores(cluster, cls, slots)):
         if extra is not None:
             total += 2 * extra
+    return total
+
+
+def scaled_totals(cls: PodClass, scan: Scan, slots: Rows) -> Ints:
+    """The part that no usage changes, but the list of feasible nodes does: taints and preferences, scaled over it."""
+    total = 3 * _fewest_best(scan.static.taints[slots])
+    if cls.preferred_nodes:
+        total += 2 * _most_best(scan.static.preferred[slots])
     return total
 
 

@@ -3,8 +3,11 @@
 The caller has opened a checkpoint: placed pods stay attached, so that it can look at the result, and are rolled back by it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
+
+import numpy as np
 
 from reprieve.cluster import Cluster
 from reprieve.cluster.columns import Mask
@@ -44,45 +47,101 @@ def place_gang(
 
     Stops as soon as the minimum can no longer be reached. Pods beyond it are placed too.
     """
-    remaining, scheduled = len(rows), running
-    assigned: list[Assignment] = []
-    failed: list[int] = []
-    if remaining + scheduled < min_count:
-        return GangPlacement(
-            False, [], [], f"pod group is unschedulable, {_cannot(min_count, scheduled, remaining)}"
-        )
-    lanes: dict[int, Lane] = {}
-    for row in rows:
-        cycle = Cycle(cluster, row, faithful)
-        slot = _place(lanes, cycle, scoring, within)
-        remaining -= 1
+    tally = _Tally(len(rows), running, min_count)
+    if tally.hopeless():
+        return GangPlacement(False, [], [], f"pod group is unschedulable, {tally.cannot}")
+    lanes = _Lanes(cluster, scoring, within, faithful)
+    for equal in _runs(cluster, rows):
+        lanes.place(equal, tally)
+        if tally.hopeless():
+            return GangPlacement(False, tally.assigned, tally.failed, tally.cannot)
+    if tally.scheduled < min_count:
+        text = f"minCount ({min_count}) is not yet satisfied: {tally.scheduled} scheduled, {tally.remaining} remaining"
+        return GangPlacement(False, tally.assigned, tally.failed, f"pod group is unschedulable, {text}")
+    if not tally.assigned:
+        return GangPlacement(False, [], tally.failed, "pod group is unschedulable")
+    return GangPlacement(True, tally.assigned, tally.failed, "")
+
+
+class _Tally:
+    """How far a gang has come."""
+
+    def __init__(self, remaining: int, scheduled: int, min_count: int) -> None:
+        self.remaining = remaining
+        self.scheduled = scheduled
+        self.assigned: list[Assignment] = []
+        self.failed: list[int] = []
+        self._min_count = min_count
+
+    def hopeless(self) -> bool:
+        return self.remaining + self.scheduled < self._min_count
+
+    @property
+    def cannot(self) -> str:
+        return f"minCount ({self._min_count}) cannot be satisfied: {self.scheduled} scheduled, {self.remaining} remaining"
+
+    def place(self, assignments: Sequence[Assignment]) -> None:
+        self.assigned += assignments
+        self.scheduled += len(assignments)
+        self.remaining -= len(assignments)
+
+    def fail(self, rows: Sequence[int]) -> None:
+        """These found no node; those after the one that makes it hopeless are not tried any more."""
+        tried = rows[: self.remaining + self.scheduled - self._min_count + 1]
+        self.failed += tried
+        self.remaining -= len(tried)
+
+
+class _Lanes:
+    """Places pods: by the lane of their class where it has one, otherwise each by itself."""
+
+    def __init__(self, cluster: Cluster, scoring: Scoring, within: Mask | None, faithful: bool) -> None:
+        self._cluster = cluster
+        self._scoring = scoring
+        self._within = within
+        self._faithful = faithful
+        self._by_class: dict[int, Lane] = {}
+
+    def place(self, equal: list[int], tally: _Tally) -> None:
+        """Pods of one class, the first ones first; ends early when the gang has become hopeless."""
+        cycle = Cycle(self._cluster, equal[0], self._faithful)
+        lane = self._lane(cycle)
+        if lane is not None:
+            slots = lane.take(len(equal))
+            placed = equal[: len(slots)]
+            self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
+            tally.place(
+                [Assignment(row, slot, cycle.for_equal(row)) for row, slot in zip(placed, slots, strict=True)]
+            )
+            tally.fail(equal[len(slots) :])
+            return
+        for row in equal:
+            self._place_alone(Cycle(self._cluster, row, self._faithful), tally)
+            if tally.hopeless():
+                return
+
+    def _place_alone(self, cycle: Cycle, tally: _Tally) -> None:
+        slot = place(cycle, self._scoring, self._within)
         if slot is None:
-            failed.append(row)
+            tally.fail([cycle.row])
         else:
-            cluster.attach(row, slot)
-            assigned.append(Assignment(row, slot, cycle))
-            scheduled += 1
-        if remaining + scheduled < min_count:
-            return GangPlacement(False, assigned, failed, _cannot(min_count, scheduled, remaining))
-    if scheduled < min_count:
-        text = f"minCount ({min_count}) is not yet satisfied: {scheduled} scheduled, {remaining} remaining"
-        return GangPlacement(False, assigned, failed, f"pod group is unschedulable, {text}")
-    if not assigned:
-        return GangPlacement(False, assigned, failed, "pod group is unschedulable")
-    return GangPlacement(True, assigned, failed, "")
+            self._cluster.attach(cycle.row, slot)
+            tally.place([Assignment(cycle.row, slot, cycle)])
+
+    def _lane(self, cycle: Cycle) -> Lane | None:
+        """Asked anew for each run of pods: those in between may have brought demands on their neighbours."""
+        if self._cluster.pods.about[cycle.row].nominated or not cycle.plain:
+            return None
+        lane = self._by_class.get(cycle.cls.id)
+        if lane is None and has_lane(cycle):
+            lane = self._by_class[cycle.cls.id] = Lane(cycle, self._scoring, self._within)
+        return lane
 
 
-def _place(lanes: dict[int, Lane], cycle: Cycle, scoring: Scoring, within: Mask | None) -> int | None:
-    """One pod's slot, by its class's lane where there is one; a pod that was promised a node asks for that first."""
-    if cycle.cluster.pods.about[cycle.row].nominated:
-        return place(cycle, scoring, within)
-    lane = lanes.get(cycle.cls.id)
-    if lane is None:
-        if not has_lane(cycle):
-            return place(cycle, scoring, within)
-        lane = lanes[cycle.cls.id] = Lane(cycle, scoring, within)
-    return lane.best()
-
-
-def _cannot(min_count: int, scheduled: int, remaining: int) -> str:
-    return f"minCount ({min_count}) cannot be satisfied: {scheduled} scheduled, {remaining} remaining"
+def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
+    """Pods that may be placed together: consecutive ones of a class, unless they were promised a node and ask for that first."""
+    about = cluster.pods.about
+    classes = cluster.pods.cls[np.array(rows, dtype=np.int32)].tolist()
+    kinds = [(row if about[row].nominated else -1, cls) for row, cls in zip(rows, classes, strict=True)]
+    for _, run in groupby(range(len(rows)), kinds.__getitem__):
+        yield [rows[position] for position in run]

@@ -1,8 +1,8 @@
-"""Placing equal pods one after the other: a queue of the best nodes instead of a search for each pod.
+"""Placing equal pods one after the other: all that go to equally good nodes in one step, instead of a search for each pod.
 
 Usable when only free resources change where pods of the class may go and how nodes score. The list of feasible nodes and their totals
-are kept; placing a pod gives one node a new number. Only when a node drops out does the list (and with it the order of equal
-nodes) have to be made again.
+are kept. A *wave* is a row of pods that are dealt with at once: each of them takes the best node that is left, and none of them
+changes the order of the nodes that the others take.
 """
 
 import numpy as np
@@ -10,15 +10,18 @@ import numpy as np
 from reprieve.cluster import Cluster
 from reprieve.cluster.columns import Ints, Mask, Rows
 from reprieve.placement.affinity import may_score as affinity_may_score
-from reprieve.placement.choose import feasible_list, preorder, totals
+from reprieve.placement.choose import feasible_list, preorder, scaled_totals
 from reprieve.placement.cycle import Cycle
-from reprieve.placement.resources import Scoring
+from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.scan import scan_of
 from reprieve.placement.spread import soft_constraints
 
+FULL = -1
+"""The total of a node that has no room left; others have 0 or more."""
+
 
 def has_lane(cycle: Cycle) -> bool:
-    """Whether nothing but resources decides about pods of this class, now and while its gang is placed."""
+    """Whether nothing but resources decides about pods of this class while pods of it are placed."""
     cluster, cls = cycle.cluster, cycle.cls
     if not cycle.plain or cls.ports or cluster.nominated:
         return False
@@ -31,87 +34,104 @@ class Lane:
         self._cls = cycle.cls
         self._scoring = scoring
         self._within = within
-        self._read = 0
-        self._most = 0
-        self._dropping = False
-        self._queue: list[int] = []
-        """Positions of the best nodes, the very best last."""
-        self._list_again()
+        self._list_nodes()
 
-    def best(self) -> int | None:
-        """The slot the next pod goes to, or None when no node is left."""
-        self._catch_up()
-        if not self._left:
-            return None
-        if not self._queue:
-            self._fill_queue()
-        return int(self._slots[self._queue[-1]])
+    def take(self, most: int) -> list[int]:
+        """The slots that the next pods go to, in order; fewer than `most` when no node is left. The caller places them there."""
+        if self._read != len(self._cluster.touched):
+            self._list_nodes()
+        taken: list[int] = []
+        while len(taken) < most and self._left:
+            taken += self._slots[self._wave(most - len(taken))].tolist()
+        return taken
 
-    def _fill_queue(self) -> None:
-        """The best nodes; only the very best one while nodes keep dropping out, since that changes the order of the others."""
-        self._most = int(self._total.max())
-        ties = np.flatnonzero(self._total == self._most)
-        order = preorder(len(self._slots))[self._rank[ties]]
-        if self._dropping:
-            self._queue = [int(ties[np.argmin(order)])]
-            self._dropping = False
-        else:
-            self._queue = ties[np.argsort(-order)].tolist()
-
-    def _catch_up(self) -> None:
-        touched = self._cluster.touched
-        if self._read == len(touched):
-            return
-        self._scan.refresh()
-        for slot in touched[self._read :]:
-            position = int(self._position[slot])
-            fits = self._scan.fits[slot] and (self._within is None or self._within[slot])
-            if fits and position >= 0:
-                self._rescore(position, int(self._scan.scores[slot]) + int(self._fixed[position]))
-            elif position >= 0 and not self._scaled:
-                self._drop(slot, position)
-            elif fits or position >= 0:
-                self._list_again()
-                return
-        self._read = len(touched)
-
-    def _rescore(self, position: int, total: int) -> None:
-        self._total[position] = total
-        if not self._queue:
-            return
-        if total > self._most:
-            self._queue = []
-        elif self._queue[-1] == position:
-            if total < self._most:
-                self._queue.pop()
-        elif total == self._most or position in self._queue:
-            self._queue = []
-
-    def _drop(self, slot: int, position: int) -> None:
-        """A node is full: it leaves the list, and those after it move up."""
-        self._total[position] = -1
-        self._rank[position + 1 :] -= 1
-        self._position[slot] = -1
-        self._left -= 1
-        self._queue = []
-        self._dropping = True
-
-    def _list_again(self) -> None:
+    def _list_nodes(self) -> None:
         cluster = self._cluster
         self._scan = scan_of(cluster, self._cls, self._scoring)
-        fits = self._scan.fits if self._within is None else self._scan.fits & self._within
-        self._slots: Rows = feasible_list(cluster, fits)
+        within = self._scan.fits if self._within is None else self._scan.fits & self._within
+        self._slots: Rows = feasible_list(cluster, within)
         self._left = len(self._slots)
-        self._total: Ints = totals(cluster, self._cls, self._scan, self._slots)
-        self._fixed: Ints = self._total - self._scan.scores[self._slots]
-        """What usage does not change: taints and preferences, scaled over the feasible nodes."""
-        static = self._scan.static
-        self._scaled = bool(static.most_taints or self._cls.preferred_nodes)
-        """Whether a node that leaves may change how the others are scaled."""
-        self._position: Rows = np.full(cluster.nodes.slots, -1, dtype=np.int32)
-        self._position[self._slots] = np.arange(len(self._slots), dtype=np.int32)
-        self._rank: Rows = np.arange(len(self._slots), dtype=np.int32)
+        self._rank: Rows = np.arange(self._left, dtype=np.int32)
         """Each node's place among those that are left."""
-        self._dropping = False
-        self._queue = []
+        self._guests: Ints = np.zeros(self._left, dtype=np.int64)
+        """How many pods each node was given since."""
+        self._scaled: Ints = scaled_totals(self._cls, self._scan, self._slots)
+        self._rescales = bool(self._scan.static.most_taints or self._cls.preferred_nodes)
+        """Whether a node that leaves may change how the others are scaled."""
+        self._total: Ints = self._scan.scores[self._slots] + self._scaled
         self._read = len(cluster.touched)
+
+    # --- one wave -------------------------------------------------------------------------------------------------------
+
+    def _wave(self, most: int) -> Rows:
+        """Positions in the list of the nodes that get the next pods, one each.
+
+        1. The first of the best nodes stays in the list and is no longer one of the best: the other best ones follow in their order, up
+           to and with the first that is full or still one of the best afterwards.
+        2. It was the first of the list and is full now: the next node moves up to its place and wins in turn, as long as it is one of
+           the best and is full afterwards, too.
+        3. Otherwise it alone.
+        """
+        best = int(self._total.max())
+        ties = np.flatnonzero(self._total == best).astype(np.int32)
+        order = preorder(self._left)[self._rank[ties]]
+        first = int(ties[np.argmin(order)])
+        after = self._after_one(first)
+        if 0 <= after < best and len(ties) > 1 and most > 1:
+            return self._follow(ties[np.argsort(order)[:most]], best)
+        if after == FULL and self._rank[first] == 0 and not self._rescales:
+            return self._fill_from_the_front(best, most)
+        alone = np.array([first], dtype=np.int32)
+        self._give(alone, np.array([after], dtype=np.int64))
+        return alone
+
+    def _follow(self, wave: Rows, best: int) -> Rows:
+        after = self._after(wave)
+        breaks = np.flatnonzero((after == FULL) | (after >= best))
+        end = int(breaks[0]) + 1 if len(breaks) else len(wave)
+        self._give(wave[:end], after[:end])
+        return wave[:end]
+
+    def _fill_from_the_front(self, best: int, most: int) -> Rows:
+        listed = np.flatnonzero(self._total != FULL)[:most].astype(np.int32)
+        worse = np.flatnonzero(self._total[listed] != best)
+        front = listed[: worse[0]] if len(worse) else listed
+        after = self._after(front)
+        roomy = np.flatnonzero(after != FULL)
+        end = int(roomy[0]) if len(roomy) else len(front)
+        self._give(front[:end], after[:end])
+        return front[:end]
+
+    # --- what a pod changes ---------------------------------------------------------------------------------------------
+
+    def _after(self, positions: Rows) -> Ints:
+        """The totals of nodes once they get one pod more."""
+        slots, guests = self._slots[positions], self._guests[positions] + 1
+        room = fits(self._cluster, self._cls, slots, guests)
+        found = self._scan.static.images[slots] + scores(
+            self._cluster, self._cls, self._scoring, slots, guests
+        )
+        return np.where(room, found + self._scaled[positions], FULL)
+
+    def _after_one(self, position: int) -> int:
+        slot, guests = int(self._slots[position]), int(self._guests[position]) + 1
+        if not fits_one(self._cluster, self._cls, slot, guests):
+            return FULL
+        found = score_one(self._cluster, self._cls, self._scoring, slot, guests)
+        return int(self._scan.static.images[slot] + self._scaled[position]) + found
+
+    def _give(self, positions: Rows, after: Ints) -> None:
+        self._guests[positions] += 1
+        self._total[positions] = after
+        full = after == FULL
+        if full.any():
+            self._left -= int(full.sum())
+            self._rank = (np.cumsum(self._total != FULL) - 1).astype(np.int32)
+            if self._rescales:
+                self._scale_again()
+
+    def _scale_again(self) -> None:
+        listed = self._total != FULL
+        scaled = scaled_totals(self._cls, self._scan, self._slots[listed])
+        self._total[listed] += scaled - self._scaled[listed]
+        self._scaled[listed] = scaled

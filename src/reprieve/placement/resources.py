@@ -1,7 +1,8 @@
 """NodeResourcesFit and NodeResourcesBalancedAllocation: does it fit, and how good is the fit.
 
-Every formula exists twice, over all nodes at once and for a single node; a property test holds the two together. The single form is
-what makes placing a gang cheap: after a pod only one node needs a new number.
+Every formula exists twice, over many nodes at once and for a single node; a property test holds the two together. The single form is
+what makes the next pod cheap: after a pod only one node needs a new number. `guests` are pods of the same class that are meant
+for a node but are not counted there yet: with them a gang of equal pods is placed before any of its pods is.
 """
 
 from typing import NamedTuple
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 
 from reprieve.cluster import Cluster
 from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask
+from reprieve.cluster.columns import Ints, Mask, Rows
 from reprieve.cluster.nodes import CPU, MEMORY
 from reprieve.config.sections import ScoringStrategy
 
 BALANCED = (CPU, MEMORY)
 Floats = NDArray[np.float64]
+Slots = Rows | None
+"""Which nodes; None: all of them."""
+Guests = Ints | int
 
 
 class Scoring(NamedTuple):
@@ -40,31 +44,40 @@ def resolve_scoring(cluster: Cluster, strategy: ScoringStrategy) -> Scoring:
 # --- does it fit ------------------------------------------------------------------------------------------------------
 
 
-def fits_mask(cluster: Cluster, cls: PodClass) -> Mask:
+def fits(cluster: Cluster, cls: PodClass, slots: Slots = None, guests: Guests = 0) -> Mask:
     """Nodes with enough of everything the pod asks for; what it does not ask for may be overdrawn."""
-    nodes = cluster.nodes
-    width = nodes.slots
-    mask = np.ones(width, dtype=np.bool_)
+    nodes, at = cluster.nodes, _at(cluster, slots)
+    mask: Mask = np.ones(nodes.slots if slots is None else len(slots), dtype=np.bool_)
     for index, number in cls.asks:
-        mask &= nodes.allocatable[index, :width] - nodes.used[index, :width] >= number
+        mask &= nodes.allocatable[index, at] - nodes.used[index, at] >= number * (guests + 1)
     return mask
 
 
-def fits_one(cluster: Cluster, cls: PodClass, slot: int) -> bool:
-    nodes = cluster.nodes
-    return all(nodes.allocatable[i, slot] - nodes.used[i, slot] >= number for i, number in cls.asks)
+def fits_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> bool:
+    allocatable, used, times = cluster.nodes.allocatable, cluster.nodes.used, guests + 1
+    for index, number in cls.asks:
+        if allocatable.item(index, slot) - used.item(index, slot) < number * times:
+            return False
+    return True
+
+
+def _at(cluster: Cluster, slots: Slots) -> Rows | slice:
+    return slice(cluster.nodes.slots) if slots is None else slots
 
 
 # --- how good is the fit ----------------------------------------------------------------------------------------------
 
 
-def scores(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Ints:
+def scores(
+    cluster: Cluster, cls: PodClass, scoring: Scoring, slots: Slots = None, guests: Guests = 0
+) -> Ints:
     """Fit plus balance for every node; meaningful where the pod fits."""
-    return _fit_scores(cluster, cls, scoring) + _balance_scores(cluster, cls)
+    at = _at(cluster, slots)
+    return _fit_scores(cluster, cls, scoring, at, guests) + _balance_scores(cluster, cls, at, guests)
 
 
-def score_one(cluster: Cluster, cls: PodClass, scoring: Scoring, slot: int) -> int:
-    return _fit_one(cluster, cls, scoring, slot) + _balance_one(cluster, cls, slot)
+def score_one(cluster: Cluster, cls: PodClass, scoring: Scoring, slot: int, guests: int = 0) -> int:
+    return _fit_one(cluster, cls, scoring, slot, guests) + _balance_one(cluster, cls, slot, guests)
 
 
 def _asked(cluster: Cluster, cls: PodClass, index: int) -> int:
@@ -73,20 +86,26 @@ def _asked(cluster: Cluster, cls: PodClass, index: int) -> int:
         return cls.score_cpu
     if index == MEMORY:
         return cls.score_memory
-    return int(cluster.classes.requests[index, cls.id])
+    return _request(cluster, cls, index)
 
 
-def _fit_scores(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Ints:
+def _request(cluster: Cluster, cls: PodClass, index: int) -> int:
+    return cluster.classes.requests.item(index, cls.id)
+
+
+def _fit_scores(cluster: Cluster, cls: PodClass, scoring: Scoring, at: Rows | slice, guests: Guests) -> Ints:
     nodes = cluster.nodes
-    width = nodes.slots
-    total = np.zeros(width, dtype=np.int64)
-    weights = np.zeros(width, dtype=np.int64)
+    total = np.zeros_like(nodes.allocatable[CPU, at])
+    weights = np.zeros_like(total)
     for index, weight in scoring.weights:
         asked = _asked(cluster, cls, index)
         if asked == 0 and index not in BALANCED:
             continue
-        offered = nodes.allocatable[index, :width]
-        wanted = (nodes.filled[index, :width] if index in BALANCED else nodes.used[index, :width]) + asked
+        offered = nodes.allocatable[index, at]
+        if index in BALANCED:
+            wanted = nodes.filled[index, at] + (guests * cls.filled[index] + asked)
+        else:
+            wanted = nodes.used[index, at] + (guests + 1) * asked
         part = _part_scores(scoring, wanted, offered)
         counts = offered > 0
         if scoring.kind == "RequestedToCapacityRatio":
@@ -110,15 +129,18 @@ def _part_scores(scoring: Scoring, wanted: Ints, offered: Ints) -> Ints:
     return table[percent]
 
 
-def _fit_one(cluster: Cluster, cls: PodClass, scoring: Scoring, slot: int) -> int:
+def _fit_one(cluster: Cluster, cls: PodClass, scoring: Scoring, slot: int, guests: int = 0) -> int:
     nodes = cluster.nodes
     total = weights = 0
     for index, weight in scoring.weights:
         asked = _asked(cluster, cls, index)
-        offered = int(nodes.allocatable[index, slot])
+        offered = nodes.allocatable.item(index, slot)
         if offered == 0 or (asked == 0 and index not in BALANCED):
             continue
-        wanted = int((nodes.filled if index in BALANCED else nodes.used)[index, slot]) + asked
+        if index in BALANCED:
+            wanted = nodes.filled.item(index, slot) + guests * cls.filled[index] + asked
+        else:
+            wanted = nodes.used.item(index, slot) + (guests + 1) * asked
         part = _part_one(scoring, wanted, offered)
         if scoring.kind == "RequestedToCapacityRatio" and part == 0:
             continue
@@ -150,17 +172,16 @@ def _shape_value(shape: tuple[tuple[int, int], ...], percent: int) -> int:
     return shape[-1][1]
 
 
-def _balance_scores(cluster: Cluster, cls: PodClass) -> Ints:
+def _balance_scores(cluster: Cluster, cls: PodClass, at: Rows | slice, guests: Guests) -> Ints:
     """75 where the pod leaves the balance of cpu and memory as it is, more where it improves it; 0 for pods without requests."""
     nodes = cluster.nodes
-    width = nodes.slots
-    asks = [int(cluster.classes.requests[index, cls.id]) for index in BALANCED]
-    if not any(asks):
-        return np.zeros(width, dtype=np.int64)
-    offered = nodes.allocatable[: MEMORY + 1, :width]
-    used = nodes.used[: MEMORY + 1, :width]
-    after = _balance(used + np.array(asks, dtype=np.int64)[:, None], offered)
-    return 50 + (50 + after - _balance(used, offered)) // 2
+    cpu, memory = (_request(cluster, cls, index) for index in BALANCED)
+    if not cpu and not memory:
+        return np.zeros_like(nodes.allocatable[CPU, at])
+    offered = nodes.allocatable[: MEMORY + 1, at]
+    asks = np.array([[cpu], [memory]], dtype=np.int64)
+    used = nodes.used[: MEMORY + 1, at] + asks * guests
+    return 50 + (50 + _balance(used + asks, offered) - _balance(used, offered)) // 2
 
 
 def _balance(wanted: Ints, offered: Ints) -> Ints:
@@ -170,15 +191,16 @@ def _balance(wanted: Ints, offered: Ints) -> Ints:
     return ((1 - uneven) * 100.0).astype(np.int64)
 
 
-def _balance_one(cluster: Cluster, cls: PodClass, slot: int) -> int:
+def _balance_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> int:
     nodes = cluster.nodes
-    cpu, memory = (int(cluster.classes.requests[index, cls.id]) for index in BALANCED)
+    cpu, memory = (_request(cluster, cls, index) for index in BALANCED)
     if not cpu and not memory:
         return 0
-    offered = int(nodes.allocatable[CPU, slot]), int(nodes.allocatable[MEMORY, slot])
-    used = int(nodes.used[CPU, slot]), int(nodes.used[MEMORY, slot])
-    before = _balance_pair(used[0], used[1], *offered)
-    return 50 + (50 + _balance_pair(used[0] + cpu, used[1] + memory, *offered) - before) // 2
+    offered = nodes.allocatable.item(CPU, slot), nodes.allocatable.item(MEMORY, slot)
+    used_cpu = nodes.used.item(CPU, slot) + guests * cpu
+    used_memory = nodes.used.item(MEMORY, slot) + guests * memory
+    before = _balance_pair(used_cpu, used_memory, *offered)
+    return 50 + (50 + _balance_pair(used_cpu + cpu, used_memory + memory, *offered) - before) // 2
 
 
 def _balance_pair(cpu: int, memory: int, all_cpu: int, all_memory: int) -> int:

@@ -5,7 +5,7 @@ After a pod is placed only the touched node gets a new number, so the second pod
 
 from reprieve.cluster import Cluster
 from reprieve.cluster.classes import PodClass
-from reprieve.placement.resources import Scoring, fits_mask, fits_one, score_one, scores
+from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.static import static_fit
 
 MANY = 64
@@ -39,7 +39,7 @@ class Scan:
     def _compute(self) -> None:
         cluster, cls = self._cluster, self._cls
         self.static = static_fit(cluster, cls)
-        self.fits = self.static.fine & fits_mask(cluster, cls)
+        self.fits = self.static.fine & fits(cluster, cls)
         self.scores = self.static.images + scores(cluster, cls, self._scoring)
         self._read = len(cluster.touched)
 

@@ -1,0 +1,173 @@
+"""A gang of equal pods is placed in waves; every pod gets the node it would get if it were placed by itself."""
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reprieve.cluster import Cluster
+from reprieve.objects.decode import decode
+from reprieve.placement import DEFAULT, Cycle, Scoring, place, place_gang
+
+Document = dict[str, Any]
+SHAPE = ((0, 0), (30, 80), (100, 20))
+SCORINGS = {
+    kind: Scoring(kind, DEFAULT.weights, SHAPE if kind == "RequestedToCapacityRatio" else ())
+    for kind in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
+}
+
+
+def _node(random: Random, number: int, sizes: list[int]) -> Document:
+    cpu, memory = random.choice(sizes), random.choice(sizes)
+    node: Document = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": f"n{number}", "labels": {"pool": random.choice("xyz")}},
+        "status": {"allocatable": {"cpu": str(cpu), "memory": str(memory), "pods": "9"}},
+    }
+    if random.random() < 0.2:
+        node["status"]["images"] = [{"names": ["i:latest"], "sizeBytes": 800 * 2**20}]
+    if random.random() < 0.3:
+        effects = random.choices(
+            ("PreferNoSchedule", "PreferNoSchedule", "NoSchedule"), k=random.randint(1, 3)
+        )
+        node["spec"] = {"taints": [{"key": f"k{i}", "effect": effect} for i, effect in enumerate(effects)]}
+    return node
+
+
+def _spec(random: Random) -> Document:
+    requests = {"cpu": random.choice(("", "1", "2", "1500m")), "memory": random.choice(("", "1", "3"))}
+    container = {
+        "name": "c",
+        "image": "i",
+        "resources": {"requests": {k: v for k, v in requests.items() if v}},
+    }
+    spec: Document = {"containers": [container]}
+    if random.random() < 0.2:
+        spec["resources"] = {"requests": {"cpu": "2"}}
+    if random.random() < 0.3:
+        terms = [{"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool]}]} for pool in "xy"]
+        preferred = [{"weight": random.randint(1, 100), "preference": term} for term in terms]
+        spec["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    return spec
+
+
+def _pod(name: str, spec: Document, app: str = "a") -> Document:
+    meta = {"name": name, "namespace": "a", "labels": {"app": app}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def _one_by_one(cluster: Cluster, rows: list[int], scoring: Scoring) -> list[tuple[int, int]]:
+    mark = cluster.checkpoint()
+    placed = []
+    for row in rows:
+        slot = place(Cycle(cluster, row), scoring)
+        if slot is not None:
+            cluster.attach(row, slot)
+            placed.append((row, slot))
+    cluster.rollback(mark)
+    return placed
+
+
+@pytest.mark.parametrize("kind", SCORINGS)
+def test_equal_pods_go_together_where_they_would_go_one_by_one(kind: str) -> None:
+    @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.integers(0, 2**48))
+    def agree(seed: int) -> None:
+        random = Random(seed)
+        sizes = [random.randint(1, 12) for _ in range(random.randint(1, 3))]
+        cluster = Cluster()
+        for number in range(random.randint(1, 14)):
+            cluster.set(decode(_node(random, number, sizes)))
+        specs = [_spec(random) for _ in range(random.choice((1, 1, 2)))]
+        names = [f"p{number}" for number in range(random.randint(1, 40))]
+        spec = specs[0]
+        for name in names:
+            spec = spec if random.random() < 0.8 else random.choice(specs)
+            cluster.set(decode(_pod(name, spec)))
+        rows = [cluster.pods.row_of[f"a/{name}"] for name in names]
+        used = cluster.nodes.used.copy()
+        expected = _one_by_one(cluster, rows, SCORINGS[kind])
+        mark = cluster.checkpoint()
+        found = place_gang(cluster, rows, 1, 0, SCORINGS[kind])
+        assert [(each.row, each.slot) for each in found.assigned] == expected
+        assert sorted([*found.failed, *(row for row, _ in expected)]) == sorted(rows)
+        assert [int(cluster.pods.node[row]) for row, _ in expected] == [slot for _, slot in expected]
+        cluster.rollback(mark)
+        assert np.array_equal(cluster.nodes.used, used)
+
+    agree()
+
+
+def test_a_gang_is_given_up_at_the_first_pod_it_cannot_do_without() -> None:
+    cluster = Cluster()
+    cluster.set(decode(_node(Random(0), 0, [2]) | {"spec": {}}))
+    rows = []
+    for number in range(9):
+        cluster.set(
+            decode(
+                _pod(f"p{number}", {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
+            )
+        )
+        rows.append(number)
+    found = place_gang(cluster, rows, min_count=7, running=1)
+    assert [each.row for each in found.assigned] == [0, 1]
+    assert found.failed == [2, 3, 4, 5]
+    assert found.status == "minCount (7) cannot be satisfied: 3 scheduled, 3 remaining"
+
+
+def test_a_mate_of_another_kind_that_keeps_others_away_is_heeded_by_the_rest_of_the_gang() -> None:
+    """The first pods of a class met nobody's anti-affinity; the ones after such a pod must."""
+    apart = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "pool", "labelSelector": {"matchLabels": {"app": "worker"}}}
+            ]
+        }
+    }
+    cluster = Cluster()
+    for number, pool in enumerate("xy"):
+        node = _node(Random(0), number, [9]) | {"spec": {}}
+        node["metadata"]["labels"] = {"pool": pool}
+        cluster.set(decode(node))
+    containers = [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]
+    for name, app, spec in (
+        ("p0", "worker", {"containers": containers}),
+        ("p1", "lord", {"containers": containers, "affinity": apart}),
+        ("p2", "worker", {"containers": containers}),
+        ("p3", "worker", {"containers": containers}),
+    ):
+        cluster.set(decode(_pod(name, spec, app)))
+    rows = [0, 1, 2, 3]
+    found = place_gang(cluster, rows, 4, 0)
+    slots = [each.slot for each in found.assigned]
+    assert len(slots) == 4
+    assert slots[1] not in (slots[0], slots[2], slots[3])
+
+
+def test_a_node_that_is_full_changes_how_the_preferences_for_the_others_are_scaled() -> None:
+    """`first` and `second` score alike at first; once `first` is full `third` is the better one."""
+    cluster = Cluster()
+    for name, cpu, pool in (("first", "1", "x"), ("second", "4", "y"), ("third", "2", "z")):
+        allocatable = {"cpu": cpu, "memory": "1000Gi", "pods": "1"}
+        meta = {"name": name, "labels": {"pool": pool}}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": allocatable}}
+        cluster.set(decode(node))
+    preferred = [
+        {
+            "weight": weight,
+            "preference": {"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool]}]},
+        }
+        for pool, weight in (("x", 100), ("y", 72), ("z", 80))
+    ]
+    spec = {
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
+        "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
+    }
+    for number in range(3):
+        cluster.set(decode(_pod(f"p{number}", spec)))
+    found = place_gang(cluster, [0, 1, 2], 3, 0)
+    assert [cluster.nodes.names[each.slot] for each in found.assigned] == ["first", "third", "second"]
