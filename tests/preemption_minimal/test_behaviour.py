@@ -196,6 +196,64 @@ def test_a_victim_that_finds_free_room_is_not_charged_for_a_cascade() -> None:
     assert answer.cost.cascade == 0
 
 
+PICKY_SHARE = (4 / 18 + 1 / 80) / 2
+"""Of `picky` and `easy` below: 4 of 18 cores, 1 of 80 GiB."""
+
+
+def returning(free: Manifest, **easy: Any) -> list[Manifest]:
+    """`picky` may run only in zone x, where `lowest` would have to go for it; `easy` may go to the free node if that admits it."""
+    small = node("small", 2, zone="x")
+    return [
+        node("a", 4, side="left", zone="x"),
+        node("b", 4, side="left"),
+        node("l", 4, zone="x"),
+        small,
+        free,
+        pod("picky", "a", 4, priority=10, nodeSelector={"zone": "x"}),
+        pod("easy", "b", 4, **{"priority": 10, **easy}),
+        pod("lowest", "l", 4, priority=0),
+        pod("tiny", "small", 2, priority=0),
+        *gang(1, 1, cpu=4, nodeSelector={"side": "left"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("situation", "victim", "cascade"),
+    [
+        ("picky finds no room it may use, easy does", "easy", 0),
+        ("easy is too important to go", "picky", PICKY_SHARE),
+        ("picky may not displace anybody who is as important", "picky", 0),
+        ("only a node that is too small for picky runs somebody lower", "picky", 0),
+        ("the free node is tainted: easy finds no room either, and is younger", "easy", PICKY_SHARE),
+        ("the free node is cordoned", "easy", PICKY_SHARE),
+        ("easy tolerates the taint", "easy", 0),
+    ],
+)
+def test_a_cascade_is_charged_by_where_the_victim_may_run(
+    situation: str, victim: str, cascade: float
+) -> None:
+    free, young = node("free", 4), {"start": "2026-06-01T11:00:00Z"}
+    taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
+    objects = returning(free)
+    if victim == "picky":
+        objects = returning(free, priority=20)
+    if "as important" in situation:
+        objects = [each for each in objects if each["metadata"]["name"] not in ("lowest", "tiny")]
+        objects += [pod("equal", "l", 4, priority=10)]
+    if "too small" in situation:
+        objects = [each for each in objects if each["metadata"]["name"] != "lowest"]
+        objects += [pod("equal", "l", 4, priority=10)]
+    if "tainted" in situation or "cordoned" in situation:
+        free["spec"] = {"unschedulable": True} if "cordoned" in situation else {"taints": [taint]}
+        objects = returning(free, **young)
+    if "tolerates" in situation:
+        free["spec"] = {"taints": [taint]}
+        objects = returning(free, tolerations=[{"key": "k", "operator": "Exists"}])
+    answer = plan(objects)
+    assert victims(answer) == [victim]
+    assert answer.cost.cascade == pytest.approx(cascade)
+
+
 def test_the_cost_of_a_plan_can_be_added_up_from_its_json() -> None:
     objects = [
         node("a", 8),

@@ -9,8 +9,8 @@ Plans are compared by these, in this order:
    - `lostWork`: the pod's share of the cluster times the years since its last checkpoint, or its start;
    - `restart`: the pod's share of the cluster times the time it takes to come back, in years;
    - `preemptionCost`: what `reprieve.dev/preemption-cost` says, of the pods and of a group that leaves as a whole;
-   - `cascade`: the pod's share of the cluster if it would come back and displace others: no node has room for it
-     now, and somebody less important runs.
+   - `cascade`: the pod's share of the cluster if it would come back and displace others: no node that admits it
+     has room for it now, and on one of those that is large enough somebody less important runs.
 
 A pod's share is the average, over cpu, memory and every extended resource on offer, of what it asks for divided by what
 all nodes offer. Everything that runs has a share of at most one together, and a year is long: with equal weights the number of
@@ -20,16 +20,19 @@ nothing. Nothing here reads a clock or decides anything.
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster.columns import Rows
+from reprieve.cluster.classes import PodClass
+from reprieve.cluster.columns import Mask, Rows
 from reprieve.cluster.nodes import EPHEMERAL, PODS
 from reprieve.cluster.pods import ticks
 from reprieve.objects.times import TimeError, parse_time
+from reprieve.placement.static import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.units import single_unit
 from reprieve.preemption.view import View
@@ -41,10 +44,13 @@ PREEMPTION_COST = "reprieve.dev/preemption-cost"
 YEAR = 365 * 24 * 3600
 RESTART_SECONDS = 300
 """How long a victim needs until it works again, wherever it goes: scheduling, images, initialisation."""
+_NOBODY = 2**62
+"""The lowest priority where nobody runs: above every priority there is."""
 DIGITS = 9
 """Decimals in a plan; the sums are sums of what is shown."""
 
 Floats = NDArray[np.float64]
+Notes = list[tuple[int, dict[str, str]]]
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -96,16 +102,14 @@ class Ledger:
         counted = [r for r in range(len(nodes.resources)) if r not in (EPHEMERAL, PODS) and total[r] > 0]
         self._counted = np.array(counted, np.int64)
         self._total = total[self._counted].astype(np.float64)
-        self._free = nodes.free(nodes.order)
-        placed = view.priority[view.placed]
-        self._lowest = int(placed.min()) if len(placed) else 0
+        self._admitting: dict[object, Mask] = {}
 
     def columns(self, rows: Rows) -> Columns:
-        share = self._shares(rows)
-        lost = share * self._seconds(rows) / YEAR
+        share, noted = self._shares(rows), self._notes(rows)
+        lost = share * self._seconds(rows, noted) / YEAR
         restart = share * RESTART_SECONDS / YEAR
         asked = np.zeros(len(rows))
-        for at, notes in self._notes(rows):
+        for at, notes in noted:
             asked[at] = _number(notes.get(PREEMPTION_COST, ""))
         cascade = np.where(self._displaces(rows), share, 0.0)
         alive = (~self.view.cluster.pods.terminating[rows]).astype(np.float64)
@@ -144,7 +148,7 @@ class Ledger:
         shares: Floats = parts.sum(axis=0) / len(self._counted)
         return shares
 
-    def _seconds(self, rows: Rows) -> Floats:
+    def _seconds(self, rows: Rows, noted: Notes) -> Floats:
         """Time whose work is lost: since the last checkpoint, or since the start; none when nobody said what time it is."""
         if self.view.now is None:
             return np.zeros(len(rows))
@@ -158,34 +162,65 @@ class Ledger:
         for number, moment in groups.items():
             members = cluster.pods.group[rows] == number
             since[members] = np.maximum(since[members], moment)
-        for at, notes in self._notes(rows):
+        for at, notes in noted:
             if text := notes.get(CHECKPOINTED_AT, ""):
                 since[at] = max(int(since[at]), _moment(text))
         seconds: Floats = np.maximum(now - since, 0) / 1_000_000
         return seconds
 
-    def _notes(self, rows: Rows) -> list[tuple[int, dict[str, str]]]:
+    def _notes(self, rows: Rows) -> Notes:
         """Positions and annotations of those pods that have any of ours."""
         about = self.view.cluster.pods.about
         return [(at, notes) for at, row in enumerate(rows.tolist()) if (notes := about[row].annotations)]
 
     def _displaces(self, rows: Rows) -> NDArray[np.bool_]:
-        """Whether each pod would have to displace somebody to run again: no free room, and somebody is less important."""
+        """Whether each pod would have to displace somebody to run again.
+
+        Of the nodes that admit it at all (cordons, taints, selectors, node affinity) none has room for it now, and on one that is
+        large enough somebody less important runs.
+        """
         cluster = self.view.cluster
         classes = cluster.pods.cls[rows]
-        stuck = np.zeros(len(cluster.classes.all), np.bool_)
+        lowest = np.full(len(cluster.classes.all), _NOBODY, np.int64)
         for number in np.flatnonzero(np.bincount(classes)).tolist():
-            stuck[number] = not _fits_somewhere(self._free, cluster.classes.requests[:, number])
-        result: NDArray[np.bool_] = stuck[classes] & (self.view.priority[rows] > self._lowest)
+            lowest[number] = self._cheapest_neighbour(cluster.classes.all[number])
+        result: NDArray[np.bool_] = self.view.priority[rows] > lowest[classes]
         return result
 
+    def _cheapest_neighbour(self, cls: PodClass) -> int:
+        """The lowest priority where a pod of the class may run and finds no room; `_NOBODY` when it finds some, or may run nowhere."""
+        nodes = self.view.cluster.nodes
+        fits, large = self._admitted(cls).copy(), self._admitted(cls).copy()
+        for resource, number in cls.asks:
+            fits &= self._free[resource] >= number
+            large &= nodes.allocatable[resource, : nodes.slots] >= number
+        return _NOBODY if fits.any() else int(self._lowest[large].min(initial=_NOBODY))
 
-def _fits_somewhere(free: NDArray[np.int64], asked: NDArray[np.int64]) -> bool:
-    """Whether one node (column) has enough of everything free."""
-    fits = np.ones(free.shape[1], np.bool_)
-    for resource in np.flatnonzero(asked).tolist():
-        fits &= free[resource] >= asked[resource]
-    return bool(fits.any())
+    def _admitted(self, cls: PodClass) -> Mask:
+        """Nodes that admit the class; classes that ask the same of nodes share the answer."""
+        affinity = cls.spec.affinity
+        wish = (
+            tuple(sorted(cls.spec.node_selector.items())),
+            msgspec.json.encode(affinity.node_affinity if affinity else None),
+            cls.spec.tolerations,
+        )
+        if wish not in self._admitting:
+            self._admitting[wish] = static_fit(self.view.cluster, cls).fine
+        return self._admitting[wish]
+
+    @cached_property
+    def _free(self) -> NDArray[np.int64]:
+        nodes = self.view.cluster.nodes
+        return nodes.free(np.arange(nodes.slots, dtype=np.int32))
+
+    @cached_property
+    def _lowest(self) -> NDArray[np.int64]:
+        """The lowest priority of a pod on each node."""
+        view = self.view
+        rows = np.flatnonzero(view.home >= 0)
+        lowest = np.full(view.cluster.nodes.slots, _NOBODY, np.int64)
+        np.minimum.at(lowest, view.home[rows], view.priority[rows])
+        return lowest
 
 
 def _number(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +39,6 @@ class GangSearch:
         self.gang = gang
         self.domains = domains
         self.candidates = Candidates(view, gang.priority)
-        self.violations = self._violations()
-        """How many pods of each unit (by number) would break a budget."""
 
     def everyone(self) -> Mask:
         return np.ones(len(self.candidates), dtype=np.bool_)
@@ -134,7 +133,9 @@ class GangSearch:
             ]
         return by_importance(view, chosen)
 
-    def _violations(self) -> dict[int, int]:
+    @cached_property
+    def violations(self) -> dict[int, int]:
+        """How many pods of each unit (by number) would break a budget."""
         candidates, cluster = self.candidates, self.view.cluster
         if not cluster.budgets.all:
             return {}

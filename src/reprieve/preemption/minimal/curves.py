@@ -83,8 +83,9 @@ def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
     base = np.bincount(held.node[forced], held.cost[forced], problem.nodes).astype(np.int64)
     np.add.at(free, held.node[forced], held.requests[forced])
     rest = held.only(~forced)
-    cheap, dear = _stack(problem.nodes, rest, ~rest.dear), _stack(problem.nodes, rest, rest.dear)
     both = _stack(problem.nodes, rest, np.ones(len(rest.node), np.bool_))
+    cheap = _stack(problem.nodes, rest, ~rest.dear) if rest.dear.any() else both
+    dear = _stack(problem.nodes, rest, rest.dear)
     shape = problem.nodes, int(fits[cls].max(initial=0)) + 1
     found = Curves(np.full(shape, INFINITE, np.int64), np.zeros(shape, np.bool_), np.zeros(shape, np.int64))
     found.cost[:, 0], found.exact[:, 0] = 0, True

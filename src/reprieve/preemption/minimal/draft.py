@@ -39,10 +39,10 @@ def draft(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found
 
 
 def _simplified(problem: Problem) -> Problem:
-    return replace(
-        problem,
-        spent=problem.spent + problem.uses.sum(axis=1),
-        uses=np.zeros((problem.units, 0), np.int64),
-        allowed=np.zeros(0, np.int64),
-        absorbs={},
-    )
+    spent = problem.spent + problem.uses.sum(axis=1)
+    return replace(without_budgets(problem), spent=spent, absorbs={})
+
+
+def without_budgets(problem: Problem) -> Problem:
+    """As if every budget that allows something allowed everything."""
+    return replace(problem, uses=np.zeros((problem.units, 0), np.int64), allowed=np.zeros(0, np.int64))

@@ -5,6 +5,8 @@
 3. If the offers cost what the price says, they are optimal. If not, the core decides among the nodes that come close.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from reprieve.preemption.minimal.branch import Core, Found
@@ -21,7 +23,6 @@ ROUNDS, SPARE = 12, 48
 class Focus:
     def __init__(self, problem: Problem, evictable: Flags, limit: int, meter: Meter) -> None:
         self.problem, self.evictable, self.limit, self.meter = problem, evictable, limit, meter
-        self.offer = Offer(problem, evictable, meter)
         self.held = pieces(problem, evictable)
         found = curves(problem, self.held, capacity(problem, evictable), 0)
         self.cost, self.exact, self.leaving = found
@@ -29,6 +30,14 @@ class Focus:
         meter.take(1.5 * problem.nodes * self.cost.shape[1])
         self._by_node = np.lexsort((self.held.unit, self.held.cost, self.held.node))
         self._starts = np.searchsorted(self.held.node[self._by_node], np.arange(problem.nodes + 1))
+
+    @cached_property
+    def offer(self) -> Offer:
+        return Offer(self.problem, self.evictable, self.meter)
+
+    def _vouched(self, found: Found) -> Found:
+        """Without a close look at any node the bounds are what they are."""
+        return found.vouched(self.offer) if "offer" in vars(self) else found
 
     def solve(self) -> Found:
         problem = self.problem
@@ -44,11 +53,11 @@ class Focus:
             price = dual(self.cost, problem.need)
             picks = self._picks(price)
         if price.bound >= self.limit:
-            return Found(None, self.limit, self.limit).vouched(self.offer)
+            return self._vouched(Found(None, self.limit, self.limit))
         direct = self._direct(picks) if picks else Found(None, INFINITE)
         if direct.cost <= price.bound:
-            return direct._replace(bound=direct.cost).vouched(self.offer)
-        return self._decided(price, picks, direct).vouched(self.offer)
+            return self._vouched(direct._replace(bound=direct.cost))
+        return self._vouched(self._decided(price, picks, direct))
 
     def _decided(self, price: Dual, picks: dict[int, int], direct: Found) -> Found:
         """What the core finds among the nodes that come close, where the picked offers leave a gap."""

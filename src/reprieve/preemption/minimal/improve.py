@@ -22,7 +22,7 @@ from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.clashes import reaches_further
 from reprieve.preemption.minimal.gap import OPTIMAL, Price, gap
 from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Answer, Problem
+from reprieve.preemption.minimal.model import NOBODY, Answer, Problem
 from reprieve.preemption.minimal.problem import Question, question
 from reprieve.preemption.minimal.roster import with_leaders
 from reprieve.preemption.minimal.search import SMALL, search
@@ -127,7 +127,7 @@ class _Improvement:
         """Search one domain; what no plan in it undercuts, None when there is none."""
         best = self.best
         ceiling = best.highest if best is not None and not best.broken else None
-        asked = question(self.view, self.gang, self.need, within, ceiling)
+        asked = question(self.view, self.ledger, self.gang, self.need, within, ceiling)
         first = result = search(asked.problem, self.meter, self._as_answer(asked, best))
         for _ in range(REPAIRS if asked.further else 1):
             if result.answer is None:
@@ -135,7 +135,7 @@ class _Improvement:
             selection, refused = self._check(asked, result.answer, within)
             if selection is not None:
                 self._offer(selection, within)
-                if first.proven and result is first:
+                if first.proven and result is first and not (asked.overlapping and selection.broken):
                     return _Floor(self._price(selection), relaxed=False)
                 break
             asked = asked._replace(problem=_without(asked.problem, *refused))
@@ -147,6 +147,8 @@ class _Improvement:
         if first.floor is None:
             return None
         violations, priority, weight = first.floor
+        if asked.overlapping and violations:
+            violations, priority, weight = 1, NOBODY, 0
         sure = max(0, weight - asked.problem.units) / asked.scale  # weights were rounded
         return _Floor((violations, priority, sure), relaxed=asked.further)
 
@@ -168,19 +170,16 @@ class _Improvement:
         """A selection in the problem's numbers; None when it does not fit them."""
         if selection is None:
             return None
-        numbers = asked.roster.numbers
-        chosen = [
-            numbers.get(("group", u.group) if u.group >= 0 else ("pod", u.rows[0])) for u in selection.victims
-        ]
+        chosen = [asked.roster.number(unit) for unit in selection.victims]
         if None in chosen:
             return None
-        node_of = {slot: at for at, slot in enumerate(asked.slots.tolist())}
         placed = np.zeros((asked.problem.classes, asked.problem.nodes), np.int64)
         class_of = {row: number for number, rows in enumerate(asked.classes) for row in rows}
         for each in selection.assigned:
-            if each.slot not in node_of:
+            node = int(np.searchsorted(asked.slots, each.slot))
+            if node == len(asked.slots) or asked.slots[node] != each.slot:
                 return None
-            placed[class_of[each.row], node_of[each.slot]] += 1
+            placed[class_of[each.row], node] += 1
         answer = Answer(frozenset(number for number in chosen if number is not None), placed)
         return None if answer.fault(asked.problem) else answer
 

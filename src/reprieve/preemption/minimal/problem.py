@@ -25,10 +25,11 @@ FINEST = 1 << 30
 class Question(NamedTuple):
     problem: Problem
     roster: Roster
-    slots: Rows  # of each node of the problem
+    slots: Rows  # of each node of the problem, in order
     classes: list[list[int]]  # waiting pods of each class, in queue order
     further: bool  # rules beyond the problem apply: the answer needs the real filters' word
     scale: float  # the problem's weights are the plan's times this, rounded
+    overlapping: bool  # violations of the problem may count a pod twice
 
     def unit(self, number: int) -> Unit:
         return self.roster.unit(number)
@@ -45,7 +46,9 @@ class Kinds(NamedTuple):
     further: bool
 
 
-def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: int | None) -> Question:
+def question(
+    view: View, ledger: Ledger, gang: Gang, need: int, within: Mask | None, ceiling: int | None
+) -> Question:
     """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
     cluster, kinds = view.cluster, _kinds(view, gang, within)
     slots = np.flatnonzero(kinds.admitted.any(axis=0)).astype(np.int32)
@@ -54,8 +57,8 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
     most = np.where(kinds.admitted[:, slots], np.where(kinds.clashes.diagonal(), 1, counts)[:, None], 0)
     most[_barred(view, roster, slots, kinds.bars)] = 0
     columns = np.flatnonzero(kinds.asked.any(axis=0))
-    spent, uses, allowed = roster.budgets()
-    weight, scale = _integers(roster.weights(Ledger(view)))
+    draws = roster.budgets()
+    weight, scale = _integers(roster.weights(ledger))
     pairs = itertools.combinations(range(len(counts)), 2)
     problem = Problem(
         free=_free(view, gang, slots)[:, columns],
@@ -65,9 +68,9 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         need=need,
         priority=roster.priority,
         weight=weight,
-        spent=spent,
-        uses=uses,
-        allowed=allowed,
+        spent=draws.spent,
+        uses=draws.uses,
+        allowed=draws.allowed,
         pod_unit=roster.pod_unit,
         pod_node=roster.pod_node,
         pod_requests=cluster.demand(roster.pod_row).T[:, columns],
@@ -75,7 +78,7 @@ def question(view: View, gang: Gang, need: int, within: Mask | None, ceiling: in
         apart=tuple((a, b) for a, b in pairs if kinds.clashes[a, b]),
         absorbs=roster.absorbs,
     )
-    return Question(problem, roster, slots, kinds.rows, kinds.further, scale)
+    return Question(problem, roster, slots, kinds.rows, kinds.further, scale, draws.overlapping)
 
 
 def _kinds(view: View, gang: Gang, within: Mask | None) -> Kinds:

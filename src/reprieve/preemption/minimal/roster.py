@@ -4,14 +4,14 @@ A group in mode *single* may mark leaders (`reprieve.dev/disruption-role: leader
 whole group.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster.columns import Rows
+from reprieve.cluster.columns import Mask, Rows
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.minimal.model import Flags, Ints
 from reprieve.preemption.units import Candidates, Unit, placed_members, single_unit, whole_unit
@@ -45,6 +45,15 @@ def with_leaders(view: View, victims: Sequence[Unit]) -> list[Unit] | None:
     return units
 
 
+class Draws(NamedTuple):
+    """What the departure of each unit takes from the budgets."""
+
+    spent: Ints  # [unit] pods under a budget that allows nothing
+    uses: Ints  # [unit, budget] pods under each of the others that could be overdrawn
+    allowed: Ints  # [budget] what those allow
+    overlapping: bool  # a pod under two of them breaks a budget at most once, but draws on both
+
+
 class Roster:
     """Units below a priority, not above the ceiling, that hold room on one of the nodes: single pods, then groups."""
 
@@ -70,10 +79,8 @@ class Roster:
     def _leaders(self, singles: Rows) -> tuple[Rows, list[tuple[int, Rows]]]:
         """The singles without leaders, and the groups that leave with their leaders."""
         pods = self.view.cluster.pods
-        groups: dict[int, None] = {}
-        for row in singles.tolist():
-            if leads(self.view, row):
-                groups[int(pods.group[row])] = None
+        members = singles[pods.group[singles] >= 0].tolist()
+        groups = dict.fromkeys(int(pods.group[row]) for row in members if leads(self.view, row))
         if not groups:
             return singles, []
         evictable, led, leaders = set(singles.tolist()), [], set()
@@ -109,12 +116,16 @@ class Roster:
     def __len__(self) -> int:
         return len(self.priority)
 
+    def number(self, unit: Unit) -> int | None:
+        """The number of a unit; None when it is not among these."""
+        if unit.group >= 0:
+            return self._group_numbers.get(unit.group)
+        at = int(np.searchsorted(self.singles, unit.rows[0]))  # singles are in order of their rows
+        return at if at < len(self.singles) and self.singles[at] == unit.rows[0] else None
+
     @cached_property
-    def numbers(self) -> dict[tuple[str, int], int]:
-        """The number of each unit: of a pod by its row, of a whole group by its own number."""
-        singles = {("pod", row): number for number, row in enumerate(self.singles.tolist())}
-        first = len(self.singles)
-        return singles | {("group", group): n for n, (group, _) in enumerate(self.groups, start=first)}
+    def _group_numbers(self) -> dict[int, int]:
+        return {group: number for number, (group, _) in enumerate(self.groups, start=len(self.singles))}
 
     def unit(self, number: int) -> Unit:
         if number < len(self.singles):
@@ -122,41 +133,46 @@ class Roster:
         group, members = self.groups[number - len(self.singles)]
         return whole_unit(self.view, group, members)
 
-    def weights(self, ledger: Ledger) -> NDArray[np.float64]:
-        """The weighted sum of each unit, never negative."""
+    @cached_property
+    def everyone(self) -> tuple[Rows, Ints]:
+        """Every pod that leaves with a unit, on whatever node, and the number of that unit."""
         rows, units = [self.singles], [np.arange(len(self.singles))]
-        groups = {}
-        for number, (group, members) in enumerate(self.groups, start=len(self.singles)):
+        for number, (_, members) in enumerate(self.groups, start=len(self.singles)):
             rows.append(members)
             units.append(np.full(len(members), number))
-            groups[number] = group
-        return ledger.weights(np.concatenate(rows), np.concatenate(units).astype(np.int64), groups)
+        return np.concatenate(rows), np.concatenate(units).astype(np.int64)
 
-    def budgets(self) -> tuple[Ints, Ints, Ints]:
-        """Pods of each unit under spent budgets, and under each of the others; and what those allow."""
-        budgets, cluster = self.view.cluster.budgets, self.view.cluster
-        spent = np.zeros(len(self), np.int64)
-        if not budgets.all:
-            return spent, np.zeros((len(self), 0), np.int64), np.zeros(0, np.int64)
-        drawn: dict[int, Ints] = defaultdict(lambda: np.zeros(len(self), np.int64))
-        for number, row in self._everyone():
-            covering = budgets.covering(cluster.class_of(row))
-            if not covering or cluster.pods.terminating[row]:
-                continue
-            name = cluster.pods.keys[row].rpartition("/")[2]
-            counting = [b for b in covering if name not in budgets.all[b].status.disrupted_pods]
-            if any(budgets.all[b].status.disruptions_allowed <= 0 for b in counting):
-                spent[number] += 1
-                continue
-            for budget in counting:
-                drawn[budget][number] += 1
-        tight = [b for b in sorted(drawn) if drawn[b].sum() > budgets.all[b].status.disruptions_allowed]
-        uses = np.array([drawn[b] for b in tight], np.int64).reshape(len(tight), len(self)).T
-        return spent, uses, np.array([budgets.all[b].status.disruptions_allowed for b in tight], np.int64)
+    def weights(self, ledger: Ledger) -> NDArray[np.float64]:
+        """The weighted sum of each unit, never negative."""
+        groups = {number: group for number, (group, _) in enumerate(self.groups, start=len(self.singles))}
+        return ledger.weights(*self.everyone, groups)
 
-    def _everyone(self) -> list[tuple[int, int]]:
-        """(unit, pod) for every pod that leaves with a unit, on whatever node."""
-        pairs = list(enumerate(self.singles.tolist()))
-        for number, (_, members) in enumerate(self.groups, start=len(self.singles)):
-            pairs += [(number, row) for row in members.tolist()]
-        return pairs
+    def budgets(self) -> Draws:
+        """What the departure of each unit takes from the budgets."""
+        budgets, (rows, units) = self.view.cluster.budgets.all, self.everyone
+        allowed = [budget.status.disruptions_allowed for budget in budgets]
+        covered = [self._covered(number, rows) for number in range(len(budgets))]
+        broken = np.zeros(len(rows), np.bool_)
+        for number, pods in enumerate(covered):
+            if allowed[number] <= 0:
+                broken |= pods
+        drawn = {number: pods & ~broken for number, pods in enumerate(covered) if allowed[number] > 0}
+        tight = [number for number, pods in drawn.items() if pods.sum() > allowed[number]]
+        uses = [np.bincount(units[drawn[number]], minlength=len(self)) for number in tight]
+        return Draws(
+            np.bincount(units[broken], minlength=len(self)),
+            np.array(uses, np.int64).reshape(len(tight), len(self)).T,
+            np.array([allowed[number] for number in tight], np.int64),
+            bool((sum((drawn[number].astype(np.int64) for number in tight), np.zeros(1)) > 1).any()),
+        )
+
+    def _covered(self, number: int, rows: Rows) -> Mask:
+        """Which of the pods the budget has to answer for: those it covers that are not on their way out."""
+        cluster = self.view.cluster
+        budget = cluster.budgets.all[number]
+        covers = [number in cluster.budgets.covering(cls) for cls in cluster.classes.all]
+        pods: Mask = np.array(covers, np.bool_)[cluster.pods.cls[rows]] & ~cluster.pods.terminating[rows]
+        known = [
+            cluster.pods.row_of.get(f"{budget.namespace}/{name}") for name in budget.status.disrupted_pods
+        ]
+        return pods & ~np.isin(rows, [row for row in known if row is not None]) if known else pods

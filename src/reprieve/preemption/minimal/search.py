@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.preemption.minimal.branch import Core, Found
-from reprieve.preemption.minimal.draft import draft, easy
+from reprieve.preemption.minimal.draft import draft, easy, without_budgets
 from reprieve.preemption.minimal.focus import Focus, choose_nodes
 from reprieve.preemption.minimal.meter import Meter
 from reprieve.preemption.minimal.model import NOBODY, Answer, Flags, Problem, Score
+from reprieve.preemption.minimal.prune import promising, restricted, widened
 from reprieve.preemption.minimal.relaxed import relaxed_bound, roomy
 from reprieve.preemption.minimal.stepwise import crowded, stepwise
 from reprieve.preemption.minimal.table import INFINITE
@@ -118,12 +119,39 @@ class _Search:
 
 def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
     """The best answer below the limit."""
+    if problem.need == problem.classes == 1 and limit < INFINITE and not problem.absorbs:
+        nodes = promising(problem, evictable, limit)
+        if len(nodes) < problem.nodes:
+            near = restricted(problem, nodes)
+            return widened(_among(near, evictable, limit, meter), problem, nodes)
+    return _among(problem, evictable, limit, meter)
+
+
+def _among(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
     if crowded(problem):
         return stepwise(problem, evictable, limit, meter)
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= (SMALL_UNIFORM if problem.classes == 1 else SMALL) or problem.absorbs:
         return Core(problem, evictable, nodes, limit, meter).solve()
     if problem.classes == 1:
-        return Focus(problem, evictable, limit, meter).solve()
+        return _focused(problem, evictable, limit, meter)
     chosen = choose_nodes(problem, evictable, CHOSEN)
     return Core(problem, evictable, chosen, limit, meter).solve()._replace(bound=None)
+
+
+def _focused(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
+    """First as if budgets that allow something allowed everything: an answer that breaks none of them is the best there is."""
+    if not problem.uses.size:
+        return Focus(problem, evictable, limit, meter).solve()
+    carefree = Focus(without_budgets(problem), evictable, limit, meter).solve()
+    if carefree.answer is None:
+        return carefree
+    score = problem.score(carefree.answer.units)
+    cost = score.violations * problem.violation_price() + score.weight
+    if cost == carefree.cost:
+        return carefree
+    known = carefree._replace(cost=cost) if cost < limit else Found(None, limit)
+    careful = Focus(problem, evictable, known.cost, meter).solve()
+    bounds = [each.bound for each in (carefree, careful) if each.bound is not None]
+    found = known if careful.answer is None else careful
+    return found._replace(bound=max(bounds, default=None))

@@ -1,0 +1,76 @@
+"""One pod to place: it goes to one node, so nodes on which that must cost more than is known elsewhere need no look.
+
+The bounds are rough and come at once for all nodes. Either one pod leaves that is large enough, or several do: so many as it takes
+if each were as large as the largest one there, each at the price of the cheapest. A unit's price is spread over its pods,
+so that no unit is charged more than it costs. Where one pod is enough and nothing else is in the way, its full price is known to do.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from reprieve.preemption.minimal.branch import Found
+from reprieve.preemption.minimal.model import Flags, Ints, Problem
+from reprieve.preemption.minimal.table import INFINITE
+
+#: A price that is never reached.
+_FAR = INFINITE
+
+
+def promising(problem: Problem, evictable: Flags, limit: int) -> Ints:
+    """Nodes on which a pod of the only class may find room for less than the limit, and for no more than it costs elsewhere."""
+    pods = np.flatnonzero(evictable[problem.pod_unit])
+    unit, node, freed = problem.pod_unit[pods], problem.pod_node[pods], problem.pod_requests[pods]
+    whole = problem.weight + problem.violation_price() * problem.spent
+    price = whole[unit] // np.bincount(unit, minlength=problem.units)[unit]
+    asked = problem.requests[0]
+    lacking = np.where(asked > 0, np.maximum(asked - problem.free, 0), 0)
+    largest = np.zeros_like(problem.free)
+    np.maximum.at(largest, node, freed)
+    enough = np.asarray((freed >= lacking[node]).all(axis=1))
+    alone = _least(problem.nodes, node[enough], price[enough])
+    several = np.maximum(-(-lacking // np.maximum(largest, 1)).max(axis=1), 2)
+    bound = np.minimum(alone, np.minimum(_least(problem.nodes, node, price), _FAR // several) * several)
+    bound[~lacking.any(axis=1)] = 0
+    bound[((lacking > 0) & (largest == 0)).any(axis=1) | (problem.most[0] == 0)] = _FAR
+    clear = enough & (problem.most[0, node] > 0) & ~_barred(problem)[node]
+    surely = whole[unit] + problem.violation_price() * problem.uses[unit].sum(axis=1)
+    return np.flatnonzero(bound <= min(limit - 1, int(surely[clear].min(initial=_FAR - 1))))
+
+
+def _least(nodes: int, node: Ints, price: Ints) -> Ints:
+    least = np.full(nodes, _FAR, np.int64)
+    np.minimum.at(least, node, price)
+    return least
+
+
+def _barred(problem: Problem) -> Flags:
+    """Nodes with a pod next to which the class may not run."""
+    barred = np.zeros(problem.nodes, np.bool_)
+    barred[problem.pod_node[problem.pod_bars[:, 0]]] = True
+    return barred
+
+
+def restricted(problem: Problem, nodes: Ints) -> Problem:
+    """The problem on these nodes alone; units keep their numbers and their weight, wherever else they live."""
+    at = np.full(problem.nodes, -1, np.int64)
+    at[nodes] = np.arange(len(nodes))
+    here = at[problem.pod_node] >= 0
+    return replace(
+        problem,
+        free=problem.free[nodes],
+        most=problem.most[:, nodes],
+        pod_unit=problem.pod_unit[here],
+        pod_node=at[problem.pod_node[here]],
+        pod_requests=problem.pod_requests[here],
+        pod_bars=problem.pod_bars[here],
+    )
+
+
+def widened(found: Found, problem: Problem, nodes: Ints) -> Found:
+    """What was found on these nodes, told for all nodes."""
+    if found.answer is None:
+        return found
+    placed = np.zeros((problem.classes, problem.nodes), np.int64)
+    placed[:, nodes] = found.answer.placed
+    return found._replace(answer=found.answer._replace(placed=placed))
