@@ -43,7 +43,7 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
     """A command, then its sub-commands."""
     usage = " ".join(command.collect_usage_pieces(context))
     text, examples = _prose(command)
-    yield f"## {context.command_path}\n\n```\n{context.command_path} {usage}\n```\n"
+    yield f"## {context.command_path}\n\n```text\n{context.command_path} {usage}\n```\n"
     yield text + "\n"
     if examples:
         yield f"```sh\n{examples}\n```\n"

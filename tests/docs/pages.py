@@ -2,15 +2,17 @@
 
 The convention, for whoever writes a page:
 
-- ```` ```console ```` (or no language, when the first line is a command): lines with `$ ` are commands, `\\` at the end continues
-  them, the lines below are what is printed. `...` stands for any text in a line; alone on a line, for any lines. Spaces and empty lines do
-  not count. Without such lines the output is not compared. Each block is run in a folder with `examples/` and the page's own files.
+- ```` ```console ````: lines with `$ ` are commands, `\\` at the end continues them, the lines below are what is printed. `...` stands for
+  any text in a line; alone on a line, for any lines. Spaces and empty lines do not count. Without such lines the output is not
+  compared. Each block is run in a folder with `examples/` and the page's own files. ```` ```sh ```` and indented blocks hold commands only.
 - ```` ```console cluster ````, and every block that uses kubectl: the page's blocks of this kind are run one after the other on one embedded
-  cluster, started by the page's own `reprieve up` line if it has one. What is asked is asked again until the answer is as shown.
-- ```` ```sh ````: commands to adapt; only their names and options are checked. The same holds for commands in running text, and for those
-  with a placeholder in capitals. Indented commands are run on the pages of the examples, and only checked elsewhere.
+  cluster: what the page's own `reprieve up` line starts, or else the cluster of example 02 (`shell.STORY`). What is asked is
+  asked again until the answer is as shown.
+- Commands in running text are run too, where they need a cluster on that of example 02. `reprieve WORD` alone only names a command.
+  Commands that stay (`up`, `run`) are started, used and stopped. What cannot be run is in `shell.ELSEWHERE`, with the reason.
 - `<!-- file: NAME -->` before a fenced block makes it a file; `<!-- file: NAME` … `-->` is a file that readers do not see.
-- ```` ```yaml ````, ```` ```json ```` and ```` ```python ````: manifests that are valid, documents that parse, code that runs.
+- ```` ```yaml ````, ```` ```json ```` and ```` ```python ````: manifests that are valid, documents that parse, code that runs. ```` ```text ````:
+  nothing of all this.
 """
 
 import re
@@ -28,7 +30,13 @@ FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=fence)
 INDENTED = re.compile(r"(?:\A|\n)[ \t]*\n((?: {4,}\S.*(?:\n|\Z))+)")
 VISIBLE_FILE = re.compile(r"<!-- file: (\S+) -->\s*\Z")
 HIDDEN_FILE = re.compile(r"^<!-- file: (\S+)\n(.*?)^-->", re.M | re.S)
-INLINE = re.compile(r"(?<!`)`(reprieve [^`\n]+)`(?!`)")
+PROGRAM = r"(?:reprieve|kubectl|curl|docker|export|git|make|pip|python|source|\.venv/bin/\w+) "
+INLINE = re.compile(rf"(?<!`)`({PROGRAM}[^`\n]+)`(?!`)")
+ON_CLUSTER = re.compile(
+    r"\bkubectl\b|\bcurl\b|--kubeconfig[ =][~$]|^reprieve explain (?!.*(?: -f | --filename|//127\.0\.0\.1:1$))"
+)
+"""Commands that ask a cluster. Nothing listens on port 1: pages use it to show what that looks like."""
+LANGUAGES = ("console", "console cluster", "sh", "text", "yaml", "json", "python")
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,8 @@ class Block:
 
     @property
     def on_cluster(self) -> bool:
-        return self.language == "console cluster" or any(
-            "kubectl" in command.line for command in self.commands
-        )
+        asks = any(ON_CLUSTER.search(command.line) for command in self.commands)
+        return self.language == "console cluster" or asks
 
     @property
     def where(self) -> str:
@@ -62,21 +69,24 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = []
     for match in FENCE.finditer(text):
-        info, body = " ".join(match["info"].split()), match["text"]
-        language = "console" if not info and body.lstrip().startswith("$ ") else info
-        commands = list(_commands(body)) if language.startswith("console") else []
+        language, body = " ".join(match["info"].split()), match["text"]
+        commands = []
+        if language.startswith("console"):
+            commands = list(_commands(body))
+        elif language == "sh":
+            commands = _lines(body)
         found.append(Block(page, _line(text, match.start()), language, body, commands))
-    rest = FENCE.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
-    for match in INDENTED.finditer(rest):
-        lines = [" ".join(line.split()) for line in match[1].replace("\\\n", " ").splitlines()]
-        if lines[0].startswith("reprieve "):
-            number = _line(rest, match.start(1))
-            if EXAMPLES in page.parents:
-                commands = [Command(line.split(" # ")[0]) for line in lines]
-                found.append(Block(page, number, "console", match[1], commands))
-            else:
-                found.append(Block(page, number, "sh", match[1]))
-    return found
+    rest = _without_blocks(text)
+    return found + [
+        Block(page, _line(rest, match.start(1)), "sh", match[1], _lines(match[1]))
+        for match in INDENTED.finditer(rest)
+        if re.match(rf"\s*{PROGRAM}", match[1])
+    ]
+
+
+def _without_blocks(text: str) -> str:
+    """Line numbers stay."""
+    return FENCE.sub(lambda match: re.sub(r"[^\n]", "", match[0]), text)
 
 
 def files(page: Path) -> dict[str, str]:
@@ -89,21 +99,25 @@ def files(page: Path) -> dict[str, str]:
     return found
 
 
-def mentioned(page: Path) -> list[str]:
-    """Commands in running text and in blocks of examples to adapt."""
-    text = page.read_text(encoding="utf-8")
-    found = [match[1] for match in INLINE.finditer(FENCE.sub("", text))]
-    for block in blocks(page):
-        if block.language == "sh":
-            found += block.text.replace("\\\n", " ").splitlines()
-        found += [command.line for command in block.commands]
-    return found
+def inline(page: Path) -> list[str]:
+    """Commands in running text."""
+    return INLINE.findall(_without_blocks(page.read_text(encoding="utf-8")))
 
 
 def _commands(body: str) -> Iterator[Command]:
     for part in re.split(r"^\$ ", body.replace("\\\n", " "), flags=re.M)[1:]:
         line, _, output = part.partition("\n")
-        yield Command(" ".join(line.split(" # ")[0].split()), output)
+        yield Command(_plain(line), output)
+
+
+def _lines(body: str) -> list[Command]:
+    """A block that holds commands and nothing else."""
+    lines = (_plain(line) for line in body.replace("\\\n", " ").splitlines())
+    return [Command(line) for line in lines if line]
+
+
+def _plain(line: str) -> str:
+    return " ".join(re.split(r"(?:^| )# ", line)[0].split())
 
 
 def _line(text: str, position: int) -> int:

@@ -3,14 +3,10 @@
 import os
 import re
 import shlex
-import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -19,30 +15,54 @@ from click.testing import CliRunner
 from reprieve.cli import main
 from tests.docs.pages import ROOT, Command, files, matches
 
-LASTING = re.compile(
-    r"^(reprieve (up|run|demo|manifests deploy)\b|make\b|docker\b|git\b|pip\b|kubectl port-forward\b)"
-)
-"""Programs that stay, or that set up a machine: only their names and options are checked."""
-TEMPLATE = re.compile(r"\b(NAMESPACE|NAME|NODE|QUEUE|POD|FILE)\b")
-SHELL = re.compile(r"[|<>&;$`]|^(?!reprieve )")
+ELSEWHERE = {
+    r"(\.venv/bin/)?reprieve demo\b": "a quarter of a minute each; tests/demo runs it, with --step and with --keep",
+    r"make (demo|test|setup|lock|layers)\b": "fills a virtual environment, or runs these tests; targets are checked in test_pages",
+    r"(\.venv/bin/)?python bench/": "minutes, and a quiet machine; that the files exist is checked in test_pages",
+    r"docker build\b": "needs a container daemon",
+    r"source \.venv/bin/activate$": "the tests run inside it already",
+    r".*reprieve completion (zsh|fish)\b": "needs that shell; tests/cli makes the scripts",
+}
+"""What is not run here, and why."""
+LASTING = re.compile(r"^reprieve (up|run)\b(?=.* -)|^reprieve up$")
+"""Programs that stay until they are stopped: `staying.py` starts, uses and stops them."""
+NAMED = re.compile(r"^reprieve [a-z]+( (crds|deploy))?$")
+"""A command that the text only talks about."""
+STORY = [
+    "kubectl apply -f examples/02-live-preemption/tenants.yaml",
+    "kubectl wait --for=condition=Ready pods --all --timeout=60s",
+    "kubectl apply -f examples/02-live-preemption/training.yaml",
+    "kubectl wait --for=condition=Ready pods -l app=train --timeout=60s",
+    "kubectl create namespace jobs",
+    "kubectl apply -f examples/10-flavors-preempt-before-spot",
+    "kubectl create namespace reprieve-system",
+]
+"""What has happened on the cluster of whoever types a command from running text: examples 02 and 10."""
+SHELL = re.compile(r"[|<>&;`]|\$\(|^(?!reprieve )")
 ASKS = re.compile(r"^(kubectl get\b|kubectl describe\b|reprieve (plan|explain|admit)\b|curl\b)")
 PATIENCE_SECONDS = 45.0
+PAGE_CONTROLLER = "http://127.0.0.1:8088"
+"""Where pages say that a controller listens; the tests' own listens elsewhere."""
+
+
+def elsewhere(line: str) -> bool:
+    return any(re.match(pattern, line) for pattern in ELSEWHERE)
 
 
 class Folder:
     """Where a page's commands are typed."""
 
-    def __init__(self, path: Path, page: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, path: Path, page: Path, environment: Mapping[str, str] | None = None) -> None:
         self.path = path
-        self.environment = environment or {}
-        (path / "examples").symlink_to(ROOT / "examples")
+        self.environment = dict(environment or {})
+        path.mkdir(exist_ok=True)
+        if not (path / "examples").exists():
+            (path / "examples").symlink_to(ROOT / "examples")
         for name, text in files(page).items():
             (path / name).write_text(text, encoding="utf-8")
 
     def run(self, command: Command) -> None:
         """Fails when the command does, or when it prints something else than the page shows."""
-        if LASTING.match(command.line) or TEMPLATE.search(command.line):
-            return
         deadline = time.monotonic() + (PATIENCE_SECONDS if self.environment else 0)
         while True:
             code, printed = self._once(command.line)
@@ -58,27 +78,30 @@ class Folder:
         )
 
     def _once(self, line: str) -> tuple[int, str]:
-        if SHELL.search(line) or self.environment:
+        line = line.replace(PAGE_CONTROLLER, self.environment.get("CONTROLLER", PAGE_CONTROLLER))
+        if SHELL.search(line):
             return self._in_shell(line)
         before = Path.cwd()
         os.chdir(self.path)
         try:
-            result = CliRunner().invoke(main, shlex.split(line)[1:])
+            result = CliRunner().invoke(main, self._words(line)[1:], env=self.environment)
         finally:
             os.chdir(before)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise AssertionError(f"`{line}` crashed") from result.exception
         return result.exit_code, result.output
 
+    def _words(self, line: str) -> list[str]:
+        """As a shell would hand them over."""
+        home = self.environment.get("HOME", "~")
+        words = shlex.split(re.sub(r"\$(\w+)", lambda name: self.environment.get(name[1], ""), line))
+        return [home + word[1:] if word.startswith("~/") else word for word in words]
+
     def _in_shell(self, line: str) -> tuple[int, str]:
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", line],
             cwd=self.path,
-            env={
-                **os.environ,
-                **self.environment,
-                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            },
+            env=typing(self.environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -89,59 +112,15 @@ class Folder:
         return done.returncode, done.stdout
 
 
+def typing(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of somebody at a shell, our programs on the PATH."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, **environment, "PATH": path}
+
+
 def _answered(line: str, code: int) -> bool:
     """No is an answer, if it is one of ours."""
     return code == 0 or (code == 1 and line.split("|")[-1].strip().startswith("reprieve "))
-
-
-@contextmanager
-def cluster(up: str, at: Path) -> Iterator[dict[str, str]]:
-    """What `up` starts, for as long as it is needed; the environment in which its users type.
-
-    The page's port of the dashboard is replaced by a free one: `$CONTROLLER` is its address.
-    """
-    port = _free_port()
-    arguments = shlex.split(re.sub(r"--(dashboard-port|kubeconfig)[ =]\S+", "", up))[1:]
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "reprieve",
-            *arguments,
-            f"--kubeconfig={at}/kubeconfig",
-            f"--dashboard-port={port}",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        _until_ready(process)
-        threading.Thread(target=process.stdout.read if process.stdout else None, daemon=True).start()
-        yield {
-            "KUBECONFIG": str(at / "kubeconfig"),
-            "CONTROLLER": f"http://127.0.0.1:{port}",
-            "HOME": str(at),
-        }
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=30)
-
-
-def _until_ready(process: subprocess.Popen[str]) -> None:
-    assert process.stdout is not None
-    seen = ""
-    for line in process.stdout:
-        seen += line
-        if "Ready" in line:
-            return
-    raise AssertionError(f"the cluster did not start:\n{seen}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def unknown(line: str) -> str:

@@ -108,8 +108,8 @@ def main() -> None:
 
     \b
     Examples:
-      reprieve plan -f cluster.yaml --for PodGroup/ml/train
-      reprieve validate -f manifests/
+      reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
+      reprieve validate -f examples/01-first-plan
       reprieve COMMAND --help
     """
 

@@ -51,9 +51,9 @@ def command(
     \b
     Examples:
       reprieve admit -f examples/10-flavors-preempt-before-spot
-      kubectl get clusterqueues,cohorts,localqueues,resourceflavors,workloads -A -o yaml | reprieve admit -f -
+      kubectl get clusterqueues,cohorts,localqueues,resourceflavors,workloads.kueue.x-k8s.io -A -o yaml | reprieve admit -f -
       reprieve admit --kubeconfig ~/.kube/config
-      reprieve admit -f queues.yaml -f workloads.yaml --config fair.yaml -o json
+      reprieve admit -f examples/13-fair-sharing --config examples/13-fair-sharing/config.yaml -o json
     """
     import reprieve
     from reprieve.config import Configuration

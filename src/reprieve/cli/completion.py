@@ -16,7 +16,7 @@ def command(shell: str) -> None:
     Examples:
       eval "$(reprieve completion bash)"
       eval "$(reprieve completion zsh)"
-      reprieve completion fish > ~/.config/fish/completions/reprieve.fish
+      reprieve completion fish | source
     """
     from reprieve.cli import main
 

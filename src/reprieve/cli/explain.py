@@ -50,9 +50,9 @@ def command(
 
     \b
     Examples:
-      reprieve explain pod/ml/train-0
-      reprieve explain podgroup/ml/train --controller http://127.0.0.1:10270
-      reprieve explain node/h100-3 -f cluster.yaml -o json
+      reprieve explain pod/default/train-0
+      reprieve explain podgroup/default/train --controller http://127.0.0.1:8088
+      reprieve explain node/node-1 -f examples/01-first-plan -o json
     """
     from reprieve.explain import explain
 

@@ -57,8 +57,8 @@ def command(
     \b
     Examples:
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
-      kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml | reprieve plan -f - --for Pod/web/api-0
-      reprieve plan --kubeconfig ~/.kube/config --for PodGroup/ml/train -o json
+      kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml | reprieve plan -f - --for Pod/default/train-0
+      reprieve plan --kubeconfig ~/.kube/config --for PodGroup/default/train -o json
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train --compare
       reprieve plan --fleet examples/30-fleet/workers -f examples/30-fleet/urgent.yaml --for Workload/ml/urgent
     """

@@ -78,7 +78,7 @@ def command(
     Examples:
       reprieve run --kubeconfig ~/.kube/config --no-leader-elect
       reprieve run --controllers scheduler,quota --dashboard
-      reprieve run --controllers quota,fleet --config reprieve.yaml
+      reprieve run --controllers quota,fleet --config examples/30-fleet/least-cost.yaml
     """
     from reprieve.cli.output import fail
     from reprieve.dashboard import attach

@@ -41,8 +41,8 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
 
     \b
     Examples:
-      reprieve validate -f manifests/
-      reprieve validate -f queues.yaml -f jobs.yaml -o json
+      reprieve validate -f examples/01-first-plan
+      reprieve validate -f examples/12-cohort-reclaim/queues.yaml -f examples/12-cohort-reclaim/workloads.yaml -o json
       kubectl get podgroups,pods -A -o yaml | reprieve validate -f -
     """
     configuration = Configuration.read(config) if config else Configuration.load(None)

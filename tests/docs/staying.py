@@ -1,0 +1,119 @@
+"""Programs that stay until they are stopped: starts them, waits until they are ready, does what they say next, stops them.
+
+Ports that a page names are replaced by free ones, so that several of these can run on one machine.
+"""
+
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.docs.shell import Folder, typing
+
+READY_SECONDS = 60.0
+
+
+@contextmanager
+def cluster(up: str, at: Path) -> Iterator[dict[str, str]]:
+    """What `up` starts, for as long as it is needed; the environment in which its users type."""
+    port = _free_port()
+    line = f"{re.sub(r'--(dashboard-port|kubeconfig)[ =][^ ]+', '', up)} --kubeconfig={at}/.kube/config"
+    with _started(f"{line} --dashboard-port={port}", at) as process:
+        _until_printed(process, "Ready")
+        yield {
+            "KUBECONFIG": f"{at}/.kube/config",
+            "CONTROLLER": f"http://127.0.0.1:{port}",
+            "HOME": str(at),
+        }
+
+
+def use(line: str, folder: Folder) -> None:
+    """Start, wait, use, stop; fails unless all of it goes well."""
+    line = re.sub(r"--(dashboard-port|port)[ =]\d+", lambda option: f"--{option[1]}={_free_port()}", line)
+    if line.startswith("reprieve up"):
+        with _started(line, folder.path) as process:
+            printed = _until_printed(process, "Ready")
+            for typed in re.findall(r"^  (kubectl .*?)(?:\s+#.*)?$", printed, re.M):
+                exported = re.search(r"export KUBECONFIG=(\S+)", printed)
+                _type(typed, folder.path, {"KUBECONFIG": exported[1] if exported else ""})
+    else:
+        port = _free_port()
+        with _started(f"{line} --listen=127.0.0.1:{port}", folder.path, folder.environment) as process:
+            for path in ("/readyz", "/metrics", *(("/api/state", "/") if "--dashboard" in line else ())):
+                _until_answered(process, f"http://127.0.0.1:{port}{path}")
+
+
+@contextmanager
+def _started(
+    line: str, at: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    environment = {"HOME": str(at), **(environment or {})}
+    home = environment["HOME"]
+    words = [home + word[1:] if word.startswith("~/") else word for word in shlex.split(line)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=at,
+        env=typing(environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+        assert process.poll() is None, f"`{line}` did not stay"
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+    assert process.returncode == 0, f"`{line}` ended with {process.returncode}"
+
+
+def _until_printed(process: subprocess.Popen[str], word: str) -> str:
+    assert process.stdout is not None
+    seen = ""
+    for line in process.stdout:
+        seen += line
+        if word in line:
+            threading.Thread(target=process.stdout.read, daemon=True).start()
+            return seen
+    raise AssertionError(f"it did not start:\n{seen}")
+
+
+def _until_answered(process: subprocess.Popen[str], address: str) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=10) as answer:
+                assert answer.status == 200
+                return
+        except (urllib.error.URLError, ConnectionError) as problem:
+            if time.monotonic() > deadline or process.poll() is not None:
+                raise AssertionError(f"{address} does not answer: {problem}") from problem
+            time.sleep(0.1)
+
+
+def _type(line: str, at: Path, environment: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        shlex.split(line),
+        cwd=at,
+        env=typing(environment),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, f"$ {line}\n{done.stdout}{done.stderr}"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
