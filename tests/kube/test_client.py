@@ -2,7 +2,7 @@
 
 import pytest
 
-from reprieve.kube import PODS, ApiError, RateLimit, TransportError
+from reprieve.kube import PODS, ApiError, Client, MemoryTransport, RateLimit, TransportError
 from reprieve.kube.resources import KUEUE_WORKLOADS, NODES, POD_GROUPS
 from tests.kube.apiserver import Script, listing, ok, pod, status
 
@@ -160,11 +160,47 @@ async def test_a_kind_that_is_installed_later_is_found_later():
         {"resources": [{"name": "podgroups"}]},
     )
     newer = {"versions": [{"version": "v1"}, {"version": "v1beta1"}]}
-    client = Script(ok(groups), ok(before), ok(newer), ok(after)).client()
+    client = Script(ok(groups), ok(before), status(404, "NotFound"), ok(newer), ok(after)).client()
     assert await client.served(POD_GROUPS) is None
     found = await client.served(POD_GROUPS)
     assert found is not None
     assert found.version == "v1beta1"
+
+
+async def test_a_kind_is_found_in_the_group_that_stands_in_for_its_own():
+    """No definition can add a kind to a group that the API server has itself."""
+    own = [ok({"versions": [{"version": "v1"}]}), ok({"resources": [{"name": "priorityclasses"}]})]
+    stand_in = [ok({"versions": [{"version": "v1beta1"}]}), ok({"resources": [{"name": "podgroups"}]})]
+    script = Script(*own, *stand_in)
+    found = await script.client().served(POD_GROUPS)
+    assert found is not None
+    assert found.path("ns", "g") == "/apis/scheduling.reprieve.dev/v1beta1/namespaces/ns/podgroups/g"
+    assert found.view is POD_GROUPS.view
+
+
+async def test_a_server_that_does_not_answer_is_said_at_once_and_once(caplog):
+    caplog.set_level("INFO")
+    answers = iter([TransportError("GET http://x/y: refused")] * 3 + [ok({"metadata": {}})])
+
+    async def answer(request):
+        given = next(answers)
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    slept, said_before_the_first_pause = [], []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+        said_before_the_first_pause.append([r.getMessage() for r in caplog.records])
+
+    client = Client(MemoryTransport(answer), sleep=sleep)
+    await client.request("GET", "/y")
+    assert len(slept) == 3
+    said = "the API server does not answer; trying again until it does (GET http://x/y: refused)"
+    assert said_before_the_first_pause == [[said]] * 3
+    assert [r.getMessage() for r in caplog.records] == [said, "the API server answers again"]
+    assert client.problems == {}
 
 
 async def test_a_kind_that_is_not_served_is_none_and_left_out_of_a_dump():

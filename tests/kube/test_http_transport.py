@@ -56,7 +56,7 @@ async def test_waiting_for_a_free_connection_does_not_count_as_a_timeout():
 
 async def test_a_server_that_is_not_there_is_a_transport_error():
     async with transport("http://127.0.0.1:1") as http:
-        with pytest.raises(TransportError, match="GET /x"):
+        with pytest.raises(TransportError, match=r"GET http://127\.0\.0\.1:1/x"):
             await http.call(Request("GET", "/x"))
 
 

@@ -128,10 +128,33 @@ async def test_a_watch_closed_at_once_is_not_hammered():
     assert paused == [0.8]
 
 
-async def test_a_silent_stream_is_taken_for_dead_and_opened_again():
+async def test_a_silent_stream_is_opened_again_at_once_and_without_complaint(caplog):
+    """It may be dead; or nothing has changed since the server started, then it sends no bookmarks either."""
     script = Script(listing(pod("a")), stream(hold=True), stream(event("ADDED", pod("b", 2)), hold=True))
-    _, changes, _ = await follow(script, lambda i, c: len(c) == 2, silence=0.05)
+    _, changes, paused = await follow(script, lambda i, c: len(c) == 2, silence=0.05)
     assert told(changes)[1] == ("ADDED", "b")
+    assert paused == []
+    assert caplog.records == []
+
+
+async def test_news_end_the_growing_of_pauses():
+    refusal, news = (
+        status(500, "InternalError"),
+        [stream(event("ADDED", pod(n, r))) for n, r in (("b", 2), ("c", 3))],
+    )
+    script = Script(refusal, listing(pod("a")), refusal, news[0], refusal, news[1], stream(hold=True))
+    _, _, paused = await follow(script, lambda i, c: len(c) == 3)
+    assert paused == [0.8, 1.6, 0.8]
+
+
+async def test_a_right_that_is_missing_is_said_once_until_it_is_given(caplog):
+    forbidden = status(403, "Forbidden", "pods is forbidden")
+    script = Script(forbidden, forbidden, forbidden, listing(pod("a")), stream(hold=True))
+    informer, _, paused = await follow(script, lambda i, c: len(c) == 1)
+    assert len(paused) == 3
+    [said] = [record.getMessage() for record in caplog.records]
+    assert said.startswith("the API server does not let us list and watch pods: give the account the rights")
+    assert informer.reflector._client.problems == {}
 
 
 async def test_one_unreadable_object_does_not_stop_the_others():

@@ -1,5 +1,6 @@
 """Starting and stopping: what is the user's to fix is said, what is logged can be read by machines."""
 
+import asyncio
 import json
 import logging
 import socket
@@ -9,9 +10,10 @@ from click.testing import CliRunner
 
 from reprieve.cli.run import _address, command
 from reprieve.config import Configuration
+from reprieve.kube import PODS, Informer
 from reprieve.objects.errors import ReprieveError
 from reprieve.scheduler.logs import JsonFormatter
-from reprieve.scheduler.process import CONTROLLERS, Process, load
+from reprieve.scheduler.process import CONTROLLERS, Process, Services, load
 from tests.kube.apiserver import Script, status
 
 
@@ -33,6 +35,31 @@ async def test_a_port_that_is_taken_is_said():
         client = Script(status(404, "NotFound")).client()
         with pytest.raises(ReprieveError, match=f"cannot listen on 127.0.0.1:{port}"):
             await Process(client, Configuration.load(None), [], port=port).run()
+
+
+async def test_readyz_names_the_rights_that_are_missing():
+    def answer(request):
+        if request.path.count("/") > 3 or request.path.endswith(("pods", "nodes", "namespaces")):
+            return status(403, "Forbidden", f"cannot read {request.path}")
+        return status(404, "NotFound")
+
+    services: list[Services] = []
+
+    async def reading(client, config, given):
+        services.append(given)
+        async with Informer(client, PODS):
+            raise AssertionError("pods cannot be read")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reprieve.scheduler.process.load", lambda name: reading)
+        process = Process(Script(answer).client(), Configuration.load(None), ["x"], port=None)
+        task = asyncio.create_task(process.run())
+        while not services or services[0].problem().count("does not let us") < 2:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert "list and watch pods" in services[0].problem()
+    assert "the Lease 'reprieve' in the namespace 'reprieve-system'" in services[0].problem()
 
 
 @pytest.mark.parametrize(

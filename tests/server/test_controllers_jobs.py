@@ -243,3 +243,16 @@ def test_a_pod_is_counted_once_at_every_point_between_its_end_and_the_number() -
         census = take_census(document, pods)
         assert census.succeeded == 1, status
         assert judge(document, census, datetime(2026, 1, 1, tzinfo=UTC)).complete
+
+
+def test_no_status_makes_a_job_count_further_than_jobs_may_go():
+    """A journal may hold what today's server would refuse at the door."""
+    job = {"spec": {}, "status": {"completedIndexes": "0-2,5,7-99999999999,9-999999999,x,-3,²"}}
+    completed = take_census(job, []).completed
+    assert completed == frozenset({0, 1, 2, 5, *range(9, 100_000)})
+
+
+def test_no_spec_makes_more_pods_than_a_job_may_have():
+    job = {"spec": {"parallelism": 10**9, "completions": 10**9, "completionMode": "Indexed"}}
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert len(judge(job, take_census(job, []), now).missing) == 100_000

@@ -37,6 +37,13 @@ def crds(kueue: bool) -> None:
 )
 @click.option("--scheduler-name", default="reprieve", show_default=True)
 @click.option("--replicas", type=click.IntRange(1), default=2, show_default=True)
+@click.option(
+    "--policy-version",
+    type=click.Choice(["v1", "v1beta1"]),
+    default="v1",
+    show_default=True,
+    help="Of the PodDisruptionBudget; v1beta1 for Kubernetes before 1.21.",
+)
 def deploy(controllers: str, image: str | None, **options: Any) -> None:
     """Deployment, rights, Service, PodDisruptionBudget and NetworkPolicy."""
     from reprieve.manifests import Installation, deployment

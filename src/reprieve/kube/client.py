@@ -9,6 +9,7 @@ Writes send only what we change (patches, bindings, deletions with preconditions
 """
 
 import asyncio
+import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
@@ -25,6 +26,8 @@ from reprieve.kube.pacing import Backoff, RateLimit, Sleep
 from reprieve.kube.resources import PODS, Resource
 from reprieve.kube.transport import Request, Response, Transport
 from reprieve.kube.wire import Decode, ListPage, WatchEvent, decoder_of, lines
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -54,11 +57,14 @@ class Client:
     ) -> None:
         self._transport = transport
         self._attempts = attempts or ATTEMPTS
+        self._patient = attempts is None
         self._limit = rate_limit
         self._sleep = sleep
         self._jitter = jitter
         self._discovery = Discovery(self.request)
         self.namespace = namespace
+        self.problems: dict[str, str] = {}
+        """What keeps us from reading, by kind (empty key: the server does not answer at all), in sentences."""
 
     @classmethod
     def from_access(
@@ -153,6 +159,7 @@ class Client:
             if stream.code != 200:
                 body = b"".join([chunk async for chunk in stream.chunks])
                 raise from_body(stream.code, body, retry_after(stream.headers))
+            self._answered()
             async for line in lines(stream.chunks):
                 yield msgspec.json.decode(line, type=WatchEvent)
 
@@ -279,11 +286,13 @@ class Client:
             await self._take()
             try:
                 response = await self._transport.call(request)
-            except TransportError:
+            except TransportError as lost:
+                self._no_answer(lost)
                 if method != "GET" or attempt == self._attempts:
                     raise
                 await self._sleep(backoff.next())
                 continue
+            self._answered()
             if response.code < 300:
                 return response.body
             error = _error(response)
@@ -295,6 +304,16 @@ class Client:
                 raise error
             await self._sleep(min(error.retry_after, LONGEST_WAIT) * (1 + 0.1 * self._jitter()))
         raise AssertionError("unreachable")
+
+    def _no_answer(self, error: TransportError) -> None:
+        """Said at once, and once. Who gave the number of attempts waits for the outcome and hears of it then."""
+        if self._patient and "" not in self.problems:
+            self.problems[""] = f"the API server does not answer; trying again until it does ({error})"
+            log.warning("%s", self.problems[""])
+
+    def _answered(self) -> None:
+        if self.problems.pop("", None):
+            log.info("the API server answers again")
 
     async def _take(self) -> None:
         if self._limit is not None:

@@ -17,7 +17,8 @@ class Discovery:
         self._documents: dict[str, dict[str, Any]] = {}
 
     async def find(self, resource: Resource) -> Resource | None:
-        """The resource in the wanted version, else in the server's preferred one that has it; None if there is none."""
+        """The resource in the wanted version, else in the server's preferred one that has it, else in the group that
+        stands in for its own; None if there is none."""
         key = (resource.group, resource.version, resource.plural)
         if key not in self._found:
             found = await self._look(resource)
@@ -25,9 +26,16 @@ class Discovery:
                 self._documents.clear()  # it may be installed later
                 return None
             self._found[key] = found
-        return resource.at(self._found[key].version)
+        return resource.at(self._found[key].version, self._found[key].group)
 
     async def _look(self, resource: Resource) -> Resource | None:
+        found = await self._look_in(resource)
+        if found is None and resource.stand_in:
+            found = await self._look_in(resource.at(resource.version, resource.stand_in))
+        return found
+
+    async def _look_in(self, resource: Resource) -> Resource | None:
+        """In the group that the resource names, and no other."""
         versions = [resource.version]
         if resource.group:
             group = await self._document(f"/apis/{resource.group}")

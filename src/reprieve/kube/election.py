@@ -17,13 +17,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.kube.client import Client
-from reprieve.kube.errors import ApiError, ConfigError, TransportError
-from reprieve.kube.pacing import Clock, Sleep
+from reprieve.kube.errors import ApiError, ConfigError, TransportError, missing_right
+from reprieve.kube.pacing import Backoff, Clock, Sleep
 from reprieve.kube.resources import LEASES
 
 log = logging.getLogger(__name__)
 
 JITTER = 1.2
+REFUSED_PAUSE = 30.0
+"""The longest pause between attempts of somebody who may not take the lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class LeaderElector:
         self._observed_at = 0.0
         self.leader = ""
         """Who leads, as far as we have seen."""
+        self.problem = ""
+        """The right that is missing to take the lease, in a sentence."""
 
     @property
     def leads(self) -> bool:
@@ -85,8 +89,12 @@ class LeaderElector:
             raise results[0]
 
     async def _acquire(self) -> None:
+        refused = Backoff(base=self._election.retry_period, cap=REFUSED_PAUSE, random=self._jitter)
         while not await self._try():
-            await self._sleep(self._election.retry_period * (1 + JITTER * self._jitter()))
+            if self.problem:
+                await self._sleep(refused.next())
+            else:
+                await self._sleep(self._election.retry_period * (1 + JITTER * self._jitter()))
 
     async def _renew(self) -> None:
         """Returns when the lease could not be renewed in time."""
@@ -109,11 +117,27 @@ class LeaderElector:
     async def _try(self) -> bool:
         """One attempt to take or keep the lease."""
         try:
-            return await self._take_or_keep()
+            taken = await self._take_or_keep()
         except (ApiError, TransportError) as error:
-            level = logging.DEBUG if isinstance(error, ApiError) and error.conflict else logging.WARNING
-            log.log(level, "lease %s: %s", self._election.name, error)
+            self._tell(error)
             return False
+        self.problem = ""
+        return taken
+
+    def _tell(self, error: ApiError | TransportError) -> None:
+        """A right that is missing is said once; so is a server that does not answer, but by the client."""
+        election = self._election
+        if isinstance(error, ApiError) and error.refused:
+            lease = f"the Lease {election.name!r} in the namespace {election.namespace!r}"
+            problem = missing_right(error, f"get, create and update {lease}")
+            if problem != self.problem:
+                log.error("%s; nothing is decided meanwhile", problem)
+            self.problem = problem
+            return
+        expected = (isinstance(error, ApiError) and error.conflict) or (
+            isinstance(error, TransportError) and not self.leads
+        )
+        log.log(logging.DEBUG if expected else logging.WARNING, "lease %s: %s", election.name, error)
 
     async def _take_or_keep(self) -> bool:
         election = self._election

@@ -66,9 +66,24 @@ class ApiError(Exception):
         return self.code in (400, 422)
 
     @property
+    def refused(self) -> bool:
+        """Not the request is wrong but who sends it; the same request works once the right is given."""
+        return self.code in (401, 403)
+
+    @property
     def transient(self) -> bool:
         """Worth another try with the same bytes: overload, timeouts and the server's own trouble."""
         return self.code in (429, 500, 502, 503, 504) or self.reason in ("ServerTimeout", "Timeout")
+
+
+def missing_right(error: ApiError, doing: str) -> str:
+    """A refusal in a sentence that says what to do."""
+    hint = (
+        "give the account the rights that `reprieve manifests deploy` prints"
+        if error.code == 403
+        else "the token or certificate is not valid there"
+    )
+    return f"the API server does not let us {doing}: {hint}; trying again until it does ({error})"
 
 
 def from_body(code: int, body: bytes, retry_after: float | None = None) -> ApiError:

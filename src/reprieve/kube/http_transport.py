@@ -53,9 +53,8 @@ class HttpTransport:
                 reply.release()
                 reply = await self._send(request)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise TransportError(
-                f"{request.method} {request.path}: {error or type(error).__name__}"
-            ) from error
+            where = f"{request.method} {self._access.server}{request.path}"
+            raise TransportError(f"{where}: {str(error) or type(error).__name__}") from error
         try:
             yield Stream(reply.status, _chunks(reply, request), reply.headers)
         finally:

@@ -5,7 +5,8 @@ How it runs, for ever, until cancelled:
 2. follow the changes from that revision; hand each over with `apply`; bookmarks only move the revision;
 3. a stream that ends is resumed from the last revision seen; `410 Gone` (as an answer or inside the stream) goes back
    to 1, and `replace` finds out what was missed;
-4. errors wait a jittered, growing time; a stream silent for too long is taken for dead and opened again.
+4. errors wait a jittered, growing time; a stream silent for too long is opened again: it may be dead, and if it is only quiet
+   (servers send no bookmarks for a collection that has not changed since they started) that costs one request.
 One task for each reflector; the sink is called in that task, in order, and must not block.
 """
 
@@ -13,13 +14,21 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
 
 from reprieve.kube.client import Client
-from reprieve.kube.errors import ApiError, ConfigError, Status, TransportError, from_status
+from reprieve.kube.errors import (
+    ApiError,
+    ConfigError,
+    Status,
+    TransportError,
+    from_status,
+    missing_right,
+)
 from reprieve.kube.meta import revision_of
 from reprieve.kube.pacing import Backoff, Sleep
 from reprieve.kube.resources import Resource
@@ -30,7 +39,7 @@ log = logging.getLogger(__name__)
 
 SHORTEST_WATCH, LONGEST_WATCH = 300.0, 600.0
 SILENCE = 150.0
-"""Servers send a bookmark about once a minute; more than two missed ones mean a dead connection."""
+"""Busy servers send a bookmark about once a minute; more than two missed ones may mean a dead connection."""
 INITIAL_EVENTS = 60.0
 VERY_SHORT = 1.0
 
@@ -41,6 +50,16 @@ class Sink(Protocol):
 
     def apply(self, type: str, object: Any) -> None:
         """One object was ADDED, MODIFIED or DELETED."""
+
+
+@dataclass(slots=True)
+class _Stream:
+    """How far one stream has come."""
+
+    initial: bool
+    """It still sends what there was when it was opened."""
+    first: list[Any] = field(default_factory=list)
+    seen: int = 0
 
 
 class Reflector:
@@ -70,6 +89,7 @@ class Reflector:
         self._jitter = jitter
         self._silence = silence
         self._decode_one = decoder_of(resource)
+        self._place = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
         self.revision = ""
 
     async def run(self) -> None:
@@ -83,11 +103,19 @@ class Reflector:
                 pause = self._backoff.next()
                 if isinstance(error, ApiError) and error.retry_after:
                     pause = max(pause, error.retry_after)
-                log.warning(
-                    "watch of %s interrupted, again in %.1f s: %s",
-                    self.resource.plural, pause, error or type(error).__name__,
-                )  # fmt: skip
+                self._tell(error, pause)
                 await self._sleep(pause)
+
+    def _tell(self, error: Exception, pause: float) -> None:
+        """What may pass is said each time; a right that is missing once, and to whoever asks whether we are ready."""
+        if not (isinstance(error, ApiError) and error.refused):
+            text = str(error) or type(error).__name__
+            log.warning("watch of %s interrupted, again in %.1f s: %s", self.resource.plural, pause, text)
+            return
+        problem = missing_right(error, f"list and watch {self._place}")
+        if self._client.problems.get(self._place) != problem:
+            log.warning("%s", problem)
+        self._client.problems[self._place] = problem
 
     async def _once(self) -> None:
         if not self.revision and self._watch_list:
@@ -98,7 +126,9 @@ class Reflector:
                 if self.revision:
                     raise
                 # Old servers and old storage refuse; some only say so inside the stream. LIST always works.
-                log.info("streaming list of %s is not available: %s", self.resource.plural, error or "no end")
+                log.debug(
+                    "streaming list of %s is not available: %s", self.resource.plural, error or "no end"
+                )
                 self._watch_list = isinstance(error, ApiError) and error.transient and error.code == 429
         if not self.revision:
             await self._list()
@@ -111,41 +141,63 @@ class Reflector:
         )
         self._sink.replace([item for item in listing.items if item is not None])
         self.revision = listing.revision
+        self._no_problem()
 
     async def _follow(self, initial: bool = False) -> None:
         """One stream. With `initial` it starts with everything there is, up to a marked bookmark."""
-        opened, seen = time.monotonic(), 0
-        first: list[Any] = []
-        lifetime = SHORTEST_WATCH + (LONGEST_WATCH - SHORTEST_WATCH) * self._jitter()
-        async with asyncio.timeout(INITIAL_EVENTS if initial else self._silence) as limit:
-            events = self._client.watch(
-                self.resource, self._namespace, query=self._query(initial), timeout=lifetime
-            )
-            async for event in events:
-                seen += 1
-                limit.reschedule(
-                    asyncio.get_running_loop().time() + (INITIAL_EVENTS if initial else self._silence)
-                )
-                if event.type == "BOOKMARK":
-                    bookmark = msgspec.json.decode(event.object, type=Bookmark)
-                    if initial and bookmark.ends_initial_events:
-                        initial = False
-                        self._sink.replace(first)
-                    if not initial:
-                        self.revision = bookmark.metadata.resource_version or self.revision
-                    continue
-                object = self._object(event)
-                if object is None:
-                    continue
-                if initial:
-                    first.append(object)
-                else:
-                    self._sink.apply(event.type, object)
-                    self.revision = revision_of(object) or self.revision
-        if initial:
+        opened, stream = time.monotonic(), _Stream(initial)
+        try:
+            async with asyncio.timeout(self._patience(stream)) as limit:
+                async for event in self._events(initial):
+                    stream.seen += 1
+                    self._take(event, stream)
+                    limit.reschedule(asyncio.get_running_loop().time() + self._patience(stream))
+        except TimeoutError:
+            if stream.initial:
+                raise
+            log.debug("no news of %s for %.0f s: asking again", self.resource.plural, self._silence)
+            return
+        if stream.initial:
             raise TransportError("the stream ended before the initial events did")
-        if not seen and time.monotonic() - opened < VERY_SHORT:
+        if not stream.seen and time.monotonic() - opened < VERY_SHORT:
             raise TransportError("a very short watch: closed at once with nothing received")
+
+    def _patience(self, stream: "_Stream") -> float:
+        return INITIAL_EVENTS if stream.initial else self._silence
+
+    def _events(self, initial: bool) -> AsyncIterator[WatchEvent]:
+        lifetime = SHORTEST_WATCH + (LONGEST_WATCH - SHORTEST_WATCH) * self._jitter()
+        return self._client.watch(
+            self.resource, self._namespace, query=self._query(initial), timeout=lifetime
+        )
+
+    def _take(self, event: WatchEvent, stream: "_Stream") -> None:
+        if event.type == "BOOKMARK":
+            bookmark = msgspec.json.decode(event.object, type=Bookmark)
+            if stream.initial and bookmark.ends_initial_events:
+                stream.initial = False
+                self._sink.replace(stream.first)
+            if not stream.initial:
+                self._works(bookmark.metadata.resource_version)
+            return
+        object = self._object(event)
+        if object is None:
+            return
+        if stream.initial:
+            stream.first.append(object)
+        else:
+            self._sink.apply(event.type, object)
+            self._works(revision_of(object))
+
+    def _works(self, revision: str) -> None:
+        """News came: whatever was wrong is over."""
+        self.revision = revision or self.revision
+        self._backoff.clear()
+        self._no_problem()
+
+    def _no_problem(self) -> None:
+        if self._client.problems.pop(self._place, None):
+            log.info("%s can be read now", self._place)
 
     def _query(self, initial: bool) -> dict[str, str]:
         query = {"allowWatchBookmarks": "true"}

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from reprieve.objects import batch, core, kueue, policy, scheduling
+from reprieve.objects.kinds import STAND_IN_GROUP
 from reprieve.objects.meta import Object
 
 
@@ -20,6 +21,8 @@ class Resource:
     plural: str
     namespaced: bool = True
     view: type[Any] = dict
+    stand_in: str = ""
+    """The group that has the kind on servers whose own group lacks it (`manifests crds`)."""
 
     @property
     def api_version(self) -> str:
@@ -42,8 +45,8 @@ class Resource:
             parts.append(subresource)
         return "/".join(parts)
 
-    def at(self, version: str) -> "Resource":
-        return replace(self, version=version)
+    def at(self, version: str, group: str | None = None) -> "Resource":
+        return replace(self, version=version, group=self.group if group is None else group)
 
     def raw(self) -> "Resource":
         """The same resource, its documents left as they came."""
@@ -64,8 +67,12 @@ LIMIT_RANGES = _resource("", "v1", core.LimitRange, "limitranges")
 JOBS = _resource("batch", "v1", batch.Job, "jobs")
 BUDGETS = _resource("policy", "v1", policy.PodDisruptionBudget, "poddisruptionbudgets")
 PRIORITY_CLASSES = _resource(SCHEDULING, "v1", scheduling.PriorityClass, "priorityclasses", namespaced=False)
-POD_GROUPS = _resource(SCHEDULING, "v1beta1", scheduling.PodGroup, "podgroups")
-WORKLOADS = _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads")
+POD_GROUPS = replace(
+    _resource(SCHEDULING, "v1beta1", scheduling.PodGroup, "podgroups"), stand_in=STAND_IN_GROUP
+)
+WORKLOADS = replace(
+    _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads"), stand_in=STAND_IN_GROUP
+)
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
 EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
 

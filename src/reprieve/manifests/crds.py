@@ -4,16 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from reprieve.manifests.structural import root_schema
+from reprieve.objects.kinds import STAND_IN_GROUP
 from reprieve.server import schemas
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
 
 SCHEDULING, KUEUE = "scheduling.k8s.io", "kueue.x-k8s.io"
 KINDS = {SCHEDULING: ("PodGroup", "Workload")}
-STATUS = {(SCHEDULING, "PodGroup")}
-
-_APPROVAL = "unapproved, only for API servers that do not serve this kind themselves"
-"""Groups under k8s.io are protected: the API server wants to know who allowed the definition."""
+DEFINED_IN = {SCHEDULING: STAND_IN_GROUP}
+"""Groups that the API server keeps for itself: their kinds are defined elsewhere."""
 
 _COLUMNS = {
     "PodGroup": [
@@ -35,7 +34,8 @@ def crds(groups: Iterable[str] = (SCHEDULING, KUEUE)) -> list[dict[str, Any]]:
     found: dict[str, list[ResourceInfo]] = {}
     for resource in builtin_resources():
         if resource.group in wanted and resource.kind in KINDS.get(resource.group, (resource.kind,)):
-            found.setdefault(f"{resource.plural}.{resource.group}", []).append(resource)
+            group = DEFINED_IN.get(resource.group, resource.group)
+            found.setdefault(f"{resource.plural}.{group}", []).append(resource)
     return [_definition(name, found[name]) for name in sorted(found)]
 
 
@@ -51,15 +51,12 @@ def _definition(name: str, versions: list[ResourceInfo]) -> dict[str, Any]:
         names["shortNames"] = list(first.short_names)
     if first.categories:
         names["categories"] = list(first.categories)
-    metadata: dict[str, Any] = {"name": name, "labels": {"app.kubernetes.io/part-of": "reprieve"}}
-    if first.group.endswith(".k8s.io"):
-        metadata["annotations"] = {"api-approved.kubernetes.io": _APPROVAL}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": metadata,
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/part-of": "reprieve"}},
         "spec": {
-            "group": first.group,
+            "group": DEFINED_IN.get(first.group, first.group),
             "names": names,
             "scope": "Namespaced" if first.namespaced else "Cluster",
             "versions": [_version(each, storage=each is first) for each in versions],

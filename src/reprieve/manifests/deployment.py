@@ -25,6 +25,8 @@ class Installation:
     controllers: Sequence[str] = ("scheduler",)
     scheduler_name: str = "reprieve"
     replicas: int = 2
+    policy_version: str = "v1"
+    """Of the PodDisruptionBudget: v1 from Kubernetes 1.21 on, v1beta1 before."""
 
 
 def deployment(installation: Installation) -> list[Document]:
@@ -135,7 +137,7 @@ def _container(installation: Installation) -> Document:
             "run", "--controllers", ",".join(installation.controllers), "--config", "/etc/reprieve/config.yaml",
             "--listen", f"0.0.0.0:{PORT}", "--log-format", "json",
         ],
-        "ports": [{"name": "http", "containerPort": PORT}],
+        "ports": [{"name": "http", "containerPort": PORT, "protocol": "TCP"}],
         "livenessProbe": probe("/healthz", periodSeconds=10, failureThreshold=3),
         "readinessProbe": probe("/readyz", periodSeconds=5),
         "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "4Gi"}},
@@ -147,13 +149,14 @@ def _container(installation: Installation) -> Document:
 
 
 def _service(installation: Installation) -> Document:
-    ports = [{"name": "http", "port": PORT, "targetPort": "http"}]
+    # The protocol is a key of the list: servers before 1.22 refuse to apply (server-side) what leaves it out.
+    ports = [{"name": "http", "port": PORT, "targetPort": "http", "protocol": "TCP"}]
     return _object("v1", "Service", installation, spec={"selector": dict(LABELS), "ports": ports})
 
 
 def _budget(installation: Installation) -> Document:
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": dict(LABELS)}}
-    return _object("policy/v1", "PodDisruptionBudget", installation, spec=spec)
+    return _object(f"policy/{installation.policy_version}", "PodDisruptionBudget", installation, spec=spec)
 
 
 def _network(installation: Installation) -> Document:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reprieve.objects.kinds import STAND_IN_GROUP
+
 Rule = dict[str, Any]
 
 READ = ("get", "list", "watch")
@@ -23,7 +25,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("", ["pods/status"], "patch"),  # conditions and nominations
         _rule("policy", ["poddisruptionbudgets"], *READ),
         _rule("scheduling.k8s.io", ["priorityclasses", "podgroups"], *READ),
-        _rule("scheduling.k8s.io", ["podgroups/status"], "get", "update"),
+        _rule(STAND_IN_GROUP, ["podgroups"], *READ),
+        _rule("scheduling.k8s.io", ["podgroups/status"], "update"),
+        _rule(STAND_IN_GROUP, ["podgroups/status"], "update"),
     ),
     "quota": (
         _rule("", ["namespaces", "limitranges"], *READ),
@@ -31,6 +35,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("batch", ["jobs"], *READ, "patch"),  # suspend and resume
         _rule("batch", ["jobs/status"], "patch"),
         _rule("scheduling.k8s.io", ["priorityclasses", "podgroups"], *READ),
+        _rule(STAND_IN_GROUP, ["podgroups"], *READ),
         _rule(
             "kueue.x-k8s.io",
             [

@@ -8,6 +8,11 @@ from reprieve.objects.meta import Document, Object
 _POD_GROUP_VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
 _KUEUE_VERSIONS = ("v1beta2", "v1beta1")
 
+STAND_IN_GROUP = "scheduling.reprieve.dev"
+"""Where PodGroup and Workload live on API servers that do not serve them. Not in their own group: a kube-apiserver answers for
+every version of a group that it has itself, and scheduling.k8s.io it has, so that no definition can add a kind there."""
+_MEANT_GROUPS = {STAND_IN_GROUP: "scheduling.k8s.io"}
+
 
 class Kind(NamedTuple):
     view: type[Object]
@@ -52,5 +57,5 @@ def group_version(document: Document) -> tuple[str, str]:
 
 def kind_key(document: Document) -> tuple[str, str]:
     """The key of `TABLE` for a raw document."""
-    kind = document.get("kind")
-    return group_version(document)[0], kind if isinstance(kind, str) else ""
+    kind, group = document.get("kind"), group_version(document)[0]
+    return _MEANT_GROUPS.get(group, group), kind if isinstance(kind, str) else ""

@@ -76,24 +76,25 @@ class Process:
         """Until cancelled; raises `LeaseLost` when this replica must not act any more."""
         section = self.config.records
         services = Services(DecisionLog(section.ring_size, section.path or None))
+        services.probes["API server"] = lambda: "; ".join(self.client.problems.values())
         runs = {name: load(name) for name in self.controllers}
         runner = await self._serve(services)
         try:
             async with asyncio.TaskGroup() as group:
                 for name, run in runs.items():
                     group.create_task(run(self.client, self.config, services), name=name)
-                await self._lead(services.leading)
+                await self._lead(services)
                 raise LeaseLost("the lease was lost: ending, so that the other replica acts alone")
         finally:
             services.records.close()
             if runner is not None:
                 await runner.cleanup()
 
-    async def _lead(self, leading: asyncio.Event) -> None:
+    async def _lead(self, services: Services) -> None:
         """Returns when the lease is lost."""
 
         async def lead() -> None:
-            leading.set()
+            services.leading.set()
             await asyncio.Event().wait()
 
         if not self.leader_election:
@@ -103,7 +104,9 @@ class Process:
             section.name, section.namespace, f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}",
             section.lease_duration, section.renew_deadline, section.retry_period,
         )  # fmt: skip
-        await LeaderElector(self.lease_client or self.client, election).run(lead)
+        elector = LeaderElector(self.lease_client or self.client, election)
+        services.probes["lease"] = lambda: elector.problem
+        await elector.run(lead)
 
     async def _serve(self, services: Services) -> web.AppRunner | None:
         if self.port is None:

@@ -1,5 +1,6 @@
 """Manifests on top of a cluster: what if these were submitted?"""
 
+from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document
 
 
@@ -11,6 +12,5 @@ def overlay(cluster: list[Document], asked: list[Document]) -> list[Document]:
 
 def _identity(document: Document) -> tuple[str, str, str, str]:
     metadata = document.get("metadata") or {}
-    group = str(document.get("apiVersion") or "").rpartition("/")[0]
     namespace = str(metadata.get("namespace") or "default")
-    return group, str(document.get("kind")), namespace, str(metadata.get("name"))
+    return *kind_key(document), namespace, str(metadata.get("name"))

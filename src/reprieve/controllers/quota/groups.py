@@ -134,9 +134,8 @@ async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], pri
     }  # fmt: skip
     pod_class = group.spec.priority_class_name or pods[0].spec.priority_class_name
     priority = priorities.resolve(metadata.labels, pod_class)
-    document = owned_workload(
-        "PodGroup", POD_GROUPS.api_version, owner, group_pod_sets(group, pods), priority
-    )
+    served = await client.served(POD_GROUPS) or POD_GROUPS
+    document = owned_workload("PodGroup", served.api_version, owner, group_pod_sets(group, pods), priority)
     try:
         await client.create(KUEUE_WORKLOADS, document)
     except ApiError as error:

@@ -9,6 +9,7 @@
 4. else as many pods as parallelism and the missing completions allow.
 """
 
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from reprieve.objects.times import parse_time
 from reprieve.server.controllers.jobpods import TRACKING
 from reprieve.server.controllers.podindex import Pod
 from reprieve.server.registry import Document
+from reprieve.server.validation.workloads import MOST_PODS
 
 Condition = dict[str, str]
 
@@ -47,11 +49,10 @@ class Census(msgspec.Struct, frozen=True):
 
 
 def _read_indexes(text: str) -> frozenset[int]:
+    """Whatever was stored, and by whom: no more indexes than a job may have pods."""
     found: set[int] = set()
-    for part in text.split(",") if text else ():
-        first, _, last = part.partition("-")
-        if first.isdigit() and (last or first).isdigit():
-            found.update(range(int(first), int(last or first) + 1))
+    for first, last in re.findall(r"(?<![0-9-])([0-9]{1,9})(?:-([0-9]{1,9}))?(?![0-9-])", text):
+        found.update(range(int(first), min(int(last or first), MOST_PODS - 1) + 1))
     return frozenset(found)
 
 
@@ -155,12 +156,12 @@ def _difference(spec: dict[str, Any], census: Census) -> tuple[tuple[int | None,
         wanted = min(wanted, parallelism)
     else:
         wanted = min(parallelism, int(completions) - census.succeeded)
-    lacking = wanted - len(census.active)
+    lacking = min(wanted, MOST_PODS) - len(census.active)
     if lacking < 0:
         # The youngest go first: they have done the least.
         return (), census.active[lacking:]
     if spec.get("completionMode") != "Indexed" or completions is None:
         return (None,) * lacking, ()
     taken = census.completed | {p.completion_index for p in census.active}
-    free = [index for index in range(int(completions)) if index not in taken]
+    free = [index for index in range(min(int(completions), MOST_PODS)) if index not in taken]
     return tuple(free[:lacking]), ()

@@ -14,6 +14,7 @@ from reprieve.server.controllers.podindex import Pod, PodIndex
 from reprieve.server.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Change
+from reprieve.server.validation.workloads import MOST_PODS
 
 HASH_LABEL = "pod-template-hash"
 
@@ -37,7 +38,7 @@ class ReplicaSets(Controller):
             return None
         uid = owner["metadata"]["uid"]
         active = [p for p in self._pods.of_controller(uid) if p.active]
-        wanted = int(owner["spec"].get("replicas", 1))
+        wanted = min(int(owner["spec"].get("replicas", 1)), MOST_PODS)
         if not owner["metadata"].get("deletionTimestamp"):
             template = owner["spec"].get("template") or {}
             missing = [pod_from_template(owner, template) for _ in range(wanted - len(active))]

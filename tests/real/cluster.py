@@ -1,0 +1,231 @@
+"""A real control plane for the tests, the objects they submit, and Reprieve as its own service account runs it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tools.real_cluster.control_plane import ControlPlane
+from tools.real_cluster.kubelet import Kubelet
+
+from reprieve.kube import (
+    NAMESPACES,
+    NODES,
+    POD_GROUPS,
+    PODS,
+    PRIORITY_CLASSES,
+    ApiError,
+    Client,
+    Resource,
+    TransportError,
+)
+from reprieve.manifests import Installation, crds, deployment
+from reprieve.server.fake_nodes import Habits, NodeTemplate
+
+Document = dict[str, Any]
+
+DEFINITIONS = Resource(
+    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False
+)
+ACCOUNT = "system:serviceaccount:reprieve-system:reprieve"
+SELECT = "node.kubernetes.io/instance-type"
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+CLASSES = {"low": 10, "mid": 50, "high": 100}
+
+
+def kubectl(plane: ControlPlane, *arguments: str, given: Iterable[Document] | None = None) -> str:
+    """Runs it as the administrator; raises with what it said when it fails."""
+    text = yaml.safe_dump_all(given) if given is not None else None
+    command = ["kubectl", f"--kubeconfig={plane.kubeconfig('admin')}", *arguments]
+    ended = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, f"{' '.join(arguments)}: {ended.stdout}{ended.stderr}"
+    return ended.stdout + ended.stderr
+
+
+def install(plane: ControlPlane, controllers: tuple[str, ...] = ("scheduler",), **options: Any) -> Path:
+    """Definitions and rights as `reprieve manifests` prints them; the kubeconfig of the account that has the rights.
+
+    The Deployment itself stays out: there is nothing here that could run its image."""
+    wanted = deployment(Installation(controllers=controllers, policy_version="v1beta1", **options))
+    kubectl(plane, "apply", "--server-side", "--force-conflicts", "-f", "-", given=crds())
+    kubectl(plane, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    documents = [each for each in wanted if each["kind"] != "Deployment"]
+    kubectl(plane, "apply", "--server-side", "--force-conflicts", "-f", "-", given=documents)
+    token = kubectl(plane, "create", "token", "reprieve", "-n", "reprieve-system", "--duration=2h").strip()
+    return plane.kubeconfig_for_token("reprieve", token)
+
+
+class Run:
+    """`reprieve run` as a process of its own."""
+
+    def __init__(self, kubeconfig: Path, log: Path, *arguments: str) -> None:
+        self._log = log
+        self._from = log.stat().st_size if log.exists() else 0
+        environment = {**os.environ, "COVERAGE_PROCESS_START": ""}
+        command = [sys.executable, "-m", "reprieve", "run", "--kubeconfig", str(kubeconfig), "--listen", ""]
+        with log.open("ab") as file:
+            self._process = subprocess.Popen(
+                [*command, *arguments], stdout=file, stderr=file, env=environment
+            )
+
+    def log(self) -> str:
+        return self._log.read_bytes()[self._from :].decode()
+
+    def complaints(self) -> list[str]:
+        """Log lines above the level of information."""
+        return [line for line in self.log().splitlines() if " I " not in line and " D " not in line]
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        return self._end(signal.SIGTERM)
+
+    def _end(self, number: int) -> int:
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        return self._process.wait(30)
+
+
+class Place:
+    """Some nodes and a namespace on the control plane, for one test."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client = client
+        self.name = name
+        self.served: dict[str, Resource] = {}
+
+    async def create(self, resource: Resource, *documents: Document) -> None:
+        served = await self.client.served(resource)
+        assert served is not None, resource
+        slots = asyncio.Semaphore(32)
+
+        async def one(document: Document) -> None:
+            async with slots:
+                try:
+                    await self.client.create(served, document)
+                except TransportError:  # a connection that an old API server left behind
+                    await self.client.create(served, document)
+
+        await asyncio.gather(*(one(document) for document in documents))
+
+    async def pods(self) -> list[Document]:
+        return (await self.client.listing(PODS.raw(), self.name)).items
+
+    async def bound(self, prefix: str = "") -> list[str]:
+        return sorted(
+            pod["metadata"]["name"] for pod in await self.pods()
+            if pod["spec"].get("nodeName") and pod["metadata"]["name"].startswith(prefix)
+            and not pod["metadata"].get("deletionTimestamp")
+        )  # fmt: skip
+
+    async def until(self, done: Callable[[], Awaitable[bool]], timeout: float = 60.0) -> None:
+        end = time.monotonic() + timeout
+        while not await done():
+            assert time.monotonic() < end, await self.story()
+            await asyncio.sleep(0.1)
+
+    async def until_bound(self, prefix: str, count: int, timeout: float = 60.0) -> None:
+        async def done() -> bool:
+            return len(await self.bound(prefix)) == count
+
+        await self.until(done, timeout)
+
+    async def story(self) -> str:
+        pods = await self.pods()
+        states = Counter(
+            (pod["metadata"]["name"].rstrip("0123456789"), "going" if pod["metadata"].get("deletionTimestamp")
+             else "bound" if pod["spec"].get("nodeName") else "waiting")
+            for pod in pods
+        )  # fmt: skip
+        said = [c.get("message") for p in pods for c in p["status"].get("conditions", ()) if c.get("message")]
+        return f"still not there: {dict(states)}; {said[:3]}"
+
+    async def overcommitted(self, cpu: int) -> dict[str, float]:
+        used: Counter[str] = Counter()
+        for pod in await self.pods():
+            if pod["spec"].get("nodeName") and pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                used[pod["spec"]["nodeName"]] += sum(
+                    int(c["resources"]["requests"]["cpu"]) for c in pod["spec"]["containers"]
+                )
+        return {node: amount for node, amount in used.items() if amount > cpu}
+
+    def pod(
+        self,
+        name: str,
+        cpu: int = 1,
+        cls: str = "low",
+        *,
+        group: str = "",
+        scheduler: str = "reprieve",
+        **spec: Any,
+    ) -> Document:
+        labels = {GROUP_LABEL: group} if group else {}
+        return {
+            "metadata": {"name": name, "namespace": self.name, "labels": labels},
+            "spec": {
+                "schedulerName": scheduler, "priorityClassName": cls, "nodeSelector": {SELECT: self.name},
+                "containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}], **spec,
+            },
+        }  # fmt: skip
+
+    def group(self, name: str, minimum: int, cls: str = "low", *, whole: bool = False) -> Document:
+        spec: Document = {"schedulingPolicy": {"gang": {"minCount": minimum}}, "priorityClassName": cls}
+        if whole:
+            spec["disruptionMode"] = {"all": {}}
+        return {"metadata": {"name": name, "namespace": self.name}, "spec": spec}
+
+
+@asynccontextmanager
+async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) -> AsyncIterator[Place]:
+    """Nodes that only this test's pods select, kept by a kubelet; nothing is left of them afterwards."""
+    async with Client.from_kubeconfig(plane.kubeconfig("admin")) as client:
+        here = Place(client, name)
+        for resource, document in (
+            (NAMESPACES, {"metadata": {"name": name}}),
+            *(
+                (PRIORITY_CLASSES, {"metadata": {"name": cls}, "value": value})
+                for cls, value in CLASSES.items()
+            ),
+        ):
+            try:
+                await client.create(resource, document)
+            except ApiError as error:
+                if not error.already_exists:
+                    raise
+        await _default_account(client, name)
+        kubelet = Kubelet(client, Habits(terminate_after=0.2))
+        template = NodeTemplate.parse(f"{name}={nodes}:cpu={cpu},memory=64Gi")
+        await kubelet.create_nodes([template])
+        running = asyncio.create_task(kubelet.run())
+        try:
+            yield here
+        finally:
+            await client.request("DELETE", PODS.path(name), query={"gracePeriodSeconds": "0"})
+            await client.request("DELETE", (await client.served(POD_GROUPS) or POD_GROUPS).path(name))
+            await asyncio.gather(*(client.delete(NODES, node) for node in template.names()))
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+async def _default_account(client: Client, namespace: str) -> None:
+    """Pods are refused until the controller manager has made the namespace's account."""
+    accounts = Resource("", "v1", "ServiceAccount", "serviceaccounts")
+    for _ in range(300):
+        try:
+            await client.get(accounts, "default", namespace)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            await asyncio.sleep(0.1)
+        else:
+            return
+    raise AssertionError(f"no service account in {namespace}")

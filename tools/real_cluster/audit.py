@@ -1,0 +1,48 @@
+"""The API server's own account of who asked for what: the proof that rights are enough, and none too many."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+Right = tuple[str, str, str]
+"""Group, resource (with its subresource), verb."""
+
+
+def entries(log: Path, user: str, since: int = 0) -> Iterator[dict[str, Any]]:
+    """What this user asked for, from this byte of the log on."""
+    with log.open("rb") as file:
+        file.seek(since)
+        for line in file:
+            entry = json.loads(line)
+            if entry["user"].get("username") == user:
+                yield entry
+
+
+def used(found: Iterable[dict[str, Any]]) -> set[Right]:
+    """The rights that these requests needed."""
+    return {right for entry in found if (right := _right(entry)) is not None}
+
+
+def _right(entry: dict[str, Any]) -> Right | None:
+    what = entry.get("objectRef")
+    if not what or not what.get("resource"):
+        return None  # discovery and health: everybody who is known may ask
+    resource = "/".join(part for part in (what["resource"], what.get("subresource")) if part)
+    return what.get("apiGroup", ""), resource, entry["verb"]
+
+
+def codes(found: Iterable[dict[str, Any]]) -> Counter[int]:
+    """How the requests ended, by HTTP code."""
+    return Counter((entry.get("responseStatus") or {}).get("code", 0) for entry in found)
+
+
+def granted(rules: Iterable[dict[str, Any]]) -> set[Right]:
+    return {
+        (group, resource, verb)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }

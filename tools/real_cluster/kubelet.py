@@ -1,0 +1,111 @@
+"""Fake nodes as a client of any API server: what `reprieve.server.fake_nodes` does from inside the embedded one.
+
+The same node templates and the same pure lifecycle; here are only the watch, the clock and the calls. Annotations on pods work
+alike (`docs/server.md`).
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from reprieve.kube import NODES, PODS, STRATEGIC_PATCH, ApiError, Change, Client, Informer, TransportError
+from reprieve.objects.times import format_time
+from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.fake_nodes.lifecycle import KILLED, Step, ended_status, next_step, running_status
+
+Document = dict[str, Any]
+
+AT_ONCE = 50
+AGAIN = 0.5
+
+
+class Kubelet:
+    """All pods on all nodes; give it a client without a rate limit."""
+
+    def __init__(self, client: Client, habits: Habits | None = None) -> None:
+        self._client = client
+        self._habits = habits or Habits()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def create_nodes(self, templates: Iterable[NodeTemplate]) -> None:
+        async def create(node: Document) -> None:
+            node["status"]["conditions"] = [_ready()]
+            async with self._slots:
+                try:
+                    await self._client.create(NODES, node)
+                except ApiError as error:
+                    if not error.already_exists:
+                        raise
+
+        await asyncio.gather(*(create(node) for template in templates for node in template.nodes()))
+
+    async def run(self) -> None:
+        self._pods = Informer(self._client, PODS.raw(), self._changed, fields="spec.nodeName!=")
+        async with self._pods:
+            await asyncio.Event().wait()
+
+    def _changed(self, change: Change) -> None:
+        uid = change.new["metadata"]["uid"]
+        if timer := self._timers.pop(uid, None):
+            timer.cancel()
+        if change.type != "DELETED":
+            self._plan(change.new)
+
+    def _plan(self, pod: Document) -> None:
+        now = datetime.now(UTC)
+        step = next_step(pod, self._habits, now)
+        if step is not None:
+            self._later(max(0.0, (step.due - now).total_seconds()), pod, step)
+
+    def _later(self, seconds: float, pod: Document, step: Step) -> None:
+        loop = asyncio.get_running_loop()
+        self._timers[pod["metadata"]["uid"]] = loop.call_later(seconds, self._begin, pod, step)
+
+    def _begin(self, pod: Document, step: Step) -> None:
+        self._timers.pop(pod["metadata"]["uid"], None)
+        task = asyncio.create_task(self._take(pod, step))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _take(self, pod: Document, step: Step) -> None:
+        try:
+            async with self._slots:
+                await self._do(pod, step)
+        except (ApiError, TransportError) as error:
+            if not (isinstance(error, ApiError) and (error.not_found or error.conflict)):
+                self._later(AGAIN, pod, step)
+
+    async def _do(self, pod: Document, step: Step) -> None:
+        now = datetime.now(UTC)
+        metadata = pod["metadata"]
+        if step.action == "start":
+            address = "10.{}.{}.{}".format(*hashlib.blake2b(metadata["uid"].encode(), digest_size=3).digest())
+            await self._patch(pod, running_status(pod, now, address, "127.0.0.1"))
+        elif step.action == "end":
+            await self._patch(pod, ended_status(pod, now, step.exit_code, step.reason))
+        else:
+            if metadata.get("finalizers"):
+                await self._patch(pod, ended_status(pod, now, KILLED, "Error"))
+            await self._client.delete(
+                PODS, metadata["name"], metadata["namespace"], uid=metadata["uid"], grace_seconds=0
+            )
+
+    async def _patch(self, pod: Document, status: Document) -> None:
+        status = {key: value for key, value in status.items() if key not in ("hostIPs",)}
+        metadata = pod["metadata"]
+        patch = {"metadata": {"uid": metadata["uid"]}, "status": status}
+        await self._client.patch(
+            PODS, metadata["name"], patch, metadata["namespace"], subresource="status", content_type=STRATEGIC_PATCH
+        )  # fmt: skip
+
+
+def _ready() -> Document:
+    now = format_time(datetime.now(UTC).replace(microsecond=0))
+    return {
+        "type": "Ready", "status": "True", "reason": "KubeletReady", "message": "fake node is ready",
+        "lastHeartbeatTime": now, "lastTransitionTime": now,
+    }  # fmt: skip
