@@ -41,7 +41,7 @@ def anchors(page: Path) -> set[str]:
 
 
 PATH = re.compile(
-    r"`((?:\.venv/bin/python )?(?:bench|deploy|docs|examples|src|tests|tools)/[\w./-]+)(?:::\w+)?`"
+    r"`((?:(?:\.venv/bin/)?python )?(?:bench|deploy|docs|examples|src|tests|tools)/[\w./-]+)(?:::\w+)?`"
 )
 MAKE = re.compile(r"^(?:\$ )?make ([a-z]+)", re.M)
 
