@@ -127,8 +127,11 @@ def test_a_rollback_leaves_no_trace(seed: int) -> None:
     cluster.detach_all(placed[: len(placed) // 2])
     for row in placed[len(placed) // 2 :].tolist():
         cluster.detach(row)
-    for row in rows.tolist():
-        cluster.attach(row, int(random.choice(cluster.nodes.order)))
+    where = np.array([random.choice(cluster.nodes.order) for _ in rows], dtype=np.int32)
+    half = len(rows) // 2
+    cluster.attach_all(rows[:half], where[:half])
+    for row, slot in zip(rows[half:].tolist(), where[half:].tolist(), strict=True):
+        cluster.attach(row, slot)
     cluster.rollback(mark)
     assert picture(cluster) == before
 

@@ -91,12 +91,9 @@ def test_equal_pods_go_together_where_they_would_go_one_by_one(kind: str) -> Non
         rows = [cluster.pods.row_of[f"a/{name}"] for name in names]
         used = cluster.nodes.used.copy()
         expected = _one_by_one(cluster, rows, SCORINGS[kind])
-        mark = cluster.checkpoint()
         found = place_gang(cluster, rows, 1, 0, SCORINGS[kind])
         assert [(each.row, each.slot) for each in found.assigned] == expected
         assert sorted([*found.failed, *(row for row, _ in expected)]) == sorted(rows)
-        assert [int(cluster.pods.node[row]) for row, _ in expected] == [slot for _, slot in expected]
-        cluster.rollback(mark)
         assert np.array_equal(cluster.nodes.used, used)
 
     agree()

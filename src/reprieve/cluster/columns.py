@@ -27,14 +27,16 @@ def grown(column: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
     return wider
 
 
-def add_at(column: Ints, places: Rows, amounts: Ints) -> None:
-    """`column[places] += amounts` where places repeat, exact in int64.
+def add_at(column: Ints, places: Rows, amounts: Ints, kinds: Rows) -> None:
+    """`column[places] += amounts[kinds]` where places repeat, exact in int64; kinds are few.
 
     A weighted bincount is much faster than `np.add.at`, but sums in float64: used only where no sum can round.
     """
-    if len(places) == 0:
+    largest = int(np.abs(amounts).max(initial=0))
+    if largest == 0 or len(places) == 0:
         return
-    if int(np.abs(amounts).max()) * len(places) < 2**53:
-        column += np.bincount(places, weights=amounts, minlength=len(column)).astype(np.int64)
+    if largest * len(places) < 2**53:
+        weights = amounts.astype(np.float64)[kinds]
+        column += np.bincount(places, weights=weights, minlength=len(column)).astype(np.int64)
     else:
-        np.add.at(column, places, amounts)
+        np.add.at(column, places, amounts[kinds])

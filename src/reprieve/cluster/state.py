@@ -244,8 +244,7 @@ class Cluster:
             *zip(self.nodes.used[:, :width], self.classes.requests, strict=False),
             *zip(self.nodes.filled[:, :width], self.classes.filled, strict=True),
         ):
-            if amounts.any():
-                add_at(column, slots, sign * amounts[classes])
+            add_at(column, slots, sign * amounts, classes)
         self._count_ports(rows, slots, sign)
 
     def _count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:

@@ -3,9 +3,7 @@
     cycle = Cycle(cluster, row)                # one pod's view, made once
     slot = place(cycle)                        # the best node, or None
     why = diagnose(cycle)                      # each node's first objection, `why.message`
-    mark = cluster.checkpoint()
     gang = place_gang(cluster, rows, min_count=4, running=0)
-    cluster.rollback(mark)
 
 Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.
 """

@@ -41,8 +41,8 @@ class Cycle:
 
     def for_equal(self, row: int) -> "Cycle":
         """The view of another pod of the class that sees the same, while other pods do not matter."""
-        twin = copy.copy(self)
-        twin.row = row
+        twin = object.__new__(Cycle)  # many are made at once, and `copy` takes ten times as long
+        twin.__dict__.update(self.__dict__, row=row)
         return twin
 
     def change(self, row: int, slot: int, delta: int) -> None:

@@ -1,7 +1,4 @@
-"""Where a gang goes: pod after pod in queue order, each seeing the earlier ones in place, all or nothing.
-
-The caller has opened a checkpoint: placed pods stay attached, so that it can look at the result, and are rolled back by it.
-"""
+"""Where a gang goes: pod after pod in queue order, each seeing the earlier ones in place, all or nothing. Nothing stays placed."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -51,10 +48,14 @@ def place_gang(
     if tally.hopeless():
         return GangPlacement(False, [], [], f"pod group is unschedulable, {tally.cannot}")
     lanes = _Lanes(cluster, scoring, within, faithful)
+    mark = cluster.checkpoint()
     for equal in _runs(cluster, rows):
         lanes.place(equal, tally)
         if tally.hopeless():
-            return GangPlacement(False, tally.assigned, tally.failed, tally.cannot)
+            break
+    cluster.rollback(mark)
+    if tally.hopeless():
+        return GangPlacement(False, tally.assigned, tally.failed, tally.cannot)
     if tally.scheduled < min_count:
         text = f"minCount ({min_count}) is not yet satisfied: {tally.scheduled} scheduled, {tally.remaining} remaining"
         return GangPlacement(False, tally.assigned, tally.failed, f"pod group is unschedulable, {text}")
@@ -109,7 +110,8 @@ class _Lanes:
         if lane is not None:
             slots = lane.take(len(equal))
             placed = equal[: len(slots)]
-            self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
+            if len(equal) < tally.remaining:  # somebody comes after them
+                self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
             tally.place(
                 [Assignment(row, slot, cycle.for_equal(row)) for row, slot in zip(placed, slots, strict=True)]
             )

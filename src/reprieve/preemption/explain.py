@@ -24,6 +24,7 @@ class Leftovers:
     def __init__(self, view: View, selection: Selection) -> None:
         cluster = view.cluster
         self._view = view
+        self._told: dict[tuple[int, tuple[tuple[int, int], ...], int], str] = {}
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
@@ -41,6 +42,17 @@ class Leftovers:
                 for index, number in cluster.class_of(row).asks if left else ():
                     if left and index in left:
                         left[index] += number
+
+    def reason(self, view: View, unit: Unit, breaks: int) -> str:
+        """`why_victim`; single pods that ask for the same on the same node share their words."""
+        if unit.group >= 0:
+            return why_victim(view, unit, self, breaks)
+        row = unit.rows[0]
+        key = (int(view.home[row]), view.cluster.class_of(row).asks, breaks)
+        found = self._told.get(key)
+        if found is None:
+            found = self._told[key] = why_victim(view, unit, self, breaks)
+        return found
 
     def shortage(self, unit: Unit) -> tuple[int, str, int] | None:
         """(slot, resource, amount): the first thing that would be missing if the unit stayed."""

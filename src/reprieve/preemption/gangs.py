@@ -14,7 +14,7 @@ from reprieve.preemption.importance import by_importance, has_ties, importance_k
 from reprieve.preemption.reprieve import bench_for, only_room_counts, reprieve
 from reprieve.preemption.room import ranked, slack_next_to, stays
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, LazyUnits, Unit, single_unit
+from reprieve.preemption.units import Candidates, LazyUnits, Unit, single_units
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -89,7 +89,7 @@ class GangSearch:
         if pods is None:
             return None
         kept = stays(view.cluster, pods, slack)
-        victims = by_importance(view, [single_unit(view, row) for row in pods.rows[~kept].tolist()])
+        victims = by_importance(view, single_units(view, pods.rows[~kept]))
         spared = LazyUnits(view, pods.rows[kept])
         return Selection(assigned, victims, spared, self._broken())
 
@@ -154,10 +154,8 @@ def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWH
     cluster = view.cluster
     tried = []
     for domain in domains:
-        mark = cluster.checkpoint()
         placement = place_gang(
             cluster, gang.rows, gang.min_count, gang.running, view.scoring, domain.nodes, view.faithful
         )
-        cluster.rollback(mark)
         tried.append((domain, placement))
     return best_domain(cluster, tried, gang.running, view.scoring)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import Cluster
-from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.cluster.columns import Ints, Mask, Rows, add_at
 from reprieve.placement import Assignment
 
 UNLIMITED = 2**62
@@ -62,14 +62,13 @@ def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
 
 def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Rows, Ints]:
     """(slots that hold a pod of the preemptor, what is left there of each resource it asks for)."""
-    slots = np.array(sorted({each.slot for each in assigned}), dtype=np.int32)
-    column = {int(slot): i for i, slot in enumerate(slots)}
+    places = np.array([each.slot for each in assigned], dtype=np.int32)
+    slots = np.unique(places)
+    column = np.searchsorted(slots, places).astype(np.int32)
+    classes = cluster.pods.cls[np.array([each.row for each in assigned], dtype=np.int32)]
     slack = cluster.nodes.free(slots)
-    asked = np.zeros(slack.shape, dtype=np.bool_)
-    for each in assigned:
-        at = column[each.slot]
-        for index, number in each.cycle.cls.asks:
-            slack[index, at] -= number
-            asked[index, at] = True
-    slack[~asked] = UNLIMITED
+    for left, requests in zip(slack, cluster.classes.requests, strict=True):
+        add_at(left, column, -requests, classes)
+        asked = np.bincount(column[requests[classes] > 0], minlength=len(slots))
+        left[asked == 0] = UNLIMITED
     return slots, slack

@@ -11,7 +11,7 @@ from reprieve.placement import Assignment, Cycle
 from reprieve.preemption.goorder import INSERTION
 from reprieve.preemption.layout import Layout, layout_of
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import LazyUnits, single_unit
+from reprieve.preemption.units import LazyUnits, single_units
 from reprieve.preemption.view import View
 
 
@@ -98,6 +98,6 @@ class Sweep:
     def _selection(self, slot: int) -> Selection:
         column, victims = self._layout.rows[:, slot], self._victims[:, slot]
         below = self._layout.priority[:, slot] < self._view.cluster.pods.priority[self._cycle.row]
-        units = [single_unit(self._view, row) for row in column[victims].tolist()]
+        units = single_units(self._view, column[victims])
         spared = LazyUnits(self._view, column[below & ~victims])
         return Selection([Assignment(self._cycle.row, slot, self._cycle)], units, spared, {})

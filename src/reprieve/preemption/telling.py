@@ -1,7 +1,7 @@
 """From rows and slots to a plan with names."""
 
 from reprieve.preemption import plan as outcomes
-from reprieve.preemption.explain import Leftovers, answer, budget_uses, reprieved_units, why_victim
+from reprieve.preemption.explain import Leftovers, answer, budget_uses, reprieved_units
 from reprieve.preemption.names import node_name, unit_name
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.selection import Selection
@@ -41,7 +41,7 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
     told = []
     for unit in selection.victims:
         breaks = selection.violations.get(unit, 0)
-        name, reason = unit_name(view, unit), why_victim(view, unit, left, breaks)
+        name, reason = unit_name(view, unit), left.reason(view, unit, breaks)
         told += [
             Victim(
                 pod=pods.keys[row],

@@ -3,7 +3,7 @@
 Potential victims are kept as columns; a `Unit` is made only of those a decision has to look at one by one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, overload
 
@@ -26,6 +26,10 @@ class Unit(NamedTuple):
     """Number of the group that goes as a whole, -1 for a single pod."""
 
 
+FEW = 64
+"""Units that are made at a time: who reads them seldom reads all."""
+
+
 class LazyUnits(Sequence[Unit]):
     """Units of single pods, made when somebody looks."""
 
@@ -35,6 +39,10 @@ class LazyUnits(Sequence[Unit]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __iter__(self) -> Iterator[Unit]:
+        for start in range(0, len(self._rows), FEW):
+            yield from single_units(self._view, self._rows[start : start + FEW])
 
     @overload
     def __getitem__(self, index: int) -> Unit: ...
@@ -120,6 +128,25 @@ def single_unit(view: View, row: int) -> Unit:
     pods = view.cluster.pods
     rank = GROUP if view.group_victims and pods.group[row] >= 0 else POD
     return Unit((row,), int(view.priority[row]), rank, _start(view, row), -1)
+
+
+def single_units(view: View, rows: Rows) -> list[Unit]:
+    """The same for many pods at once."""
+    pods = view.cluster.pods
+    in_group = (pods.group[rows] >= 0) & view.group_victims
+    start = pods.start[rows]
+    if (start == NOT_STARTED).any():
+        start = np.where(start == NOT_STARTED, start + view.position[rows], start)
+    return [
+        Unit((row,), priority, rank, began, -1)
+        for row, priority, rank, began in zip(
+            rows.tolist(),
+            view.priority[rows].tolist(),
+            np.where(in_group, GROUP, POD).tolist(),
+            start.tolist(),
+            strict=True,
+        )
+    ]
 
 
 def whole_unit(view: View, group: int, members: Rows) -> Unit:
