@@ -39,12 +39,6 @@ class Cycle:
         """Only resources and host ports of the node itself decide: what happens elsewhere does not matter."""
         return self.spread is None and self.affinity is None
 
-    def for_equal(self, row: int) -> "Cycle":
-        """The view of another pod of the class that sees the same, while other pods do not matter."""
-        twin = object.__new__(Cycle)  # many are made at once, and `copy` takes ten times as long
-        twin.__dict__.update(self.__dict__, row=row)
-        return twin
-
     def change(self, row: int, slot: int, delta: int) -> None:
         if slot < 0:
             return

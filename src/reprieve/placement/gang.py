@@ -15,7 +15,10 @@ from reprieve.placement.single import place
 
 
 class Assignment(NamedTuple):
-    """A pod of the gang, the node it got, and its view of the cluster at that moment."""
+    """A pod of the gang, the node it got, and its view of the cluster at that moment.
+
+    Pods to which other pods do not matter see nothing that changes; those placed by a lane share one view.
+    """
 
     row: int
     slot: int
@@ -112,9 +115,7 @@ class _Lanes:
             placed = equal[: len(slots)]
             if len(equal) < tally.remaining:  # somebody comes after them
                 self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
-            tally.place(
-                [Assignment(row, slot, cycle.for_equal(row)) for row, slot in zip(placed, slots, strict=True)]
-            )
+            tally.place([Assignment(row, slot, cycle) for row, slot in zip(placed, slots, strict=True)])
             tally.fail(equal[len(slots) :])
             return
         for row in equal:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reprieve.cluster.columns import add_at
 from reprieve.objects.quantity import format_amount
 from reprieve.placement import UNSCHEDULABLE, Cycle, Diagnosis, diagnose
 from reprieve.placement.static import static_fit
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.names import node_name, pods_text, unit_name
 from reprieve.preemption.plan import BudgetUse, Reprieved
+from reprieve.preemption.room import slack_next_to
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.units import Candidates, Unit
 from reprieve.preemption.view import View
@@ -28,20 +30,14 @@ class Leftovers:
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
-        slots = list(self.pods)
-        free = cluster.nodes.free(np.array(slots, dtype=np.int32)).T.tolist()
-        self.slack: dict[int, dict[int, int]] = {slot: {} for slot in slots}
-        for slot, here in zip(slots, free, strict=True):
-            slack = self.slack[slot]
-            for row in self.pods[slot]:
-                for index, number in cluster.class_of(row).asks:
-                    slack[index] = slack.get(index, here[index]) - number
-        for unit in selection.victims:
-            for row in unit.rows:
-                left = self.slack.get(int(view.home[row]))
-                for index, number in cluster.class_of(row).asks if left else ():
-                    if left and index in left:
-                        left[index] += number
+        slots, slack = slack_next_to(cluster, selection.assigned)
+        victims = np.array([row for unit in selection.victims for row in unit.rows], dtype=np.int32)
+        near = victims[np.isin(view.home[victims], slots)]
+        column = np.searchsorted(slots, view.home[near]).astype(np.int32)
+        for left, requests in zip(slack, cluster.classes.requests, strict=True):
+            add_at(left, column, requests, cluster.pods.cls[near])
+        self.slack: dict[int, list[int]] = dict(zip(slots.tolist(), slack.T.tolist(), strict=True))
+        """For each node that holds a pod of the preemptor, what is left of each resource that such a pod asks for."""
 
     def reason(self, view: View, unit: Unit, breaks: int) -> str:
         """`why_victim`; single pods that ask for the same on the same node share their words."""
@@ -64,9 +60,8 @@ class Leftovers:
                 for index, number in cluster.class_of(row).asks:
                     wanted[slot, index] = wanted.get((slot, index), 0) + number
         for (slot, index), number in wanted.items():
-            left = self.slack[slot].get(index)
-            if left is not None and number > left:
-                return slot, cluster.nodes.resources[index], number - left
+            if number > self.slack[slot][index]:
+                return slot, cluster.nodes.resources[index], number - self.slack[slot][index]
         return None
 
 

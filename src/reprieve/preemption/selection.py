@@ -22,7 +22,7 @@ class Selection(NamedTuple):
     @property
     def broken(self) -> int:
         """How many victim pods break a budget."""
-        return sum(self.violations.get(unit, 0) for unit in self.victims)
+        return sum(self.violations.get(unit, 0) for unit in self.victims) if self.violations else 0
 
     @property
     def highest(self) -> int:
