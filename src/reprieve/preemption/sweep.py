@@ -47,10 +47,13 @@ class Sweep:
         """(who is a victim, by turn and node; where the pod fits at all)."""
         view, layout, nodes = self._view, self._layout, self._view.cluster.nodes
         possible = swept.copy()
+        everybody = np.array_equal(lower, layout.rows >= 0)
         demands: list[Ints] = []
         slacks: list[Ints] = []
         for index, number in self._cycle.cls.asks:
-            wanted = np.where(lower, layout.asks(view, index), 0)
+            wanted = layout.asks(view, index)
+            if not everybody:
+                wanted = np.where(lower, wanted, 0)
             free = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots]
             slack = free + wanted.sum(axis=0) - number
             possible &= slack >= 0
@@ -71,29 +74,27 @@ class Sweep:
 
     def best(self, most: int) -> list[Selection]:
         """The `most` best nodes by the criteria of `pods.best_choice`, best first."""
-        slots = self.slots
-        if not len(slots):
+        if not len(self.slots):
             return []
+        order = np.lexsort([self._view.node_order[self.slots], *reversed(self._keys())])
+        return [self._selection(slot) for slot in self.slots[order[:most]].tolist()]
+
+    def _keys(self) -> list[Ints]:
+        """Of `pods.choice_key` the columns after the first: in a sweep nobody breaks a budget."""
         pods = self._view.cluster.pods
-        victims, rows = self._victims[:, slots], self._layout.rows[:, slots]
-        values = np.append(pods.priority[: pods.rows] if self._view.faithful else self._view.priority, 0)
-        priority = np.where(victims, values[rows], 0)
-        first = priority[victims.argmax(axis=0), np.arange(len(slots))]
-        highest = np.where(victims, priority, -(2**62)).max(axis=0)
-        count = victims.sum(axis=0)
-        starts = np.where(
-            victims & (priority == highest), np.append(pods.start[: pods.rows], 0)[rows], 2**63 - 1
-        )
-        order = np.lexsort(
-            [
-                self._view.node_order[slots],
-                -starts.min(axis=0),
-                count,
-                priority.sum(axis=0) + count * 2**31,
-                first if self._view.faithful else highest,
-            ]
-        )
-        return [self._selection(int(slots[i])) for i in order[:most]]
+        column, turn = np.nonzero(self._victims[:, self.slots].T)  # victims by node, in order of importance
+        rows = self._layout.rows[turn, self.slots[column]]
+        priority = (pods.priority if self._view.faithful else self._view.priority)[rows]
+        count = np.bincount(column, minlength=len(self.slots))
+        begins = np.cumsum(count) - count
+        highest = np.maximum.reduceat(priority, begins)
+        starts = np.where(priority == highest[column], pods.start[rows], 2**63 - 1)
+        return [
+            priority[begins] if self._view.faithful else highest,
+            np.add.reduceat(priority, begins) + count * 2**31,
+            count,
+            -np.minimum.reduceat(starts, begins),
+        ]
 
     def _selection(self, slot: int) -> Selection:
         column, victims = self._layout.rows[:, slot], self._victims[:, slot]
