@@ -26,6 +26,8 @@ FILES = {
     "latin.yaml": b"kind: \xff\xfe",
     "magic.yaml": b"kind: ReprieveConfiguration\npreemption: {algorithm: magic}\n",
     "typo.yaml": b"kind: ReprieveConfiguration\npreemptoin: {}\n",
+    "kindless.yaml": b"kind: Pod\n",
+    "number.yaml": b"apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n",
     "no-context": b"",
 }
 
@@ -108,6 +110,35 @@ MALFORMED = {
     "admit -f {gang}": "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in these manifests: there is no quota, and nobody "
     "asks for any; pods and pod groups ask for nodes, which is what `reprieve plan` answers",
     "admit --kubeconfig {admin}": "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in this cluster",
+    "plan -f {gang} --for Deployment/web/shop": "cannot plan for 'Deployment/web/shop': expected KIND/NAMESPACE/NAME, for instance "
+    "PodGroup/ml/train, with KIND one of Pod, PodGroup, Workload",
+    "plan -f {gang} --for PodGroup/train": "there is no PodGroup 'default/train'; known groups: data/crunch, dev/notebooks, ml/train",
+    "plan -f {gang} --for pg/ml/trian": "there is no PodGroup 'ml/trian'; known groups:",
+    "plan -f {at}/kindless.yaml --for Pod/a/b": "kindless.yaml:1: apiVersion: is required",
+    "plan -f {at}/number.yaml --for Pod/a/b": "number.yaml:1: metadata.name: expected a string, got integer 5",
+    "plan -f https://example.test/x.yaml --for Pod/a/b": "-f https://example.test/x.yaml: not a file; fetch it first: "
+    "curl -sL https://example.test/x.yaml | reprieve … -f -",
+    "plan -f {at} --for Pod/a/b": "broken.yaml:1: line 3",
+    "plan -f= --for Pod/a/b": "Error: -f is empty; was a variable not set?",
+    "plan -f {gang} --for PodGroup/ml/train --kubeconfig=": "Error: --kubeconfig is empty; was a variable not set?",
+    "plan -f {gang} --for PodGroup/ml/train --config=": "Error: --config is empty; was a variable not set?",
+    "validate --filename=": "Error: --filename is empty; was a variable not set?",
+    "up --data-dir=": "Error: --data-dir is empty; was a variable not set?",
+    "manifests deploy --scheduler-name=": "Error: --scheduler-name is empty; was a variable not set?",
+    "admit {queues}": "; files are given with -f, and names in one word: KIND/NAMESPACE/NAME",
+    "explain pod train-0": "Got unexpected extra argument (train-0); files are given with -f, and names in one word: KIND/NAMESPACE/NAME",
+    "explain pod/ml/train-0 -f {gang} --controller {closed}": "-f explains from manifests, --controller from what happened on a cluster: "
+    "give one of them",
+    "up --nodes a=1:cpu=1 --nodes a=2:cpu=2": "--nodes: 'a-0' would be there twice; give each kind of node its own name",
+    "up --nodes n=1:cpu=1;zone=a": "unknown option 'zone=a'; known are zones, racks, labels, taints",
+    "up --run-for -5s": "--run-for: '-5s' is negative; write for instance 30s",
+    "up --workers 2 --config {at}/magic.yaml": "--config is for one cluster; with --workers leave it out",
+    "up --workers 2 --controllers quota": "--controllers is for one cluster; with --workers leave it out",
+    "up --kubeconfig {at}": "is a directory",
+    "up node=3": "Got unexpected extra argument (node=3)",
+    "run --listen 127.0.0.1:99999": "'127.0.0.1:99999' is not HOST:PORT",
+    "run --kubeconfig {at}": "Is a directory",
+    "demo now": "Got unexpected extra argument (now)",
     "admit": "give manifests with -f, or a cluster with --kubeconfig",
     "admit -f {queues} --now yesterday": "'yesterday' is not a timestamp such as",
     "admit -f {queues} --max-cycles 0": "0 is not in the range",
@@ -255,6 +286,28 @@ def test_queues_without_workloads_are_shown_with_a_hint(places: dict[str, str]) 
         "note: there is no Workload (kueue.x-k8s.io) in these manifests: nobody asks for quota\n",
     )
     assert "stable" in out
+
+
+def test_a_shell_variable_that_is_not_set_is_not_the_folder_one_stands_in() -> None:
+    result = CliRunner().invoke(main, ["plan", "-f", "", "--for", "Pod/a/b"])
+    assert result.exit_code == 2
+    assert "Error: -f is empty; was a variable not set?" in result.stderr
+
+
+@pytest.mark.parametrize("target", ["podgroup/ml/train", "pg/ml/train", "PodGroup/ml/train"])
+def test_a_kind_may_be_written_as_for_kubectl(target: str, places: dict[str, str]) -> None:
+    code, out, _ = ask(f"plan -f {{gang}} --for {target} -o json", places)
+    assert (code, '"for": "PodGroup/ml/train"' in out) == (0, True)
+
+
+def test_a_plan_without_any_node_says_what_is_missing(places: dict[str, str], tmp_path: Path) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n"
+    (tmp_path / "pod.yaml").write_text(pod)
+    code, _, err = ask(f"plan -f {tmp_path}/pod.yaml --for Pod/default/p", places)
+    assert code == 1
+    assert err == (
+        "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig\n"
+    )
 
 
 def test_every_command_is_tried_with_something_wrong() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -27,6 +28,9 @@ COMMANDS = {
 }
 """Name to the line shown by `--help`, so that nothing has to be imported to show it. Module: `reprieve.cli.<name>`."""
 
+_MAY_BE_EMPTY = ("--listen",)
+"""Empty: nowhere."""
+
 
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is asked for."""
@@ -47,6 +51,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        _refuse_empty(ctx, args)
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -55,13 +60,13 @@ class LazyGroup(click.Group):
             ) from error
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with _nearest_option():
+        with _helpful_usage():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Errors that are the user's to fix become a message and exit code 2, never a traceback."""
         try:
-            with _nearest_option():
+            with _helpful_usage():
                 return super().invoke(ctx)
         except ReprieveError as error:
             fail(str(error))
@@ -71,15 +76,31 @@ class LazyGroup(click.Group):
             raise
 
 
+def _refuse_empty(ctx: click.Context, args: list[str]) -> None:
+    """`-f $FILE` with FILE not set must not mean the folder one stands in, nor `--kubeconfig` no cluster at all."""
+    for option, value in pairwise([*args, "."]):
+        name, assigned, given = option.partition("=")
+        empty = value == "" or (assigned and not given)
+        if empty and name.startswith("-") and name not in _MAY_BE_EMPTY:
+            raise click.UsageError(f"{name} is empty; was a variable not set?", ctx)
+
+
 @contextmanager
-def _nearest_option() -> Iterator[None]:
-    """One suggestion for a misspelt option, the nearest; click's own names every option that is a little like it."""
+def _helpful_usage() -> Iterator[None]:
+    """One suggestion for a misspelt option, the nearest; click's own names every option that is a little like it. And a word
+    on arguments that there is no place for: most often they are files."""
     try:
         yield
     except click.NoSuchOption as error:
         known = error.ctx.command.get_params(error.ctx) if error.ctx else []
         hint = nearest(error.option_name, [name for option in known for name in option.opts])
         raise click.UsageError(f"No such option {error.option_name!r}{hint}", error.ctx) from error
+    except click.UsageError as error:
+        known = error.ctx.command.get_params(error.ctx) if error.ctx else []
+        if error.message.startswith("Got unexpected extra") and any("-f" in each.opts for each in known):
+            hint = "; files are given with -f, and names in one word: KIND/NAMESPACE/NAME"
+            raise click.UsageError(error.message + hint, error.ctx) from error
+        raise
 
 
 def _said_by_api_server(error: Exception) -> str:

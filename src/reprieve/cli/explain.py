@@ -56,6 +56,10 @@ def command(
     """
     from reprieve.explain import explain
 
+    if files and controller:
+        raise click.UsageError(
+            "-f explains from manifests, --controller from what happened on a cluster: give one of them"
+        )
     evidence = (
         _from_files(files, records)
         if files
@@ -68,10 +72,10 @@ def command(
 
 
 def _from_files(files: tuple[str, ...], records: str | None) -> "Evidence":
+    from reprieve.cli.sources import read_manifests
     from reprieve.explain import Evidence
-    from reprieve.objects.documents import read_documents
 
-    documents = [source.document for file in files for source in read_documents(file)]
+    documents = read_manifests(files)
     events = [d for d in documents if d.get("kind") == "Event"]
     return Evidence([d for d in documents if d.get("kind") != "Event"], events, _read_records(records))
 

@@ -6,9 +6,12 @@ import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather
+from reprieve.objects.errors import ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_KINDS = ("Pod", "PodGroup", "Workload")
 
 
 @click.command("plan")
@@ -65,6 +68,7 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
+    for_ = _target(for_)
     configuration: Any = Configuration.read(config) if config else None
     if fleet is not None:
         from reprieve.cli.fleet_plan import plan_and_print
@@ -75,10 +79,31 @@ def command(
         raise SystemExit(_compare(documents, for_, configuration, now, output))
     answer = reprieve.plan(documents, for_, config=configuration, now=now)
     data = answer.to_dict()
+    if not for_.startswith("Workload/") and not any(each.get("kind") == "Node" for each in documents):
+        click.echo(
+            "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig",
+            err=True,
+        )
     print_result(data, output, lambda screen: _render(screen, answer, data))
     raise SystemExit(
         NO if data.get("outcome", data.get("mode")) in ("unschedulable", "gated", "NoFit") else YES
     )
+
+
+def _target(text: str) -> str:
+    """`pg/ml/train` is as good as `PodGroup/ml/train`, and no namespace means `default`, as for `reprieve explain`."""
+    from reprieve.explain.evidence import Target
+
+    try:
+        named = Target(text)
+    except ReprieveError:
+        named = None
+    if named is None or named.kind not in _KINDS:
+        raise ReprieveError(
+            f"cannot plan for {text!r}: expected KIND/NAMESPACE/NAME, for instance PodGroup/ml/train, with KIND one of "
+            f"{', '.join(_KINDS)}"
+        )
+    return str(named)
 
 
 def _compare(documents: list[dict[str, Any]], for_: str, config: Any, now: str | None, output: Output) -> int:

@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from reprieve.cli.output import fail
 from reprieve.cli.stage import Options, serve
@@ -108,11 +111,13 @@ def command(
       reprieve up --data-dir ~/.reprieve --port 6443
       reprieve up --workers 3
     """
-    specs = nodes or DEFAULT_NODES
+    if rest["workers"]:
+        _refuse_for_fleets()
     options = Options(
-        nodes=[] if specs == ("none",) else [NodeTemplate.parse(spec) for spec in specs],
+        nodes=_templates(nodes or DEFAULT_NODES),
         habits=Habits(
-            run_for=parse_duration(run_for) or None, terminate_after=parse_duration(terminate_after)
+            run_for=_duration("--run-for", run_for) or None,
+            terminate_after=_duration("--terminate-after", terminate_after),
         ),
         controllers=()
         if controllers == "none"
@@ -127,6 +132,32 @@ def command(
             fail(_what_failed(_first(problems), options))
         except* ReprieveError as problems:
             fail(str(_first(problems)))
+
+
+def _refuse_for_fleets() -> None:
+    """A manager and its workers run what a fleet needs; a choice that would be ignored is refused."""
+    context = click.get_current_context()
+    for name in ("controllers", "config", "scheduler_name"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} is for one cluster; with --workers leave it out")
+
+
+def _templates(specs: Sequence[str]) -> list[NodeTemplate]:
+    templates = [] if tuple(specs) == ("none",) else [NodeTemplate.parse(spec) for spec in specs]
+    names = Counter(name for template in templates for name in template.names())
+    if twice := [name for name, number in names.items() if number > 1]:
+        raise ReprieveError(
+            f"--nodes: {twice[0]!r} would be there twice; give each kind of node its own name"
+        )
+    return templates
+
+
+def _duration(option: str, text: str) -> float:
+    seconds = parse_duration(text)
+    if seconds < 0:
+        raise ReprieveError(f"{option}: {text!r} is negative; write for instance 30s")
+    return seconds
 
 
 def _what_failed(problem: BaseException, options: Options) -> str:
