@@ -59,7 +59,7 @@ async def server(nodes: int) -> AsyncIterator[Client]:
     with tempfile.TemporaryDirectory() as directory:
         config = Path(directory) / "kubeconfig"
         command = ["up", "--nodes", f"n={nodes}:cpu=10,memory=64Gi", "--kubeconfig", str(config)]
-        command += ["--terminate-after", "0s", "--run-for", "0s"]
+        command += ["--terminate-after", "0s", "--run-for", "0s", "--controllers", "none"]
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-c",

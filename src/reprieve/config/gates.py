@@ -5,6 +5,7 @@ GenericWorkload off is enough to get plain pods, nobody has to list what is buil
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 from reprieve.objects.structure import Problem, nearest
@@ -123,8 +124,14 @@ def problems(chosen: Mapping[str, bool]) -> list[Problem]:
 
 def is_on(name: str, chosen: Mapping[str, bool]) -> bool:
     """Raises KeyError for a name that is no gate: that is a mistake in the program, not in its input."""
-    gate = GATES[name]
-    return chosen.get(name, gate.default) and not _missing(name, chosen)
+    return _is_on(name, frozenset(chosen.items()))
+
+
+@cache
+def _is_on(name: str, chosen: frozenset[tuple[str, bool]]) -> bool:
+    """Remembered: every decision asks for the same few gates."""
+    gate, given = GATES[name], dict(chosen)
+    return given.get(name, gate.default) and not _missing(name, given)
 
 
 def _missing(name: str, chosen: Mapping[str, bool]) -> list[str]:

@@ -6,10 +6,10 @@ A change wakes only the units it can help (`wakeups`); most changes help nobody.
 from typing import Any
 
 from reprieve.cluster.classes import PodClass
-from reprieve.objects.core import Node, Pod, PodStatus
+from reprieve.objects.core import Node, Pod
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.scheduling import PodGroup
-from reprieve.scheduler import recovery, wakeups
+from reprieve.scheduler import marks, recovery, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
 from reprieve.scheduler.room import FINISHED, unit_of
@@ -47,8 +47,7 @@ class Intake:
     def _pod(self, type: str, old: Pod | None, pod: Pod, now: float) -> None:
         gone = type == "DELETED" or pod.status.phase in FINISHED
         if old is not None and not gone and _same(old, pod):
-            if pod.key in self._room.pods:
-                self._room.pods[pod.key] = pod
+            self._only_told(old, pod)
             return
         self._memory.epoch += 1
         left = self._class_on_node(pod.key)
@@ -63,6 +62,13 @@ class Intake:
             self._waits(old, pod, now)
         else:
             self._placed(old, pod, left, now)
+
+    def _only_told(self, old: Pod, pod: Pod) -> None:
+        """Its status says more than before, and no decision depends on it; a mark is worth a note."""
+        if pod.key in self._room.pods:
+            self._room.pods[pod.key] = pod
+        elif old.status.conditions != pod.status.conditions:
+            self._note_mark(pod, gone=False)
 
     def _waits(self, old: Pod | None, pod: Pod, now: float) -> None:
         self._room.put(pod)
@@ -151,6 +157,7 @@ class Intake:
 
 _TOLD = frozenset({"PodScheduled", "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
 """Conditions that only tell what is known already."""
+_TOLD_WHILE_IT_STAYS = _TOLD | {marks.CONDITION}
 
 
 def _same(old: Pod, new: Pod) -> bool:
@@ -162,16 +169,19 @@ def _same(old: Pod, new: Pod) -> bool:
         and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
         and old.metadata.uid == new.metadata.uid
         and old.metadata.owner_references == new.metadata.owner_references
-        and (old.status == new.status or _matter(old.status) == _matter(new.status))
+        and (old.status == new.status or _matter(old) == _matter(new))
     )
 
 
-def _matter(status: PodStatus) -> tuple[object, ...]:
+def _matter(pod: Pod) -> tuple[object, ...]:
+    """Of its status. A mark on a pod matters to others only once the pod is on its way out."""
+    status = pod.status
+    told = _TOLD if pod.metadata.deletion_timestamp is not None else _TOLD_WHILE_IT_STAYS
     return (
         status.phase in FINISHED,
         status.start_time,
         status.nominated_node_name,
         status.container_statuses,
         status.init_container_statuses,
-        [each for each in status.conditions if each.type not in _TOLD],
+        [each for each in status.conditions if each.type not in told],
     )

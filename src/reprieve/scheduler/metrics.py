@@ -1,9 +1,10 @@
 """Prometheus metrics under the names kube-scheduler uses, so that dashboards and alerts keep working.
 
-`docs/metrics.md` lists them. Children with fixed labels are made once: looking a label up costs more than counting.
+`docs/metrics.md` lists them. Children are kept: looking a label up costs more than counting.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
@@ -31,11 +32,16 @@ class _Maker:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
 
-    def counter(self, name: str, about: str, *labels: str) -> Counter:
-        return Counter(f"scheduler_{name}", about, labels, registry=self._registry)
+    def counter(self, name: str, about: str, *labels: str) -> Callable[..., Counter]:
+        """Gives the counter's child with these values of its labels."""
+        counter = Counter(f"scheduler_{name}", about, labels, registry=self._registry)
+        return cache(counter.labels) if labels else lambda: counter
 
-    def histogram(self, name: str, about: str, buckets: list[float], *labels: str) -> Histogram:
-        return Histogram(f"scheduler_{name}", about, labels, registry=self._registry, buckets=buckets)
+    def histogram(
+        self, name: str, about: str, buckets: list[float], *labels: str
+    ) -> Callable[..., Histogram]:
+        histogram = Histogram(f"scheduler_{name}", about, labels, registry=self._registry, buckets=buckets)
+        return cache(histogram.labels) if labels else lambda: histogram
 
 
 SECONDS = _doubling(0.001, 16)
@@ -110,41 +116,41 @@ class Metrics:
         result = RESULTS.get(cycle.outcome, "unschedulable")
         profile = core.memory.scheduler_of(cycle.unit)
         if group:
-            self._group_attempts.labels(result, profile).inc()
-            self._group_seconds.labels(result, profile).observe(seconds)
-        self._attempts.labels("unschedulable" if result == "waiting_on_preemption" else result, profile).inc(
+            self._group_attempts(result, profile).inc()
+            self._group_seconds(result, profile).observe(seconds)
+        self._attempts("unschedulable" if result == "waiting_on_preemption" else result, profile).inc(
             max(1, cycle.pods)
         )
         if not group:
-            self._attempt_seconds.labels(result, profile).observe(seconds)
+            self._attempt_seconds(result, profile).observe(seconds)
         if cycle.outcome in ("preempts", "unschedulable"):
             self._preemption(cycle, seconds, group)
 
     def _preemption(self, cycle: Cycle, seconds: float, group: bool) -> None:
         kind = "podgroup" if group else "pod"
         code = CODES.get(cycle.outcome, "Unschedulable")
-        self._evaluation.labels(kind, code).observe(seconds)
+        self._evaluation(kind, code).observe(seconds)
         if group:
-            self._group_preemptions.labels(code).inc()
+            self._group_preemptions(code).inc()
         else:
-            self._pod_preemptions.inc()
+            self._pod_preemptions().inc()
         if cycle.outcome != "preempts" or cycle.plan is None:
             return
-        (self._group_victims if group else self._pod_victims).observe(len(cycle.victims))
+        (self._group_victims if group else self._pod_victims)().observe(len(cycle.victims))
         if cycle.plan.pod_group_disruptions:
-            self._disruptions.labels(kind).observe(cycle.plan.pod_group_disruptions)
+            self._disruptions(kind).observe(cycle.plan.pod_group_disruptions)
         if cycle.plan.pdb_violations:
-            self._violations.labels(kind).inc(cycle.plan.pdb_violations)
+            self._violations(kind).inc(cycle.plan.pdb_violations)
 
     def bound(self, error: str | None) -> None:
-        self._tasks.labels("binding", "error" if error else "success").inc()
+        self._tasks("binding", "error" if error else "success").inc()
 
     def evicted(self, kind: str, result: str, seconds: float) -> None:
-        self._execution.labels(kind, result).observe(seconds)
-        self._task_seconds.labels("preemption", result).observe(seconds)
-        self._tasks.labels("preemption", result).inc()
-        self._preemption_seconds.labels(result).observe(seconds)
-        self._preemption_tasks.labels(result).inc()
+        self._execution(kind, result).observe(seconds)
+        self._task_seconds("preemption", result).observe(seconds)
+        self._tasks("preemption", result).inc()
+        self._preemption_seconds(result).observe(seconds)
+        self._preemption_tasks(result).inc()
 
 
 class _Depths(Collector):
