@@ -4,6 +4,8 @@ import asyncio
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota
+from reprieve.controllers.quota.jobs import reconcile_job
+from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -25,6 +27,7 @@ from tests.controllers.clusters import (
     job,
     workload,
 )
+from tests.kube.apiserver import Script, ok
 
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
@@ -314,3 +317,11 @@ def held_pod(name: str, group: str) -> dict:
             "containers": [container],
         },
     }
+
+
+async def test_a_job_that_cannot_be_suspended_is_said(caplog):
+    """Before 1.21 an API server drops `spec.suspend` without a word, and the job runs."""
+    document = {**job("a"), "spec": {"suspend": False}}
+    client = Script(ok({"metadata": document["metadata"], "spec": {}})).client()
+    await reconcile_job(client, document, None, None, {}, Priorities())
+    assert "runs without quota: this API server does not keep spec.suspend" in caplog.text

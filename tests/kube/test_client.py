@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.kube import PODS, ApiError, Client, MemoryTransport, RateLimit, TransportError
-from reprieve.kube.resources import KUEUE_WORKLOADS, NODES, POD_GROUPS
+from reprieve.kube.resources import BUDGETS, CLUSTER_QUEUES, KUEUE_WORKLOADS, NODES, POD_GROUPS
 from tests.kube.apiserver import Script, listing, ok, pod, status
 
 
@@ -176,6 +176,18 @@ async def test_a_kind_is_found_in_the_group_that_stands_in_for_its_own():
     assert found is not None
     assert found.path("ns", "g") == "/apis/scheduling.reprieve.dev/v1beta1/namespaces/ns/podgroups/g"
     assert found.view is POD_GROUPS.view
+
+
+async def test_documents_of_an_older_version_are_read_in_the_words_of_the_current_one():
+    old = {"metadata": {"name": "q"}, "spec": {"cohort": "pool"}}
+    queue = await Script(ok(old)).client().get(CLUSTER_QUEUES.at("v1beta1"), "q")
+    assert queue.spec.cohort_name == "pool"
+    budget = {
+        "apiVersion": "policy/v1beta1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b", "namespace": "ns"},
+    }
+    assert (await Script(ok(budget)).client().get(BUDGETS.at("v1beta1"), "b", "ns")).name == "b"
 
 
 async def test_a_server_that_does_not_answer_is_said_at_once_and_once(caplog):

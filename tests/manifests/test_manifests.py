@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from reprieve.cli.manifests import command
 from reprieve.config import Configuration
 from reprieve.controllers import quota
-from reprieve.kube import JOBS, Client, Election, LeaderElector, kubeconfig
+from reprieve.dashboard import feed
+from reprieve.kube import JOBS, QUOTA_KINDS, SCHEDULER_KINDS, Client, Election, LeaderElector, kubeconfig
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
@@ -216,3 +217,28 @@ def test_only_the_fleet_reads_secrets_and_only_where_the_kubeconfigs_are():
         if "secrets" in rule["resources"]
     ]
     assert readers == [("Role", "kueue-system")]
+
+
+def test_the_page_gets_its_rights_and_its_token_only_where_it_is_wanted():
+    plain = deployment(Installation())
+    with_page = deployment(Installation(dashboard=True))
+    assert "REPRIEVE_TOKEN" not in yaml.safe_dump(plain)
+    [pods] = [each for each in with_page if each["kind"] == "Deployment"]
+    [container] = pods["spec"]["template"]["spec"]["containers"]
+    assert "--dashboard" in container["args"]
+    assert container["env"] == [
+        {
+            "name": "REPRIEVE_TOKEN",
+            "valueFrom": {"secretKeyRef": {"name": "reprieve-dashboard", "key": "token"}},
+        }
+    ]
+    read = {
+        (rule["apiGroups"][0], resource)
+        for rule in rules([], dashboard=True)
+        for resource in rule["resources"]
+    }
+    shown = {
+        (resource.group, resource.plural) for resource in (*feed.WATCHED, *SCHEDULER_KINDS, *QUOTA_KINDS)
+    }
+    assert read == shown | {("scheduling.reprieve.dev", "podgroups")}
+    assert {verb for rule in rules([], dashboard=True) for verb in rule["verbs"]} == {"list", "watch"}

@@ -66,11 +66,20 @@ def install(plane: ControlPlane, controllers: tuple[str, ...] = ("scheduler",), 
 class Run:
     """`reprieve run` as a process of its own."""
 
-    def __init__(self, kubeconfig: Path, log: Path, *arguments: str) -> None:
+    def __init__(self, kubeconfig: Path, log: Path, *arguments: str, listen: str = "") -> None:
         self._log = log
         self._from = log.stat().st_size if log.exists() else 0
         environment = {**os.environ, "COVERAGE_PROCESS_START": ""}
-        command = [sys.executable, "-m", "reprieve", "run", "--kubeconfig", str(kubeconfig), "--listen", ""]
+        command = [
+            sys.executable,
+            "-m",
+            "reprieve",
+            "run",
+            "--kubeconfig",
+            str(kubeconfig),
+            "--listen",
+            listen,
+        ]
         with log.open("ab") as file:
             self._process = subprocess.Popen(
                 [*command, *arguments], stdout=file, stderr=file, env=environment

@@ -38,6 +38,11 @@ def crds(kueue: bool) -> None:
 @click.option("--scheduler-name", default="reprieve", show_default=True)
 @click.option("--replicas", type=click.IntRange(1), default=2, show_default=True)
 @click.option(
+    "--dashboard",
+    is_flag=True,
+    help="Serve the web page too: more rights to read; its token comes from the Secret reprieve-dashboard, key token.",
+)
+@click.option(
     "--policy-version",
     type=click.Choice(["v1", "v1beta1"]),
     default="v1",

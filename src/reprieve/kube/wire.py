@@ -1,8 +1,8 @@
 """Bytes to objects: list pages, watch lines, and typed decoding that survives odd documents.
 
-Documents are decoded straight into the typed views. One that does not fit (an explicit null, an older spelling of a
-field) takes the careful way through `objects.decode`; one that is wrong altogether raises `InvalidObject`, and the
-reader decides what to do without it.
+Documents are decoded straight into the typed views; those of a version older than the views are rewritten first. One that
+does not fit (an explicit null, an older spelling of a field) takes the careful way through `objects.decode`; one that is
+wrong altogether raises `InvalidObject`, and the reader decides what to do without it.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -13,6 +13,7 @@ import msgspec
 
 from reprieve.kube.resources import Resource
 from reprieve.objects.decode import decode as decode_carefully
+from reprieve.objects.kinds import TABLE, kind_key
 
 Decode = Callable[[bytes | msgspec.Raw], Any]
 
@@ -51,15 +52,20 @@ def decoder_of(resource: Resource) -> Decode:
         raw: Decode = msgspec.json.Decoder(dict[str, Any]).decode
         return raw
     fast = msgspec.json.Decoder(resource.view)
+    typed = {"apiVersion": resource.api_version, "kind": resource.kind}
+
+    def carefully(data: bytes | msgspec.Raw) -> Any:
+        return decode_carefully({**typed, **msgspec.json.decode(data)})
 
     def decode(data: bytes | msgspec.Raw) -> Any:
         try:
             return fast.decode(data)
         except msgspec.ValidationError:
-            document = msgspec.json.decode(data)
-            return decode_carefully({"apiVersion": resource.api_version, "kind": resource.kind, **document})
+            return carefully(data)
 
-    return decode
+    known = TABLE.get(kind_key(typed))
+    current = known is None or resource.version == known.versions[0]
+    return decode if current else carefully
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -15,6 +15,8 @@ Document = dict[str, Any]
 PORT = 8080
 NAME = "reprieve"
 LABELS = {"app.kubernetes.io/name": NAME}
+TOKEN_SECRET = "reprieve-dashboard"
+"""Made by whoever installs, not by us: a secret that is printed is none."""
 USER = 65532
 
 
@@ -27,6 +29,8 @@ class Installation:
     replicas: int = 2
     policy_version: str = "v1"
     """Of the PodDisruptionBudget: v1 from Kubernetes 1.21 on, v1beta1 before."""
+    dashboard: bool = False
+    """Serve the web page: more rights to read, and a Secret with the token that visitors need."""
 
 
 def deployment(installation: Installation) -> list[Document]:
@@ -67,7 +71,7 @@ def _access(installation: Installation) -> list[Document]:
 
     api = f"{rbac}/v1"
     return [
-        _object(api, "ClusterRole", None, rules=rules(installation.controllers)),
+        _object(api, "ClusterRole", None, rules=rules(installation.controllers, installation.dashboard)),
         _object(api, "ClusterRoleBinding", None, roleRef=reference("ClusterRole"), subjects=[subject]),
         _object(api, "Role", installation, rules=[dict(rule) for rule in LEASE]),
         _object(api, "RoleBinding", installation, roleRef=reference("Role"), subjects=[subject]),
@@ -130,13 +134,18 @@ def _container(installation: Installation) -> Document:
     def probe(path: str, **times: int) -> Document:
         return {"httpGet": {"path": path, "port": "http"}, **times}
 
+    source = {"secretKeyRef": {"name": TOKEN_SECRET, "key": "token"}}
+    page: Document = (
+        {"env": [{"name": "REPRIEVE_TOKEN", "valueFrom": source}]} if installation.dashboard else {}
+    )
     return {
         "name": NAME,
         "image": installation.image,
         "args": [
             "run", "--controllers", ",".join(installation.controllers), "--config", "/etc/reprieve/config.yaml",
-            "--listen", f"0.0.0.0:{PORT}", "--log-format", "json",
+            "--listen", f"0.0.0.0:{PORT}", "--log-format", "json", *(["--dashboard"] if installation.dashboard else []),
         ],
+        **page,
         "ports": [{"name": "http", "containerPort": PORT, "protocol": "TCP"}],
         "livenessProbe": probe("/healthz", periodSeconds=10, failureThreshold=3),
         "readinessProbe": probe("/readyz", periodSeconds=5),

@@ -7,37 +7,43 @@ from reprieve.objects.kinds import STAND_IN_GROUP
 
 Rule = dict[str, Any]
 
-READ = ("get", "list", "watch")
+FOLLOW = ("list", "watch")
 
 
 def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
 
 
-EVERYONE = (_rule("events.k8s.io", ["events"], "create", "patch"),)
-"""Events for people."""
+SCHEDULING, KUEUE = "scheduling.k8s.io", "kueue.x-k8s.io"
+EVENTS = _rule("events.k8s.io", ["events"], "create", "patch")
+"""For people; patch: the same thing happened again."""
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "scheduler": (
-        _rule("", ["nodes", "namespaces"], *READ),
-        _rule("", ["pods"], *READ, "delete"),  # delete: victims
+        EVENTS,
+        _rule("", ["nodes", "namespaces"], *FOLLOW),
+        _rule(
+            "", ["pods"], *FOLLOW, "get", "delete"
+        ),  # get: did a binding without an answer work? delete: victims
         _rule("", ["pods/binding"], "create"),
         _rule("", ["pods/status"], "patch"),  # conditions and nominations
-        _rule("policy", ["poddisruptionbudgets"], *READ),
-        _rule("scheduling.k8s.io", ["priorityclasses", "podgroups"], *READ),
-        _rule(STAND_IN_GROUP, ["podgroups"], *READ),
-        _rule("scheduling.k8s.io", ["podgroups/status"], "update"),
+        _rule("policy", ["poddisruptionbudgets"], *FOLLOW),
+        _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
+        _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),
+        _rule(SCHEDULING, ["podgroups/status"], "update"),
+        _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW, "get"),
         _rule(STAND_IN_GROUP, ["podgroups/status"], "update"),
     ),
     "quota": (
-        _rule("", ["namespaces", "limitranges"], *READ),
-        _rule("", ["pods"], *READ, "patch", "delete"),  # a group's pods: their gate lifted, evicted
-        _rule("batch", ["jobs"], *READ, "patch"),  # suspend and resume
+        EVENTS,
+        _rule("", ["namespaces", "limitranges"], *FOLLOW),
+        _rule("", ["pods"], *FOLLOW, "patch", "delete"),  # a group's pods: their gate lifted, evicted
+        _rule("batch", ["jobs"], *FOLLOW, "patch"),  # suspend and resume
         _rule("batch", ["jobs/status"], "patch"),
-        _rule("scheduling.k8s.io", ["priorityclasses", "podgroups"], *READ),
-        _rule(STAND_IN_GROUP, ["podgroups"], *READ),
+        _rule(SCHEDULING, ["priorityclasses", "podgroups"], *FOLLOW),
+        _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
         _rule(
-            "kueue.x-k8s.io",
+            KUEUE,
             [
                 "clusterqueues",
                 "cohorts",
@@ -46,29 +52,44 @@ RULES: dict[str, tuple[Rule, ...]] = {
                 "workloadpriorityclasses",
                 "admissionchecks",
             ],
-            *READ,
+            *FOLLOW,
         ),
-        _rule("kueue.x-k8s.io", ["workloads"], *READ, "create", "patch", "delete"),
-        _rule("kueue.x-k8s.io", ["workloads/status", "clusterqueues/status", "localqueues/status"], "patch"),
+        _rule(KUEUE, ["workloads"], *FOLLOW, "get", "create", "patch", "delete"),
+        _rule(KUEUE, ["workloads/status", "clusterqueues/status", "localqueues/status"], "patch"),
     ),
     "fleet": (
-        _rule("batch", ["jobs"], *READ, "patch", "update"),
-        _rule("batch", ["jobs/status"], "get", "patch", "update"),
-        _rule(
-            "kueue.x-k8s.io",
-            ["clusterqueues", "localqueues", "admissionchecks", "multikueueconfigs", "multikueueclusters"],
-            *READ,
-        ),
-        _rule("kueue.x-k8s.io", ["workloads"], *READ, "update", "patch"),
-        _rule(
-            "kueue.x-k8s.io",
-            ["workloads/status", "admissionchecks/status", "multikueueclusters/status"],
-            "get",
-            "update",
-            "patch",
-        ),
+        _rule("batch", ["jobs"], *FOLLOW, "get"),
+        _rule("batch", ["jobs/status"], "update"),  # what the worker's job says
+        _rule(KUEUE, ["multikueueconfigs"], *FOLLOW),
+        _rule(KUEUE, ["admissionchecks", "multikueueclusters"], *FOLLOW, "get"),
+        _rule(KUEUE, ["workloads"], *FOLLOW, "get", "patch"),  # patch: the ledger of gates
+        _rule(KUEUE, ["workloads/status", "admissionchecks/status", "multikueueclusters/status"], "update"),
     ),
 }
+
+DASHBOARD = (
+    _rule("", ["nodes", "pods"], *FOLLOW),
+    _rule("", ["namespaces", "limitranges"], "list"),
+    _rule("policy", ["poddisruptionbudgets"], "list"),
+    _rule(SCHEDULING, ["podgroups"], *FOLLOW),
+    _rule(SCHEDULING, ["priorityclasses"], "list"),
+    _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
+    _rule(
+        KUEUE,
+        [
+            "clusterqueues",
+            "cohorts",
+            "localqueues",
+            "resourceflavors",
+            "workloads",
+            "admissionchecks",
+            "multikueueclusters",
+        ],
+        *FOLLOW,
+    ),
+    _rule(KUEUE, ["workloadpriorityclasses", "multikueueconfigs"], "list"),
+)
+"""What the page shows and, only listed, what its what-if form needs beside that."""
 
 LEASE = (
     {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
@@ -86,10 +107,10 @@ KUBECONFIGS = (_rule("", ["secrets"], "get"),)
 """The workers' kubeconfigs, for the fleet; only in the namespace that holds them."""
 
 
-def rules(controllers: Sequence[str]) -> list[Rule]:
+def rules(controllers: Sequence[str], dashboard: bool = False) -> list[Rule]:
     """What these controllers together may do: verbs for the same resources are merged, nothing is listed twice."""
     merged: dict[tuple[str, str], dict[str, None]] = {}
-    for rule in [*EVERYONE, *(rule for name in controllers for rule in RULES[name])]:
+    for rule in [*(rule for name in controllers for rule in RULES[name]), *(DASHBOARD if dashboard else ())]:
         for resource in rule["resources"]:
             verbs = merged.setdefault((rule["apiGroups"][0], resource), {})
             verbs.update(dict.fromkeys(rule["verbs"]))

@@ -27,7 +27,7 @@ TABLE: dict[tuple[str, str], Kind] = {
     ("", "Namespace"): Kind(core.Namespace, ("v1",), False),
     ("", "LimitRange"): Kind(core.LimitRange, ("v1",), True),
     ("batch", "Job"): Kind(batch.Job, ("v1",), True),
-    ("policy", "PodDisruptionBudget"): Kind(policy.PodDisruptionBudget, ("v1",), True),
+    ("policy", "PodDisruptionBudget"): Kind(policy.PodDisruptionBudget, ("v1", "v1beta1"), True),
     ("scheduling.k8s.io", "PriorityClass"): Kind(scheduling.PriorityClass, ("v1",), False),
     ("scheduling.k8s.io", "PodGroup"): Kind(scheduling.PodGroup, _POD_GROUP_VERSIONS, True),
     ("scheduling.k8s.io", "Workload"): Kind(scheduling.Workload, _POD_GROUP_VERSIONS, True),

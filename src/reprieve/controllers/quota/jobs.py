@@ -4,6 +4,7 @@ The order of the writes is the one a real API server allows: a job's node select
 suspended and has no start time.
 """
 
+import logging
 from collections.abc import Mapping
 
 from reprieve.controllers.quota.job_shape import (
@@ -23,6 +24,8 @@ from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
 from reprieve.objects.kueue import ResourceFlavor, Workload
 from reprieve.objects.meta import Document
 from reprieve.quota.claims import holds
+
+log = logging.getLogger(__name__)
 
 
 async def reconcile_job(
@@ -96,7 +99,12 @@ async def _own(client: Client, job: Document, workload: Document) -> None:
 
 
 async def _suspend(client: Client, job: Document) -> None:
-    await _patch(client, job, {"spec": {"suspend": True}})
+    answer = await _patch(client, job, {"spec": {"suspend": True}})
+    if not (answer.get("spec") or {}).get("suspend"):
+        log.warning(
+            "Job %s/%s runs without quota: this API server does not keep spec.suspend (Kubernetes from 1.21 on does)",
+            job["metadata"]["namespace"], job["metadata"]["name"],
+        )  # fmt: skip
 
 
 async def _start(client: Client, job: Document, spec: Document) -> None:
@@ -116,9 +124,9 @@ async def _clear_start_time(client: Client, job: Document) -> None:
         await _patch(client, job, {"status": {"startTime": None}}, "status")
 
 
-async def _patch(client: Client, job: Document, patch: Document, subresource: str = "") -> None:
+async def _patch(client: Client, job: Document, patch: Document, subresource: str = "") -> Document:
     metadata = job["metadata"]
-    await client.patch(JOBS, metadata["name"], patch, metadata["namespace"], subresource=subresource)
+    return await client.patch(JOBS, metadata["name"], patch, metadata["namespace"], subresource=subresource)
 
 
 def job_workload_key(job: Document) -> str:
