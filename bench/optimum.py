@@ -5,8 +5,9 @@
 Every recorded case in which a pod group preempts is read once more, independently of the decision core, as an abstract problem
 and solved by a mixed integer program (HiGHS). Each algorithm's plan is replayed pod by pod on the same reading and compared with the
 best plan that places as many pods: fewest budget violations, then the lowest highest priority, then fewest units and, in their
-place, fewest pods. The fewest units and the fewest pods can exclude each other: `possible at all` counts the cases in which one plan
-has both. Cases with rules that the program does not know are left out and counted.
+place, fewest pods. The fewest units and the fewest pods can exclude each other, which the program proves case by case: then no
+plan can have both, and the share that counts is the one among the other cases. Cases with rules that the program does not know are left
+out and counted.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,6 +61,14 @@ class Score(NamedTuple):
     priority: int
     units: int
     pods: int
+
+
+class Compared(NamedTuple):
+    """A plan, the best that is possible criterion by criterion, and whether one plan can have all of it."""
+
+    plan: Score
+    optimum: Score
+    attainable: bool
 
 
 class Case:
@@ -205,10 +215,9 @@ class Case:
 
     def optimum(self, count: int) -> tuple[Score, bool]:
         """The best plan that places so many pods, and whether one plan has both the fewest units and the fewest pods."""
-        fields = {name: getattr(self.problem, name) for name in Problem.__slots__} | {"need": count}
         sizes = np.array([len(unit) for unit in self.units], np.int64)
-        by_pods = Program(Problem(**fields | {"weight": sizes})).optimum()
-        both = Program(Problem(**fields | {"weight": MANY + sizes})).optimum()  # units first, then pods
+        by_pods = Program(replace(self.problem, need=count, weight=sizes)).optimum()
+        both = Program(replace(self.problem, need=count, weight=MANY + sizes)).optimum()  # units, then pods
         assert by_pods is not None
         assert both is not None
         units, pods = divmod(both.weight, MANY)
@@ -274,9 +283,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def table(
-    results: dict[str, list[tuple[Score, Score]]], possible: Counter[str], invalid: Counter[str]
-) -> None:
+def table(results: dict[str, list[Compared]], invalid: Counter[str]) -> None:
     lines = {
         "optimal in every criterion": lambda p, o: p == o,
         "  by violations, priority, units": lambda p, o: p[:3] == o[:3],
@@ -290,18 +297,36 @@ def table(
     for title, test in lines.items():
         cells = []
         for pairs in results.values():
-            hits = sum(test(mine, best) for mine, best in pairs)
+            hits = sum(test(each.plan, each.optimum) for each in pairs)
             cells.append(f"{hits} ({hits / max(1, len(pairs)):.0%})")
         print(f"{title:42}" + "".join(f"{cell:>18}" for cell in cells))
         if title == "optimal in every criterion":
-            print(f"{'  possible at all':42}" + "".join(f"{possible[name]:>18}" for name in results))
+            print(
+                f"{'  where one plan can be':42}"
+                + "".join(f"{_share(each):>18}" for each in results.values())
+            )
     for field in ("violations", "units", "pods"):
         sums = [
-            [sum(getattr(s, field) for s in side) for side in zip(*pairs, strict=True)]
+            [
+                sum(getattr(side, field) for side in sides)
+                for sides in list(zip(*pairs, strict=True))[:2] or ((), ())
+            ]
             for pairs in results.values()
         ]
         print(f"{field + ' in all: plan / optimum':42}" + "".join(f"{a} / {b}".rjust(18) for a, b in sums))
     print(f"{'invalid plans':42}" + "".join(f"{invalid[name]:>18}" for name in results))
+
+
+def _share(pairs: list[Compared]) -> str:
+    """Of the cases in which one plan can be optimal in every criterion, those in which it is."""
+    attainable = [each for each in pairs if each.attainable]
+    hits = sum(each.plan == each.optimum for each in attainable)
+    return f"{hits} of {len(attainable)} ({hits / max(1, len(attainable)):.1%})"
+
+
+def verdict(pairs: list[Compared]) -> str:
+    exclusive = sum(not each.attainable for each in pairs)
+    return f"the two counts exclude each other in {exclusive} cases; optimal where a plan can be: {_share(pairs)}"
 
 
 def main() -> None:
@@ -311,9 +336,8 @@ def main() -> None:
     parser.add_argument("file", nargs="?", type=Path, default=CORPUS)
     parser.add_argument("--only", default="", help="only cases whose name contains this")
     options = parser.parse_args()
-    results: dict[str, list[tuple[Score, Score]]] = {name: [] for name in ALGORITHMS}
+    results: dict[str, list[Compared]] = {name: [] for name in ALGORITHMS}
     invalid: Counter[str] = Counter()
-    possible: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     for row in read(options.file):
         if row["expect"]["outcome"] != "preempts" or options.only not in row["name"]:
@@ -334,10 +358,10 @@ def main() -> None:
                 continue
             count = len(answer.placements)
             best[count] = best.get(count) or case.optimum(count)
-            results[algorithm].append((case.score(victims), best[count][0]))
-            possible[algorithm] += best[count][1]
+            results[algorithm].append(Compared(case.score(victims), *best[count]))
     print(f"{sum(map(len, results.values()))} plans compared; cases left out: {dict(left_out)}\n")
-    table(results, possible, invalid)
+    table(results, invalid)
+    print(f"\nminimal-cost: {verdict(results['minimal-cost'])}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Random small problems with everything the model knows: classes, bars, spans, budgets, leaders, full nodes."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from reprieve.preemption.minimal.model import Problem
@@ -70,12 +72,5 @@ def _with_leader(rng: np.random.Generator, problem: Problem) -> Problem:
     weight[leader] = problem.weight[group].sum() - 1000 * len(workers)
     spent[leader], uses[leader] = problem.spent[group].sum(), problem.uses[group].sum(axis=0)
     priority[group] = priority[leader]
-    fields = {name: getattr(problem, name) for name in problem.__slots__}
-    changed = {
-        "weight": weight,
-        "spent": spent,
-        "uses": uses,
-        "priority": priority,
-        "absorbs": {leader: tuple(workers)},
-    }
-    return Problem(**fields | changed)
+    absorbs = {leader: tuple(workers)}
+    return replace(problem, weight=weight, spent=spent, uses=uses, priority=priority, absorbs=absorbs)

@@ -7,6 +7,12 @@ import pytest
 import reprieve
 from reprieve.cli.output import console
 from reprieve.cli.plan_compare import render_comparison
+from reprieve.cluster import Cluster
+from reprieve.cluster.pods import ticks
+from reprieve.config import Configuration
+from reprieve.objects.decode import decode_all
+from reprieve.objects.times import parse_time
+from reprieve.preemption import decide
 from reprieve.whatif.compare import compare
 from tests.preemption_minimal.manifests import NOW, Manifest, budget, gang, group, node, pod
 
@@ -165,6 +171,27 @@ def test_a_checkpoint_that_cannot_be_read_never_happened() -> None:
     assert victims(plan(objects)) == ["x"]
 
 
+def test_a_checkpoint_or_a_cost_of_a_group_counts_for_all_its_pods() -> None:
+    """The pair is older than the two pods next door, so that without its checkpoint it would lose more work."""
+    old = "2026-05-01T00:00:00Z"
+    for annotations, expected in (
+        ({}, ["x-0", "x-1"]),
+        ({"checkpointed-at": "2026-06-01T11:30:00Z"}, ["pair-0", "pair-1"]),
+        ({"checkpointed-at": "2026-06-01T11:30:00Z", "preemption-cost": "1"}, ["x-0", "x-1"]),
+    ):
+        pairs = [group("pair", mode="all"), group("x", mode="all")]
+        pairs[0]["metadata"]["annotations"] = {f"reprieve.dev/{k}": v for k, v in annotations.items()}
+        objects = [
+            node("a"),
+            node("b"),
+            *pairs,
+            *(pod(f"pair-{i}", "a", 2, group="pair", start=old) for i in range(2)),
+            *(pod(f"x-{i}", "b", 2, group="x") for i in range(2)),
+            *gang(1, 1, cpu=4),
+        ]
+        assert victims(plan(objects)) == expected, annotations
+
+
 def test_a_stated_preemption_cost_is_heeded() -> None:
     young = "2026-06-01T11:59:00Z"
     assert victims(plan(two_candidates(start=young, annotations={"preemption-cost": "5"}))) == ["x"]
@@ -174,6 +201,40 @@ def test_a_pod_in_its_minimum_runtime_is_no_victim() -> None:
     young = {"start": "2026-06-01T11:00:00Z"}
     assert victims(plan(two_candidates(**young, annotations={"min-runtime": "2h"}))) == ["x"]
     assert victims(plan(two_candidates(**young, annotations={"min-runtime": "30m"}))) == ["y"]
+
+
+def test_one_young_pod_protects_a_group_that_goes_as_a_whole() -> None:
+    young = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
+    objects = [
+        node("a"),
+        node("b"),
+        group("pair", mode="all"),
+        pod("pair-old", "a", 2, group="pair"),
+        pod("pair-young", "a", 2, group="pair", **young),
+        *(pod(f"x-{i}", "b", 1) for i in range(4)),
+        *gang(1, 1, cpu=4),
+    ]
+    assert victims(plan(objects)) == [f"x-{i}" for i in range(4)]
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+@pytest.mark.parametrize("for_", [GANG, "Pod/default/urgent"])
+def test_one_young_worker_protects_its_leader(elsewhere: bool, for_: str) -> None:
+    """A leader goes with its whole group, so it stays while one of them may not go: also where nothing else would help."""
+    young = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
+    objects = [
+        node("a", 4),
+        node("b", 2),
+        group("led"),
+        pod("leader", "a", 4, group="led", annotations={"disruption-role": "leader"}),
+        pod("worker", "b", 2, group="led", **young),
+        *([node("c", 4), *(pod(f"x-{i}", "c", 1) for i in range(4))] if elsewhere else []),
+        *gang(1, 1, cpu=4),
+        pod("urgent", cpu=4, priority=1000),
+    ]
+    answer = plan(objects, for_)
+    assert "leader" not in victims(answer)
+    assert answer.outcome == ("preempts" if elsewhere else "unschedulable")
 
 
 def test_a_victim_that_finds_free_room_is_not_charged_for_a_cascade() -> None:
@@ -308,6 +369,40 @@ def test_a_second_preemption_counts_what_it_adds_on_the_present_state() -> None:
 def test_nothing_new_is_evicted_while_the_first_victims_are_on_their_way_out() -> None:
     objects = [node("a"), node("b"), pod("x", "a", 4, terminating=True), pod("y", "b", 4), *gang(1, 1, cpu=4)]
     assert victims(plan(objects)) == ["x"]
+
+
+def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -> None:
+    """The gang evicted four pods on `a`, which are leaving, and one on `b`, where another pod took the room.
+
+    It needs two nodes. With `a`, only one more pod has to go; two others would be fewer pods in all.
+    """
+    objects = [
+        *(node(name) for name in ("a", "b", "c", "d")),
+        *(pod(f"leaving-{i}", "a", 1, terminating=True) for i in range(4)),
+        pod("latecomer", "b", 4, priority=2000),
+        *(pod(f"on-{name}", name, 4) for name in ("c", "d")),
+        *gang(2, 2, cpu=4),
+    ]
+    for each, where in zip(objects[-2:], ("a", "b"), strict=True):
+        each["status"]["nominatedNodeName"] = where
+    answer = plan(objects)
+    assert victims(answer) in ([f"leaving-{i}" for i in range(4)] + [last] for last in ("on-c", "on-d"))
+    assert (answer.cost.units, answer.cost.pods) == (1, 1)
+    assert sorted(answer.placements.values())[0] == "a"
+
+
+def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:
+    """There is room on `a`, but it is kept for `other`, so somebody has to go elsewhere."""
+    promised = pod("other", cpu=4, priority=1000)
+    promised["status"]["nominatedNodeName"] = "a"
+    cluster = Cluster(promises=True)
+    for each in decode_all([node("a"), node("b"), pod("x", "b", 4), promised, *gang(1, 1, cpu=4)]):
+        cluster.set(each)
+    config = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
+    answer = decide(cluster, GANG, config, ticks(parse_time(NOW)))
+    assert victims(answer) == ["x"]
+    assert answer.placements == {"default/gang-0": "b"}
+    assert answer.cost.optimality == "no plan is cheaper"
 
 
 # --- side by side -------------------------------------------------------------------------------------------------------------

@@ -9,18 +9,50 @@ from tests.preemption_minimal.manifests import gang, node, pod
 CHEAPEST = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
 
 
+def loaded(objects):
+    cluster = Cluster()
+    for view in decode_all(objects):
+        cluster.set(view)
+    return cluster
+
+
+def test_the_time_budget_ends_a_search():
+    """`kep-5710` takes the young pods, four on a node; the old ones on the other nodes are fewer."""
+    objects = [
+        *(node(f"{side}{n}") for side in "ab" for n in range(8)),
+        *(pod(f"a{n}-{i}", f"a{n}", 1, start="2026-06-01T11:00:00Z") for n in range(8) for i in range(4)),
+        *(pod(f"b{n}", f"b{n}", 4) for n in range(8)),
+        *gang(4, 4, cpu=4),
+    ]
+    plans = {}
+    for budget in ("1ms", "200ms"):
+        config = {"preemption": {"algorithm": "minimal-cost", "timeBudget": budget}}
+        plans[budget] = decide(loaded(objects), "PodGroup/default/gang", Configuration.load(config), 0)
+    kep = decide(
+        loaded(objects),
+        "PodGroup/default/gang",
+        Configuration.load({"preemption": {"algorithm": "kep-5710"}}),
+        0,
+    )
+    assert len(plans["200ms"].victims) == 4
+    assert plans["200ms"].cost.optimality == "no plan is cheaper"
+    assert {v.pod for v in plans["1ms"].victims} == {v.pod for v in kep.victims}
+    assert plans["1ms"].cost.optimality.startswith("at most ")
+
+
 def test_a_search_without_time_answers_with_the_plan_it_started_from():
     objects = [
         *(node(f"n{i}") for i in range(6)),
         *(pod(f"p{i}", f"n{i}", 4) for i in range(6)),
         *gang(3, 3, cpu=4),
     ]
-    cluster = Cluster()
-    for view in decode_all(objects):
-        cluster.set(view)
     asked = []
     plan = decide(
-        cluster, "PodGroup/default/gang", CHEAPEST, 0, expired=lambda: bool(asked.append(True)) or True
+        loaded(objects),
+        "PodGroup/default/gang",
+        CHEAPEST,
+        0,
+        expired=lambda: bool(asked.append(True)) or True,
     )
     assert asked, "the clock was never looked at"
     assert plan.outcome == "preempts"

@@ -28,6 +28,7 @@ GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
+LED = "There is room only where a leader runs, and a member of its group may not go yet (reprieve.dev/min-runtime)."
 
 
 def decide(
@@ -84,6 +85,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
         cheapest = _minimal_cost(view, for_, gang, lambda: chosen, EVERYWHERE, whole=False)
         if cheapest is not None:
             return cheapest
+        chosen = None  # it takes a leader, and a member of that group may not go
     if chosen is None:
         text = f"{diagnosis.message} preemption: {why_unhelped(view, row, diagnosis)}"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
@@ -137,6 +139,8 @@ def _preempt_for_group(view: View, for_: str, asker: Asker, status: str, alterna
         cheapest = _minimal_cost(view, for_, asker.gang, find, asker.domains, whole=True)
         if cheapest is not None:
             return cheapest
+        if isinstance(find(), Selection):
+            return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, LED)
     found = find()
     if isinstance(found, GangPlacement):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))

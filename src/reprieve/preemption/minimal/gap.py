@@ -1,5 +1,7 @@
 """What can be said about the optimum: the distance between what a plan costs and what no plan undercuts."""
 
+import math
+
 from reprieve.preemption.minimal.model import NOBODY
 
 Price = tuple[int, int, float]
@@ -26,5 +28,5 @@ def _distance(price: Price, floor: Price) -> str:
         if floor[1] <= NOBODY:
             return "a plan without victims is not ruled out"
         return f"a plan with no victim above priority {floor[1]} is not ruled out"
-    percent = 100 * (1 - floor[2] / price[2])
-    return f"at most {max(percent, 0.01):.2f} % from the optimum"
+    hundredths = math.ceil(10_000 * (1 - floor[2] / price[2]))  # rounded up: it must stay true
+    return f"at most {max(hundredths, 1) / 100:.2f} % from the optimum"
