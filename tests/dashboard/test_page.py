@@ -114,13 +114,13 @@ async def submit_gang(client: Client) -> None:
 async def test_every_view_follows_a_preemption_storm(live: Live):
     page = live.page
     await live.go("map")
-    await expect(page.locator("button.card")).to_have_count(NODES)
+    await expect(page.locator("a.card")).to_have_count(NODES)
     await live.go("groups")
     await expect(page.locator("p.empty")).to_contain_text("No pod groups")
     await fill(live.client)
     await live.go("map")
     await expect(page.locator("dl.facts dd").nth(1)).to_have_text(str(NODES * 2), timeout=20_000)
-    await page.locator("button.card").first.click()
+    await page.locator("a.card").first.click()
     await expect(page.get_by_role("region", name="Node h100-0")).to_contain_text("default/low-")
     await live.picture("map")
 
@@ -132,15 +132,20 @@ async def test_every_view_follows_a_preemption_storm(live: Live):
     await live.go("preemptions")
     row = page.locator("tbody tr", has_text="preempts").first
     await expect(row).to_contain_text("PodGroup/default/train", timeout=20_000)
-    await row.get_by_role("button").click()
+    await row.get_by_role("link").click()
     detail = page.get_by_role("region", name="Decision")
     await expect(detail).to_contain_text("default/low-")
     await expect(detail).to_contain_text("default/train-0")
+    for part in ("Cost", f"{NODES * 2} victims made way", "Where it goes"):
+        await expect(detail).to_contain_text(part)
     await live.picture("preemptions")
 
     await live.go("groups")
     await expect(page.locator("tbody tr")).to_contain_text("6 at once")
     await expect(page.locator("tbody tr td").nth(2)).to_have_text(str(NODES), timeout=30_000)
+    await page.get_by_role("link", name="default/train").click()
+    await expect(page.get_by_text("stand out")).to_contain_text(f"({NODES} of {NODES})")
+    await live.go("groups")
     await live.picture("groups")
     assert live.complaints == []
 
@@ -174,10 +179,14 @@ async def test_it_works_on_a_phone_in_the_dark_and_with_the_keyboard(live: Live)
         await live.go(view)
         await expect(page.locator("nav a[aria-current=page]")).to_be_visible()
     await live.go("map")
-    await page.locator("button.card").first.focus()
+    await page.locator("a.card").first.focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("region", name="Node h100-0")).to_be_visible()
+    await expect(page.get_by_role("heading", name="h100-0")).to_be_focused()
     await live.picture("phone")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("region", name="Node h100-0")).to_have_count(0)
+    await expect(page.locator("a.card").first).to_be_focused()
     assert live.complaints == []
 
 
@@ -192,7 +201,7 @@ async def test_a_manager_shows_its_workers_and_its_quota():
         await expect(page.get_by_text("connected", exact=True)).to_have_count(2, timeout=20_000)
         await live.picture("fleet")
         await live.go("quota")
-        await expect(page.locator("section.queue h3")).to_have_text("main")
+        await expect(page.locator("section.queue h2")).to_have_text("main")
         await live.picture("quota")
         await browser.close()
 

@@ -1,15 +1,21 @@
 import json
-from datetime import UTC, datetime
+import random
+from datetime import UTC, datetime, timedelta
 
-from reprieve.dashboard.history import History
+import msgspec
+
+from reprieve.dashboard.fleet_view import fleet_view
+from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.views import cluster_view, fleet_view, node_detail
+from reprieve.dashboard.node_views import node_detail
+from reprieve.dashboard.views import ClusterViews, View
 from reprieve.fleet.names import LEDGER_ANNOTATION
 from reprieve.objects.decode import decode
-from reprieve.objects.meta import Object
+from reprieve.objects.meta import Object, ObjectMeta
 from tests.dashboard.manifests import group, node, pod, worker_cluster
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
+TURN = timedelta(minutes=5)
 
 
 def inventory(*objects: Object) -> Inventory:
@@ -19,17 +25,22 @@ def inventory(*objects: Object) -> Inventory:
     return result
 
 
+def cluster_view(state: Inventory) -> View:
+    return ClusterViews(state).view(0, NOW)
+
+
 def test_a_node_shows_the_share_of_its_scarcest_resource_by_priority():
     view = cluster_view(
-        inventory(node("n"), pod("a", "n", "1", priority=10), pod("b", "n", "2", priority=5)), 0, NOW
+        inventory(node("n"), pod("a", "n", "1", priority=10, group="g"), pod("b", "n", "2", priority=5))
     )
     assert view["bands"] == [5, 10]
-    assert view["nodes"][0]["bands"] == [0.5, 0.25]
-    assert view["nodes"][0]["used"] == 0.75
+    assert view["nodes"][0]["shares"] == [[5, "", 0.5], [10, "dev/g", 0.25]]
+    assert (view["nodes"][0]["resource"], view["nodes"][0]["used"]) == ("cpu", 0.75)
+    assert view["nodes"][0]["free"] == {"cpu": 1000, "memory": 8 << 30}
 
 
 def test_nodes_are_listed_as_people_count():
-    view = cluster_view(inventory(node("n-10"), node("n-2"), node("n-1")), 0, NOW)
+    view = cluster_view(inventory(node("n-10"), node("n-2"), node("n-1")))
     assert [n["name"] for n in view["nodes"]] == ["n-1", "n-2", "n-10"]
 
 
@@ -40,7 +51,7 @@ def test_a_waiting_group_is_one_line_in_the_queue_with_its_own_reason():
         pod("t-1", group="train", priority=100),
         pod("single", priority=500),
     )
-    queue = cluster_view(state, 0, NOW)["queue"]
+    queue = cluster_view(state)["queue"]
     assert [(u["unit"], u["pods"]) for u in queue] == [("Pod/dev/single", 1), ("PodGroup/dev/train", 2)]
     assert queue[1]["why"] == "minCount (2) cannot be satisfied"
     assert queue[1]["nominated"] == ["n"]
@@ -49,14 +60,14 @@ def test_a_waiting_group_is_one_line_in_the_queue_with_its_own_reason():
 def test_a_finished_pod_disappears():
     state = inventory(node("n"), pod("a", "n", phase="Running"))
     state.put(pod("a", "n", phase="Succeeded"))
-    assert cluster_view(state, 0, NOW)["summary"]["running"] == 0
+    assert cluster_view(state)["summary"]["running"] == 0
 
 
 def test_a_group_says_how_many_of_its_pods_run_and_where():
     state = inventory(
         group("g", 2), pod("a", "n1", group="g"), pod("b", "n2", group="g"), pod("c", group="g")
     )
-    view = cluster_view(state, 0, NOW)["groups"][0]
+    view = cluster_view(state)["groups"][0]
     assert (view["running"], view["pending"], view["nodes"], view["whole"]) == (2, 1, 2, True)
 
 
@@ -73,7 +84,7 @@ def test_an_unknown_node_has_no_detail():
 
 
 def test_a_lost_worker_is_shown_with_its_reason():
-    view = fleet_view(inventory(worker_cluster("eu", True), worker_cluster("us", False)))
+    view = fleet_view(inventory(worker_cluster("eu", True), worker_cluster("us", False)), TURN)
     assert [(c["name"], c["connected"], c["reason"]) for c in view["clusters"]] == [
         ("eu", True, "Active"),
         ("us", False, "ClientConnectionFailed"),
@@ -87,6 +98,72 @@ def test_history_keeps_what_each_interval_added():
     assert history.to_dict()["victims"] == (0, 4)
 
 
+def test_after_a_restart_the_records_tell_who_made_way_but_not_who_waited():
+    history = History()
+    history.recall([(NOW - timedelta(seconds=12), 3), (NOW - timedelta(seconds=11), 2)], 7, NOW)
+    history.recall([(NOW - timedelta(hours=7), 9)], 7, NOW)  # too long ago
+    history.sample(NOW, 4, 8)
+    told = history.to_dict()
+    assert sum(told["victims"]) == 3 + 2 + 1
+    assert told["pending"][-1] == 4
+    assert set(told["pending"][:-1]) == {None}
+    assert {b - a for a, b in zip(told["time"], told["time"][1:], strict=False)} == {EVERY_SECONDS}
+    assert history.to_dict(since=int(NOW.timestamp()) - 1)["victims"] == (1,)
+
+
+def test_views_that_follow_changes_equal_views_made_afresh():
+    """Any sequence of changes: what is kept is what would be made anew."""
+    rng = random.Random(7)
+    state = Inventory()
+    views = ClusterViews(state)
+    for step in range(400):
+        name = rng.choice("abcde")
+        match rng.randrange(6):
+            case 0:
+                state.put(node(f"n{rng.randrange(3)}", unschedulable=rng.random() < 0.5))
+            case 1:
+                state.remove(node(f"n{rng.randrange(3)}"))
+            case 2:
+                state.put(group(rng.choice("gh"), rng.randrange(1, 4)))
+            case 3:
+                state.remove(rng.choice([group("g", 1), pod(name)]))
+            case _:
+                home = rng.choice(["", "n0", "n1"])
+                promise = {"nominatedNodeName": "n2"} if not home and rng.random() < 0.5 else {}
+                state.put(
+                    pod(name, home, priority=rng.randrange(3), group=rng.choice(["", "g", "h"]), **promise)
+                )
+        if step % 3 == 0:
+            fresh = Inventory()
+            for table in ("nodes", "groups", "pods"):
+                getattr(fresh, table).update(getattr(state, table))
+            for each in fresh.pods.values():
+                fresh._shelve(each, +1)
+            kept = views.view(0, NOW)
+            assert {**kept, "revision": 0} == {**ClusterViews(fresh).view(0, NOW), "revision": 0}
+
+
+def test_a_long_queue_is_cut_and_the_true_number_is_told():
+    state = inventory(*(pod(f"p-{i}", priority=i) for i in range(600)))
+    view = cluster_view(state)
+    assert len(view["queue"]) == 500
+    assert view["queue"][0]["unit"] == "Pod/dev/p-599"
+    assert (view["summary"]["waitingUnits"], view["summary"]["pending"]) == (600, 600)
+
+
+def test_a_group_with_a_leaving_pod_says_so():
+    leaving = msgspec.structs.replace(
+        pod("b", "n", group="g"), metadata=decode_meta("b", deletionTimestamp="2026-11-15T20:00:00Z")
+    )
+    view = cluster_view(inventory(group("g", 2), pod("a", "n", group="g"), leaving))
+    assert (view["groups"][0]["running"], view["groups"][0]["leaving"]) == (1, 1)
+    assert view["summary"]["terminating"] == 1
+
+
+def decode_meta(name: str, **more: str) -> ObjectMeta:
+    return msgspec.convert({"name": name, "namespace": "dev", **more}, ObjectMeta)
+
+
 def test_every_change_moves_the_revision_and_a_kind_not_shown_does_not():
     state = inventory(node("n"))
     before = state.revision
@@ -97,7 +174,10 @@ def test_every_change_moves_the_revision_and_a_kind_not_shown_does_not():
 
 
 def test_a_dispatched_workload_shows_whose_turn_it_is_to_preempt():
-    turn = {"turn": {"cluster": "eu", "since": "2026-11-15T20:58:00Z", "opened": "2026-11-15T20:58:00Z"}}
+    turn = {
+        "turn": {"cluster": "eu", "since": "2026-11-15T20:58:00Z", "opened": "2026-11-15T20:58:00Z"},
+        "past": {"us": "2026-11-15T20:50:00Z"},
+    }
     document = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
@@ -105,8 +185,19 @@ def test_a_dispatched_workload_shows_whose_turn_it_is_to_preempt():
         "spec": {"podSets": []},
         "status": {"nominatedClusterNames": ["eu", "us"]},
     }
-    gates = fleet_view(inventory(decode(document)))["workloads"][0]["gates"]
+    gates = fleet_view(inventory(decode(document)), TURN)["workloads"][0]["gates"]
     assert gates == [
-        {"cluster": "eu", "position": "Open", "since": "2026-11-15T20:58:00Z"},
-        {"cluster": "us", "position": "Closed", "since": None},
+        {
+            "cluster": "eu",
+            "position": "Open",
+            "since": "2026-11-15T20:58:00Z",
+            "until": "2026-11-15T21:03:00Z",
+        },
+        {
+            "cluster": "us",
+            "position": "Closed",
+            "since": None,
+            "until": None,
+            "lastTurn": "2026-11-15T20:50:00Z",
+        },
     ]

@@ -10,7 +10,7 @@ import pytest
 
 import reprieve
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.views import cluster_view
+from reprieve.dashboard.views import ClusterViews
 from reprieve.explain.answer import Episode, Explanation
 from reprieve.objects.documents import read_documents
 from reprieve.preemption.plan import Alternative, BudgetUse, Cost, Plan, Reprieved, Victim
@@ -82,5 +82,5 @@ def test_every_field_of_a_comparison_is_described() -> None:
 
 
 def test_every_field_of_the_pages_state_is_described() -> None:
-    view = cluster_view(Inventory(), 0, NOW)
-    assert missing("formats.md", [*view, *view["summary"], "quota", "fleet"]) == []
+    view = ClusterViews(Inventory()).view(0, NOW)
+    assert missing("formats.md", [*view, *view["summary"], "quota", "fleet", "contact"]) == []

@@ -11,6 +11,9 @@ import click
 if TYPE_CHECKING:
     from reprieve.config import Configuration
 
+LEASE_ATTEMPTS = 2
+"""Whoever holds a lease that cannot be renewed must know soon."""
+
 
 @click.command(context_settings={"show_default": True})
 @click.option(
@@ -46,6 +49,12 @@ if TYPE_CHECKING:
     "--dashboard", is_flag=True, help="Serve the web page at / as well; it reads all kinds it shows."
 )
 @click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Asked of whoever wants to see decisions or the page. Needed by a page that other machines can reach.  "
+    "[default: $REPRIEVE_TOKEN]",
+)
+@click.option(
     "--kube-api-qps",
     type=click.FloatRange(min=0),
     default=1000.0,
@@ -64,6 +73,7 @@ def command(
     context_: str | None,
     listen: str,
     dashboard: bool,
+    token_file: Path | None,
     kube_api_qps: float,
     kube_api_burst: int,
     log_format: Literal["text", "json"],
@@ -81,11 +91,12 @@ def command(
       reprieve run --controllers quota,fleet --config examples/30-fleet/least-cost.yaml
     """
     from reprieve.cli.output import fail
-    from reprieve.dashboard import attach
+    from reprieve.dashboard import Access, guarded
     from reprieve.kube import Client
     from reprieve.objects.errors import ReprieveError
     from reprieve.scheduler import logs
     from reprieve.scheduler.process import LeaseLost, Process, load
+    from reprieve.scheduler.tokens import read_token
 
     logs.set_up(log_format, log_level.upper())
     names = [name.strip() for name in controllers.split(",") if name.strip()]
@@ -93,14 +104,20 @@ def command(
         load(name)
     config = _configuration(**settings)
     host, port = _address(listen)
+    access = Access(host, read_token(token_file))
+    if dashboard and port is not None and not access.token and not access.is_local:
+        fail(
+            f"--dashboard on {host} can be reached from other machines and would show every namespace to everybody; "
+            "give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
+        )
 
     async def main() -> None:
         async with (
             Client.from_kubeconfig(kubeconfig, context_, qps=kube_api_qps, burst=kube_api_burst) as client,
-            Client.from_kubeconfig(kubeconfig, context_) as lease_client,
+            Client.from_kubeconfig(kubeconfig, context_, attempts=LEASE_ATTEMPTS) as lease_client,
         ):
             elect = config.scheduler.leader_election.enabled
-            page = attach if dashboard else None
+            page = guarded(access, dashboard)
             await Process(client, config, names, host, port, elect, lease_client, page).run()
 
     try:

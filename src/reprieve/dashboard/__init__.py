@@ -1,37 +1,68 @@
 """The web page: what runs where, who waits, who made way and why.
 
     attach(app, client, decisions, config)      # an aiohttp application now also serves the page at /; before it starts
+    guarded(Access("0.0.0.0", token))           # the same as a function, for others than this machine; page=False: only the guard
 
-`inventory` keeps compact records of the objects a page shows, `views` and `quota_view` turn them into JSON, `history` keeps the
-last hours, `feed` fills the inventory from an API server, `planner` answers the what-if form, `app` serves it all. Nothing here
-decides anything: reasons come from decision records and plans and are only rendered.
+`inventory` keeps compact records of the objects a page shows, `views` with its parts (nodes, groups, quota, fleet) turns them into
+JSON, `history` keeps the last hours, `feed` fills the inventory from an API server and `contact` says when that fails, `planner`
+answers the what-if form, `guard` decides who may look, `app` serves it all. Nothing here decides anything else: reasons come from
+decision records and plans and are only rendered.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
 
 from aiohttp import web
 
 from reprieve.config import Configuration
 from reprieve.dashboard.app import Dashboard, Decisions
+from reprieve.dashboard.contact import Contact
 from reprieve.dashboard.feed import feeding
+from reprieve.dashboard.fleet_view import fleet_view
+from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
 from reprieve.dashboard.quota_view import quota_view
 from reprieve.kube import Client
 from reprieve.quota.rules import Rules
 
-__all__ = ["attach"]
+__all__ = ["Access", "attach", "guarded"]
 
 
 def attach(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
-    """Serve the page of the cluster behind `client` from this application, as long as it runs."""
+    """Serve the page of the cluster behind `client` from this application, as long as it runs, to this machine."""
+    guarded(Access())(app, client, decisions, config)
+
+
+def guarded(
+    access: Access, page: bool = True
+) -> Callable[[web.Application, Client, Decisions, Configuration], None]:
+    """What adds the guard to a process and, if wanted, the page."""
+
+    def add(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
+        protect(app, access)
+        if page:
+            _serve(app, client, decisions, config)
+
+    return add
+
+
+def _serve(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
     inventory = Inventory()
+    contact = Contact(lambda: datetime.now(UTC))
     rules = Rules.of(config)
+    turn = timedelta(seconds=config.fleet.single_cluster_preemption_timeout)
 
     async def follow(_: web.Application) -> AsyncIterator[None]:
-        async with feeding(client, inventory):
+        async with feeding(client, inventory, contact):
             yield
 
-    planner = WhatIf(client, config.to_dict())
-    Dashboard(inventory, decisions, planner, lambda shown, now: quota_view(shown, rules, now)).add_routes(app)
+    Dashboard(
+        inventory,
+        decisions,
+        WhatIf(client, config.to_dict()),
+        quota=lambda shown, now: quota_view(shown, rules, now),
+        fleet=lambda shown, _: fleet_view(shown, turn),
+        contact=contact,
+    ).add_routes(app)
     app.cleanup_ctx.append(follow)

@@ -5,7 +5,8 @@ state, which is made once for all viewers and compressed. No request leaves the 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import zlib
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,23 +15,19 @@ from typing import Any, Protocol
 import msgspec
 from aiohttp import web
 
+from reprieve.dashboard.contact import Contact
+from reprieve.dashboard.guard import HEADERS, refusal
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.views import View, cluster_view, fleet_view, node_detail
+from reprieve.dashboard.node_views import node_detail
+from reprieve.dashboard.views import ClusterViews, View
 from reprieve.objects.errors import ReprieveError
+from reprieve.records import Decision
 
 STATIC = Path(__file__).parent / "static"
 TICK_SECONDS = 1.0
 KEEP_ALIVE_TICKS = 15
 MANIFEST_BYTES = 1 << 20
-
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
 
 
 class Decisions(Protocol):
@@ -42,33 +39,47 @@ class Decisions(Protocol):
     @property
     def victims(self) -> int: ...
 
+    def find(self) -> Iterator[Decision]:
+        """All that are kept, newest first."""
+        ...
+
 
 Planner = Callable[[str, str], Awaitable[dict[str, Any]]]
 """Manifests as text and the unit to plan for (empty: the only one) -> the plan as JSON."""
 
 
+Section = Callable[[Inventory, datetime], View]
+"""A part of the state that others know how to tell: quota, fleet."""
+
+
 class Dashboard:
-    """One cluster's page. `quota` gives the quota tree's view; `planner` answers the what-if form."""
+    """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if form."""
 
     def __init__(
         self,
         inventory: Inventory,
         decisions: Decisions,
         planner: Planner,
-        quota: Callable[[Inventory, datetime], View],
+        quota: Section,
+        fleet: Section,
+        contact: Contact | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._inventory = inventory
         self._decisions = decisions
         self._planner = planner
         self._quota = quota
+        self._fleet = fleet
+        self._contact = contact or Contact(now)
         self._now = now
+        self._views = ClusterViews(inventory)
         self._history = History()
-        self._cached: tuple[tuple[int, int], bytes] | None = None
+        self._history.recall(_evictions(decisions), decisions.victims, now())
+        self._cached: tuple[Version, bytes, bytes] | None = None
+        self._quota_view: tuple[int, View] | None = None
 
     def add_routes(self, app: web.Application) -> None:
         """Serve the page at `/` of this application."""
-        app.middlewares.append(_safe)
         app.router.add_get("/", self._index)
         app.router.add_static("/static", STATIC)
         app.router.add_get("/api/state", self._state)
@@ -85,26 +96,39 @@ class Dashboard:
 
     async def _sample_for_ever(self) -> None:
         while True:
-            pending = sum(1 for pod in self._inventory.pods.values() if not pod.node and not pod.terminating)
+            pending = sum(map(len, self._inventory.waiting.values()))
             self._history.sample(self._now(), pending, self._decisions.victims)
             await asyncio.sleep(EVERY_SECONDS)
 
-    def _version(self) -> tuple[int, int]:
-        return self._inventory.revision, self._decisions.preemptions
+    def _version(self) -> "Version":
+        return self._inventory.revision, self._decisions.preemptions, self._contact.revision
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
         return web.FileResponse(STATIC / "index.html")
 
-    async def _state(self, _: web.Request) -> web.Response:
+    async def _state(self, request: web.Request) -> web.Response:
+        """Made and compressed once for all viewers; the compression runs beside the loop."""
         version = self._version()
         if self._cached is None or self._cached[0] != version:
-            view = cluster_view(self._inventory, self._decisions.preemptions, self._now())
-            view["quota"] = self._quota(self._inventory, self._now())
-            view["fleet"] = fleet_view(self._inventory)
-            self._cached = (version, msgspec.json.encode(view))
-        response = web.Response(body=self._cached[1], content_type="application/json")
-        response.enable_compression()
-        return response
+            body = msgspec.json.encode(self._whole_state())
+            self._cached = (version, body, await asyncio.to_thread(zlib.compress, body, 1))
+        _, body, small = self._cached
+        if "deflate" not in request.headers.get("Accept-Encoding", ""):
+            return web.Response(body=body, content_type="application/json")
+        return web.Response(
+            body=small, content_type="application/json", headers={"Content-Encoding": "deflate"}
+        )
+
+    def _whole_state(self) -> View:
+        now = self._now()
+        if self._quota_view is None or self._quota_view[0] != self._inventory.quota_revision:
+            self._quota_view = (self._inventory.quota_revision, self._quota(self._inventory, now))
+        return {
+            **self._views.view(self._decisions.preemptions, now),
+            "quota": self._quota_view[1],
+            "fleet": self._fleet(self._inventory, now),
+            "contact": self._contact.to_dict(),
+        }
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **HEADERS})
@@ -114,7 +138,7 @@ class Dashboard:
         return response
 
     async def _tell_changes(self, response: web.StreamResponse) -> None:
-        seen: tuple[int, int] | None = None
+        seen: Version | None = None
         quiet = 0
         while True:
             version = self._version()
@@ -130,41 +154,40 @@ class Dashboard:
     async def _node(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         detail = node_detail(self._inventory, name)
-        return _json(detail) if detail else _refuse(404, f"there is no node {name!r}")
+        return _json(detail) if detail else refusal(404, f"there is no node {name!r}")
 
-    async def _recent(self, _: web.Request) -> web.Response:
-        return _json(self._history.to_dict())
+    async def _recent(self, request: web.Request) -> web.Response:
+        since = request.query.get("since", "0")
+        if not (since.isascii() and since.isdigit()):
+            return refusal(400, f"since must be Unix seconds, not {since!r}")
+        response = _json(self._history.to_dict(int(since)))
+        response.enable_compression()
+        return response
 
     async def _plan(self, request: web.Request) -> web.Response:
         if request.content_type != "application/json":  # which a form on somebody else's page cannot send
-            return _refuse(415, f"send application/json, not {request.content_type}")
+            return refusal(415, f"send application/json, not {request.content_type}")
         if request.content_length is not None and request.content_length > MANIFEST_BYTES:
-            return _refuse(413, f"the manifests are larger than {MANIFEST_BYTES} bytes")
+            return refusal(413, f"the manifests are larger than {MANIFEST_BYTES} bytes")
         try:
             body = msgspec.json.decode(await request.read(), type=dict[str, str])
         except msgspec.DecodeError as error:
-            return _refuse(400, f'expected {{"manifest": "...", "for": "KIND/NAMESPACE/NAME"}}: {error}')
+            return refusal(400, f'expected {{"manifest": "...", "for": "KIND/NAMESPACE/NAME"}}: {error}')
         try:
             return _json(await self._planner(body.get("manifest", ""), body.get("for", "")))
         except ReprieveError as error:
-            return _refuse(422, str(error))
+            return refusal(422, str(error))
 
 
 def _json(value: Any) -> web.Response:
     return web.Response(body=msgspec.json.encode(value), content_type="application/json")
 
 
-def _refuse(status: int, message: str) -> web.Response:
-    return web.Response(
-        status=status, body=msgspec.json.encode({"message": message}), content_type="application/json"
-    )
+Version = tuple[int, int, int]
+"""What a state was made of: revisions of the inventory, of the decisions, of the contact."""
 
 
-@web.middleware
-async def _safe(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
-    response = await handler(request)
-    if not response.prepared:
-        response.headers.update(HEADERS)
-    return response
+def _evictions(decisions: Decisions) -> Iterator[tuple[datetime, int]]:
+    for decision in decisions.find():
+        if decision.victims and decision.outcome != "waits":
+            yield decision.time, len(decision.victims)

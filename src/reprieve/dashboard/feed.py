@@ -1,10 +1,11 @@
-"""Keeps the inventory equal to an API server, by list and watch."""
+"""Keeps the inventory equal to an API server, by list and watch, and says when that fails."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from reprieve.dashboard.contact import Contact, keep_asking
 from reprieve.dashboard.inventory import Inventory
 from reprieve.kube import (
     ADMISSION_CHECKS,
@@ -17,9 +18,11 @@ from reprieve.kube import (
     POD_GROUPS,
     PODS,
     RESOURCE_FLAVORS,
+    ApiError,
     Client,
     Resource,
 )
+from reprieve.kube.errors import TransportError
 from reprieve.kube.reflector import Reflector
 from reprieve.objects.meta import Object
 
@@ -36,7 +39,9 @@ WATCHED = (
     MULTIKUEUE_CLUSTERS,
 )
 ASK_AGAIN_SECONDS = 30.0
-"""How often to look whether a kind that was not served is served now."""
+"""How often to look whether a kind that was not served, or not to be read, can be read now."""
+AT_FIRST_SECONDS = 2.0
+"""How long to wait for a server that does not answer yet."""
 
 
 class _IntoInventory:
@@ -69,9 +74,10 @@ def _named(obj: Any) -> Object:
 
 
 @asynccontextmanager
-async def feeding(client: Client, inventory: Inventory) -> AsyncIterator[None]:
+async def feeding(client: Client, inventory: Inventory, contact: Contact) -> AsyncIterator[None]:
     """While inside, the inventory follows the API server."""
-    tasks = [asyncio.create_task(_follow(client, resource, inventory)) for resource in WATCHED]
+    tasks = [asyncio.create_task(_follow(client, resource, inventory, contact)) for resource in WATCHED]
+    tasks.append(asyncio.create_task(keep_asking(client, contact)))
     try:
         yield
     finally:
@@ -80,7 +86,22 @@ async def feeding(client: Client, inventory: Inventory) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _follow(client: Client, resource: Resource, inventory: Inventory) -> None:
-    while (served := await client.served(resource)) is None:
-        await asyncio.sleep(ASK_AGAIN_SECONDS)
+async def _follow(client: Client, resource: Resource, inventory: Inventory, contact: Contact) -> None:
+    """A kind that is not served, or may not be read, is asked for again now and then."""
+    served: Resource | None = None
+    while served is None:
+        pause = ASK_AGAIN_SECONDS
+        try:
+            served = await client.served(resource)
+            if served is not None:
+                await client.request("GET", served.path(), query={"limit": "1"})
+            contact.unseen(resource.plural, "")
+        except ApiError as error:
+            served = None
+            contact.unseen(resource.plural, str(error))
+        except TransportError as error:
+            served, pause = None, AT_FIRST_SECONDS
+            contact.lost(str(error))
+        if served is None:
+            await asyncio.sleep(pause)
     await Reflector(client, served, _IntoInventory(inventory)).run()

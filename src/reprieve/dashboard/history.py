@@ -1,26 +1,52 @@
-"""The last hours in numbers: a sample every few seconds, kept in a ring."""
+"""The last hours in numbers: a sample every few seconds, kept in a ring.
+
+What happened before the process began is told by the decision records, if there are any: who made way, though not who waited.
+"""
 
 from collections import deque
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 KEEP_HOURS = 6
 EVERY_SECONDS = 5
 
 
-class History:
-    """Samples of (time, pods waiting, victims in the interval)."""
+class Sample(NamedTuple):
+    time: int
+    pending: int | None
+    """Pods that waited; nobody knows for the time before the process began."""
+    victims: int
+    """In the interval that ends here."""
 
+
+class History:
     def __init__(self) -> None:
-        self._samples: deque[tuple[int, int, int]] = deque(maxlen=KEEP_HOURS * 3600 // EVERY_SECONDS)
+        self._samples: deque[Sample] = deque(maxlen=KEEP_HOURS * 3600 // EVERY_SECONDS)
         self._victims = 0
+
+    def recall(self, evictions: Iterable[tuple[datetime, int]], victims_so_far: int, now: datetime) -> None:
+        """Fill the ring from (time, victims) of earlier decisions, before the first sample is taken."""
+        self._victims = victims_so_far
+        oldest = (now - timedelta(hours=KEEP_HOURS)).timestamp()
+        buckets: dict[int, int] = {}
+        for time, victims in evictions:
+            if oldest <= time.timestamp() <= now.timestamp():
+                bucket = int(time.timestamp()) // EVERY_SECONDS * EVERY_SECONDS
+                buckets[bucket] = buckets.get(bucket, 0) + victims
+        if not buckets:
+            return
+        # Quiet times are said to be quiet, so that a chart draws peaks and not slopes between them.
+        for begin in range(min(buckets), int(now.timestamp()), EVERY_SECONDS):
+            self._samples.append(Sample(begin, None, buckets.get(begin, 0)))
 
     def sample(self, now: datetime, pending: int, victims_so_far: int) -> None:
         """Take one sample; `victims_so_far` only grows, the ring keeps what each interval added."""
-        self._samples.append((int(now.timestamp()), pending, max(0, victims_so_far - self._victims)))
+        self._samples.append(Sample(int(now.timestamp()), pending, max(0, victims_so_far - self._victims)))
         self._victims = victims_so_far
 
-    def to_dict(self) -> dict[str, Any]:
-        """Columns, as the chart wants them."""
-        columns = list(zip(*self._samples, strict=True)) or [(), (), ()]
+    def to_dict(self, since: int = 0) -> dict[str, Any]:
+        """Columns, as the chart wants them, of the samples after `since`."""
+        samples = [each for each in self._samples if each.time > since]
+        columns = list(zip(*samples, strict=True)) or [(), (), ()]
         return {"time": columns[0], "pending": columns[1], "victims": columns[2]}

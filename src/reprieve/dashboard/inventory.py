@@ -4,6 +4,7 @@ A record holds a few numbers and interned strings, so that 5,000 nodes with 50,0
 and an event costs the same whatever the size of the cluster. No I/O here; `feed` brings the events.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from sys import intern
@@ -107,11 +108,19 @@ SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
 """Which table a kind goes to, and how its record is made (None: the view itself is kept, there are few of them)."""
 
 
+QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors", "checks", "workloads"})
+
+
 class Inventory:
-    """The present state. `revision` grows with every change, so that a view knows whether it is stale."""
+    """The present state. `revision` grows with every change, so that a view knows whether it is stale.
+
+    Pods are also kept by where they are and whom they belong to, and the nodes and groups that changed are remembered until a view
+    was made of them: a view costs what changed, not what there is.
+    """
 
     def __init__(self) -> None:
         self.revision = 0
+        self.quota_revision = 0
         self.nodes: dict[str, NodeRecord] = {}
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupRecord] = {}
@@ -122,6 +131,18 @@ class Inventory:
         self.checks: dict[str, kueue.AdmissionCheck] = {}
         self.workloads: dict[str, kueue.Workload] = {}
         self.clusters: dict[str, kueue.MultiKueueCluster] = {}
+        self.on_node = Shelves()
+        self.promised = Shelves()
+        """Waiting pods by the node they were promised."""
+        self.waiting = Shelves()
+        """Waiting pods by unit."""
+        self.members = Shelves()
+        """Pods by group."""
+        self.leaving = 0
+        self.priorities: Counter[int] = Counter()
+        """Of pods on nodes."""
+        self.stale_nodes: set[str] = set()
+        self.stale_groups: set[str] = set()
 
     def put(self, obj: Object) -> None:
         """Take over an added or changed object; kinds the page does not show are ignored."""
@@ -130,11 +151,70 @@ class Inventory:
             return
         if type(obj) not in SHOWN:
             return
-        table, record = SHOWN[type(obj)]
-        getattr(self, table)[obj.key] = record(obj) if record else obj
-        self.revision += 1
+        table, make = SHOWN[type(obj)]
+        old = getattr(self, table).get(obj.key)
+        new = make(obj) if make else obj
+        getattr(self, table)[obj.key] = new
+        self._changed(table, obj.key, old, new)
 
     def remove(self, obj: Object) -> None:
         """Forget a deleted object."""
-        if type(obj) in SHOWN and getattr(self, SHOWN[type(obj)][0]).pop(obj.key, None) is not None:
-            self.revision += 1
+        if type(obj) not in SHOWN:
+            return
+        table, _ = SHOWN[type(obj)]
+        old = getattr(self, table).pop(obj.key, None)
+        if old is not None:
+            self._changed(table, obj.key, old, None)
+
+    @property
+    def running(self) -> int:
+        return self.priorities.total()
+
+    def _changed(self, table: str, key: str, old: Any, new: Any) -> None:
+        self.revision += 1
+        if table in QUOTA_TABLES:
+            self.quota_revision += 1
+        elif table == "nodes":
+            self.stale_nodes.add(key)
+        elif table == "groups":
+            self.stale_groups.add(key)
+        elif table == "pods":
+            if old is not None:
+                self._shelve(old, -1)
+            if new is not None:
+                self._shelve(new, +1)
+
+    def _shelve(self, pod: PodRecord, step: int) -> None:
+        """Put a pod where views look for it (+1), or take it away again (-1)."""
+        move = Shelves.put if step > 0 else Shelves.take
+        if pod.group:
+            move(self.members, pod.group, pod)
+            self.stale_groups.add(pod.group)
+        if pod.node:
+            move(self.on_node, pod.node, pod)
+            self.stale_nodes.add(pod.node)
+            self.leaving += step * pod.terminating
+            self.priorities[pod.priority] += step
+            if not self.priorities[pod.priority]:
+                del self.priorities[pod.priority]
+        elif not pod.terminating:
+            move(self.waiting, f"PodGroup/{pod.group}" if pod.group else f"Pod/{pod.key}", pod)
+            if pod.nominated:
+                move(self.promised, pod.nominated, pod)
+                self.stale_nodes.add(pod.nominated)
+
+
+class Shelves(dict[str, dict[str, PodRecord]]):
+    """Pods by some name, then by key; an empty shelf disappears."""
+
+    def put(self, name: str, pod: PodRecord) -> None:
+        self.setdefault(name, {})[pod.key] = pod
+
+    def take(self, name: str, pod: PodRecord) -> None:
+        shelf = self[name]
+        del shelf[pod.key]
+        if not shelf:
+            del self[name]
+
+    def on(self, name: str) -> list[PodRecord]:
+        return list(self.get(name, {}).values())

@@ -7,6 +7,7 @@ from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
 from reprieve.objects.meta import Object, find_condition
+from reprieve.quota.amounts import UNLIMITED
 from reprieve.quota.loading import load
 from reprieve.quota.rules import Rules
 from reprieve.quota.summary import quota_lines, waiters
@@ -29,7 +30,8 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
     quota = load(objects, rules, now)
     lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in quota_lines(quota):
-        amounts = {"nominal": line.nominal, "used": line.used, "borrowed": line.borrowed, "lent": line.lent}
+        nominal = None if line.nominal >= UNLIMITED else line.nominal
+        amounts = {"nominal": nominal, "used": line.used, "borrowed": line.borrowed, "lent": line.lent}
         lines[line.queue.name].append({"flavor": line.key.flavor, "resource": line.key.resource, **amounts})
     waiting: dict[str, list[dict[str, str]]] = defaultdict(list)
     for waiter in waiters(quota):

@@ -7,7 +7,7 @@ import msgspec
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Written once, never changed. `victims` and `cost` are as in a plan (docs/plan.md)."""
+    """Written once, never changed. `victims`, `cost`, `reprieved` and `budgets` are as in a plan (docs/plan-format.md)."""
 
     id: str = ""
     """Given by the log; grows with time."""
@@ -26,6 +26,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reasons: list[str] = []
     cost: dict[str, Any] = {}
     alternatives: list[dict[str, Any]] = []
+    reprieved: list[dict[str, Any]] = []
+    """Who could have been evicted and stays, and why."""
+    budgets: list[dict[str, Any]] = []
     sentence: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,8 +50,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def weight(self) -> int:
-        """About how much room it takes: one for itself, one for each pod in it."""
-        return 1 + len(self.placements) + len(self.victims)
+        """About how much room it takes: one for itself, one for each pod or unit in it."""
+        return 1 + len(self.placements) + len(self.victims) + len(self.reprieved)
 
     @property
     def victim_names(self) -> list[str]:

@@ -117,6 +117,8 @@ class Shell:
                 reasons=cycle.reasons,
                 cost=plan.get("cost", {}),
                 alternatives=plan.get("alternatives", []),
+                reprieved=plan.get("reprieved", []),
+                budgets=plan.get("budgets", []),
             )
         )
         about = {

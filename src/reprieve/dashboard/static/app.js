@@ -1,5 +1,8 @@
-// The shell: live state, navigation, theme. Each view is a pure function of the state.
-import { html, render, useState, useEffect, getJSON, age } from "./lib.js";
+// The shell: live state, navigation, theme, and what is wrong. Each view is a pure function of the state.
+import { html, render, useState, useEffect, useRef } from "./vendor/htm-preact.js";
+import { age, clock, plural } from "./lib.js";
+import { useLiveState, useRoute, useSeconds } from "./live.js";
+import { Problem } from "./parts.js";
 import { MapView } from "./views/map.js";
 import { QueueView } from "./views/queue.js";
 import { GroupsView } from "./views/groups.js";
@@ -18,45 +21,6 @@ const VIEWS = [
   ["whatif", "What if", WhatIfView],
 ];
 
-function useRoute() {
-  const read = () => location.hash.replace(/^#\/?/, "").split("/");
-  const [route, setRoute] = useState(read());
-  useEffect(() => {
-    const on = () => setRoute(read());
-    addEventListener("hashchange", on);
-    return () => removeEventListener("hashchange", on);
-  }, []);
-  return route;
-}
-
-// The stream only says that something changed; the state itself is fetched, at most once at a time.
-function useLiveState() {
-  const [state, setState] = useState(null);
-  const [link, setLink] = useState({ ok: false, error: null });
-  useEffect(() => {
-    let busy = false, again = false, closed = false;
-    const refresh = async () => {
-      if (busy) { again = true; return; }
-      busy = true;
-      try {
-        const next = await getJSON("api/state");
-        if (!closed) { setState(next); setLink({ ok: true, error: null }); }
-      } catch (e) {
-        if (!closed) setLink({ ok: false, error: e.message });
-      }
-      busy = false;
-      if (again) { again = false; refresh(); }
-    };
-    const stream = new EventSource("api/stream");
-    stream.addEventListener("changed", refresh);
-    stream.onerror = () => setLink((l) => ({ ...l, ok: false }));
-    stream.onopen = () => setLink((l) => ({ ...l, ok: true }));
-    refresh();
-    return () => { closed = true; stream.close(); };
-  }, []);
-  return [state, link];
-}
-
 function ThemeButton() {
   const [theme, setTheme] = useState(localStorage.getItem("theme") || "auto");
   useEffect(() => {
@@ -74,32 +38,58 @@ function Facts({ summary }) {
     ["nodes", summary.nodes], ["pods running", summary.running], ["pending", summary.pending],
     ["terminating", summary.terminating], ["preemptions", summary.preemptions],
   ];
-  return html`<dl class="facts">${facts.map(([name, n]) => html`<div><dt>${name}</dt><dd>${n}</dd></div>`)}</dl>`;
+  return html`<dl class="facts">${facts.map(([name, n]) => html`<div><dt>${name}</dt><dd>${n.toLocaleString("en")}</dd></div>`)}</dl>`;
+}
+
+// An old state that looks like a live one misleads; so the page says what it has lost and since when.
+function Trouble({ state, contact }) {
+  if (!contact.ok && contact.error) {
+    const hint = state ? `Shown is the state of ${clock(state.time)}. The page tries again by itself.` : "Is it still running? The page tries again by itself.";
+    return html`<${Problem} error=${`No news: ${contact.error}.`} hint=${hint} />`;
+  }
+  if (!state) return null;
+  const { problem, since, unseen } = state.contact;
+  return html`
+    ${problem && html`<${Problem} error=${`The API server has not answered since ${clock(since)}: ${problem}`}
+      hint="Shown is the last state it told. The controller tries again by itself." />`}
+    ${unseen.length > 0 && html`<${Problem} error=${`${plural(unseen.length, "kind")} cannot be shown: ${unseen.join("; ")}`}
+      hint="The controller needs the right to list and watch every kind that the page shows." />`}`;
+}
+
+function Foot({ state }) {
+  const now = useSeconds();
+  return html`<footer>last change ${age(state.time, now)} ago · revision ${state.revision}</footer>`;
 }
 
 function App() {
-  const [name, ...rest] = useRoute();
-  const [state, link] = useLiveState();
-  const current = VIEWS.find(([id]) => id === name) || VIEWS[0];
+  const { view, params } = useRoute();
+  const [state, contact] = useLiveState();
+  const main = useRef(), first = useRef(true);
+  const current = VIEWS.find(([id]) => id === view) || VIEWS[0];
   const View = current[2];
-  useEffect(() => { document.title = `${current[1]} · Reprieve`; }, [current]);
+  useEffect(() => {
+    document.title = `${current[1]} · Reprieve`;
+    if (!first.current) { main.current.focus({ preventScroll: true }); scrollTo(0, 0); }
+    first.current = false;
+  }, [current]);
+  const skip = (event) => { event.preventDefault(); main.current.focus(); };
   return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header>
       <a class="brand" href="#/map"><img src="static/icon.svg" alt="" width="22" height="22" />Reprieve</a>
       <nav aria-label="Views">${VIEWS.map(([id, title]) => html`
         <a href=${`#/${id}`} aria-current=${id === current[0] ? "page" : null}>${title}</a>`)}</nav>
-      <span class=${`link-state ${link.ok ? "ok" : "off"}`} role="status">${link.ok ? "live" : "reconnecting…"}</span>
+      <span class=${`link-state ${contact.ok ? "ok" : "off"}`} role="status">${contact.ok ? "live" : "reconnecting…"}</span>
       <${ThemeButton} />
     </header>
-    <main id="main" tabindex="-1">
-      ${state && html`<${Facts} summary=${state.summary} />`}
+    <main id="main" tabindex="-1" ref=${main} aria-label=${current[1]}>
       <h1 class="quiet">${current[1]}</h1>
-      ${!state && !link.error && html`<p class="boot">Loading the cluster…</p>`}
-      ${!state && link.error && html`<div class="problem" role="alert"><strong>No data: ${link.error}</strong>
-        <p>Is the controller still running? The page tries again by itself.</p></div>`}
-      ${state && html`<${View} state=${state} path=${rest} />`}
+      <${Trouble} state=${state} contact=${contact} />
+      ${state && html`<${Facts} summary=${state.summary} />`}
+      ${!state && !contact.error && html`<p class="boot">Loading the cluster…</p>`}
+      ${state && html`<${View} state=${state} params=${params} />`}
     </main>
-    <footer>${state && html`<span>state of ${age(state.time)} ago · revision ${state.revision}</span>`}</footer>`;
+    ${state && html`<${Foot} state=${state} />`}`;
 }
 
 const root = document.getElementById("app");

@@ -1,5 +1,8 @@
 // Paste manifests, see the plan: who would make way, before anything is submitted.
-import { html, useState, getJSON, plural, Alternatives, Problem, Table } from "../lib.js";
+import { html, useState, useEffect, useRef } from "../vendor/htm-preact.js";
+import { getJSON } from "../lib.js";
+import { Problem } from "../parts.js";
+import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
 
 const SAMPLE = `apiVersion: v1
 kind: Pod
@@ -10,24 +13,32 @@ spec:
   - {name: main, image: busybox, resources: {requests: {cpu: "2", memory: 2Gi}}}
 `;
 
+// What was typed survives a look at another view.
+const kept = { manifest: SAMPLE, target: "", answer: {} };
+
 function Plan({ plan }) {
-  const victims = plan.victims || [];
-  return html`<section class="detail" aria-label="Plan" aria-live="polite">
-    <h2><span class=${`tag outcome-${plan.outcome || plan.mode}`}>${plan.outcome || plan.mode}</span> ${plan.for}</h2>
-    ${(plan.reasons || []).length > 0 && html`<ul class="reasons">${plan.reasons.map((r) => html`<li>${r}</li>`)}</ul>`}
-    ${victims.length > 0 && html`<${Table} caption=${`${plural(victims.length, "victim")} would make way`} rows=${victims.map((v) => ({ key: v.pod || v.workload, ...v }))} columns=${[
-      { title: "Victim", cell: (v) => v.pod || v.workload }, { title: "Unit", cell: (v) => v.unit || "–" }, { title: "Node", cell: (v) => v.node || "–" },
-      { title: "Priority", number: true, cell: (v) => v.priority ?? "–" }, { title: "Why", wide: true, cell: (v) => v.reason }]} />`}
-    ${Object.keys(plan.placements || {}).length > 0 && html`<${Table} caption="Placements" rows=${Object.entries(plan.placements).map(([pod, node]) => ({ key: pod, pod, node }))}
-      columns=${[{ title: "Pod", cell: (p) => p.pod }, { title: "Node", cell: (p) => p.node }]} />`}
+  const heading = useRef();
+  useEffect(() => heading.current.focus({ preventScroll: false }), [plan]);
+  const outcome = plan.outcome || plan.mode;
+  return html`<section class="sheet" aria-label="Plan">
+    <h2 tabindex="-1" ref=${heading}><span class=${`tag outcome-${outcome}`}>${outcome}</span> ${plan.for}</h2>
+    <${Reasons} list=${plan.reasons} />
+    <${Cost} cost=${plan.cost} />
+    ${plan.flavors && html`<h3>Flavors</h3><ul class="reasons">${Object.entries(plan.flavors).map(([set, flavors]) => html`<li>${set}: ${
+      typeof flavors === "object" ? Object.entries(flavors).map(([r, f]) => `${r} from ${f}`).join(", ") : flavors}</li>`)}</ul>`}
+    <${Victims} list=${plan.victims} verb="would make way" />
+    <${Reprieved} list=${plan.reprieved} />
+    <${Budgets} list=${plan.budgets} />
+    <${Placements} placements=${plan.placements} caption="Where it would go" />
     <${Alternatives} title="Other ways" list=${plan.alternatives} />
   </section>`;
 }
 
 export function WhatIfView() {
-  const [manifest, setManifest] = useState(SAMPLE);
-  const [target, setTarget] = useState("");
-  const [answer, setAnswer] = useState({});
+  const [manifest, setManifest] = useState(kept.manifest);
+  const [target, setTarget] = useState(kept.target);
+  const [answer, setAnswer] = useState(kept.answer);
+  Object.assign(kept, { manifest, target, answer: answer.busy ? {} : answer });
   const ask = async (event) => {
     event.preventDefault();
     setAnswer({ busy: true });
@@ -38,12 +49,14 @@ export function WhatIfView() {
       setAnswer({ error: e.message });
     }
   };
-  return html`<form class="whatif" onSubmit=${ask}>
+  const quickly = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask(event); };
+  return html`<form class="whatif" onSubmit=${ask} onKeyDown=${quickly}>
       <label for="manifest">Manifests (YAML or JSON), planned on top of the present cluster. Nothing is created.</label>
       <textarea id="manifest" rows="12" spellcheck=${false} value=${manifest} onInput=${(e) => setManifest(e.target.value)}></textarea>
       <div class="toolbar">
         <label>Plan for <input value=${target} onInput=${(e) => setTarget(e.target.value)} placeholder="the only unit above" /></label>
         <button class="primary" disabled=${answer.busy}>${answer.busy ? "Planning…" : "Who would make way?"}</button>
+        <span class="note">or Ctrl+Enter</span>
       </div>
     </form>
     ${answer.error && html`<${Problem} error=${answer.error} hint="Name the unit as KIND/NAMESPACE/NAME, for instance PodGroup/ml/train." />`}

@@ -1,0 +1,81 @@
+// What changes by itself: the state of the cluster, the time, the address. No markup here.
+import { useState, useEffect } from "./vendor/htm-preact.js";
+import { getJSON } from "./lib.js";
+
+const AGAIN_AFTER = 2000;
+
+// The address after # is a view's name and then pairs: #/map/pool/zone-a/node/h100-3
+function readRoute() {
+  const [view, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+  const params = {};
+  for (let i = 0; i + 1 < rest.length; i += 2) {
+    try { params[rest[i]] = decodeURIComponent(rest[i + 1]); } catch { /* a broken address names nothing */ }
+  }
+  return { view, params };
+}
+
+export function link(view, params = {}) {
+  const pairs = Object.entries(params).filter(([, value]) => value);
+  return `#/${[view, ...pairs.flatMap(([key, value]) => [key, encodeURIComponent(value)])].join("/")}`;
+}
+
+export const go = (view, params) => { location.hash = link(view, params); };
+
+export function useRoute() {
+  const [route, setRoute] = useState(readRoute());
+  useEffect(() => {
+    const on = () => setRoute(readRoute());
+    addEventListener("hashchange", on);
+    return () => removeEventListener("hashchange", on);
+  }, []);
+  return route;
+}
+
+export function useSeconds(every = 1) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000 * every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+// The stream only says that something changed; the state itself is fetched, one request at a time, and not for a hidden page.
+export function useLiveState() {
+  const [state, setState] = useState(null);
+  const [contact, setContact] = useState({ ok: false, error: null });
+  useEffect(() => {
+    let busy = false, again = false, closed = false, stream = null, timer = null;
+    const refresh = async () => {
+      if (closed) return;
+      if (busy || document.hidden) { again = true; return; }
+      busy = true; again = false;
+      try {
+        const next = await getJSON("api/state");
+        if (!closed) { setState(next); setContact({ ok: true, error: null }); }
+      } catch (e) {
+        if (e.status === 401) { location.reload(); return; }
+        if (!closed) setContact({ ok: false, error: e.message });
+      }
+      busy = false;
+      if (again) refresh();
+    };
+    // A browser reopens a stream that was cut, but not one that was refused: that is ours to do.
+    const listen = () => {
+      stream = new EventSource("api/stream");
+      stream.addEventListener("changed", refresh);
+      stream.onerror = () => {
+        setContact((c) => ({ ok: false, error: c.error || "the controller does not answer" }));
+        stream.close();
+        clearTimeout(timer);
+        timer = setTimeout(() => { listen(); refresh(); }, AGAIN_AFTER);
+      };
+    };
+    const seen = () => { if (!document.hidden && again) refresh(); };
+    document.addEventListener("visibilitychange", seen);
+    listen();
+    refresh();
+    return () => { closed = true; clearTimeout(timer); stream.close(); document.removeEventListener("visibilitychange", seen); };
+  }, []);
+  return [state, contact];
+}

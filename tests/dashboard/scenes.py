@@ -1,0 +1,174 @@
+"""Clusters as a page may meet them: none, a few nodes, thousands, very long names, deep quota trees, a fleet."""
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from reprieve.dashboard.inventory import Inventory
+from reprieve.fleet.names import LEDGER_ANNOTATION
+from reprieve.objects.decode import decode
+from reprieve.records import Decision, DecisionLog
+from tests.dashboard.manifests import group, node, pod, worker_cluster
+
+LONG = "a-very-long-name-that-somebody-really-gave-to-something-important." * 3 + "x" * 55
+"""253 characters, as long as a name can be."""
+PRIORITIES = (0, 10, 100, 1000)
+
+
+def crowd(nodes: int, pods_each: int = 4, waiting: int = 3, name: str = "h100") -> Inventory:
+    """Nodes with pods of several priorities and groups, some of them promised or leaving, and a queue."""
+    shown, rng = Inventory(), random.Random(1)
+    for g in range(3):
+        shown.put(
+            group(
+                f"team-{g}",
+                2,
+                priority=PRIORITIES[g + 1],
+                message="minCount (2) cannot be satisfied" if g == 2 else "",
+            )
+        )
+    for i in range(nodes):
+        shown.put(node(f"{name}-{i}", "32", zone=f"zone-{i % 8}" if nodes > 50 else ""))
+        for j in range(pods_each):
+            g = rng.randrange(4)
+            shown.put(
+                pod(
+                    f"p-{i}-{j}",
+                    f"{name}-{i}",
+                    str(rng.randrange(2, 8)),
+                    priority=PRIORITIES[g],
+                    group=f"team-{g - 1}" if g else "",
+                    phase="Running",
+                )
+            )
+    for i in range(waiting):
+        promise = {"nominatedNodeName": f"{name}-{i}"} if i < nodes else {}
+        shown.put(pod(f"wait-{i}", "", "4", priority=1000, conditions=[scheduled_false(nodes)], **promise))
+    return shown
+
+
+def scheduled_false(nodes: int) -> dict[str, str]:
+    message = f"0/{nodes} nodes are available: {nodes} Insufficient cpu."
+    return {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+
+
+def long_names() -> Inventory:
+    shown = Inventory()
+    shown.put(node(LONG, "8", zone=LONG[:60]))
+    shown.put(group(LONG, 2, priority=10, message=f"pods of {LONG} do not fit"))
+    shown.put(pod(LONG, LONG, "4", priority=10, group=LONG, phase="Running"))
+    shown.put(pod(LONG[:-1] + "y", "", "4", priority=10, group=LONG, nominatedNodeName=LONG))
+    shown.put(worker_cluster(LONG, active=False))
+    for document in [queue(LONG[:120], LONG[:100], 4, 8), dispatched(LONG, [LONG, "us"], LONG)]:
+        shown.put(decode(document))
+    return shown
+
+
+def quotas(queues: int = 200, depth: int = 12) -> Inventory:
+    """A deep cohort tree in which some borrow and some lend."""
+    shown = crowd(2)
+    kueue = "kueue.x-k8s.io/v1beta2"
+    for level in range(depth):
+        parent = {"parentName": f"cohort-{level - 1}"} if level else {}
+        shown.put(
+            decode(
+                {
+                    "apiVersion": kueue,
+                    "kind": "Cohort",
+                    "metadata": {"name": f"cohort-{level}"},
+                    "spec": parent,
+                }
+            )
+        )
+    shown.put(decode({"apiVersion": kueue, "kind": "ResourceFlavor", "metadata": {"name": "default"}}))
+    for i in range(queues):
+        shown.put(decode(queue(f"queue-{i}", f"cohort-{i % depth}", i % 7, 4)))
+        local = {
+            "metadata": {"name": f"queue-{i}", "namespace": "dev"},
+            "spec": {"clusterQueue": f"queue-{i}"},
+        }
+        shown.put(decode({"apiVersion": kueue, "kind": "LocalQueue", **local}))
+        shown.put(decode(admitted(f"job-{i}", f"queue-{i}", i % 7)))
+    return shown
+
+
+def queue(name: str, cohort: str, _used: int, nominal: int) -> dict[str, Any]:
+    flavor = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": str(nominal)}]}
+    spec = {
+        "cohortName": cohort,
+        "namespaceSelector": {},
+        "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
+    }
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ClusterQueue",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def admitted(name: str, queue: str, cpu: int) -> dict[str, Any]:
+    usage = {"name": "main", "flavors": {"cpu": "default"}, "resourceUsage": {"cpu": str(cpu)}, "count": 1}
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(cpu)}}}
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": name, "namespace": "dev"},
+        "spec": {
+            "queueName": queue,
+            "podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}],
+        },
+        "status": {
+            "conditions": [
+                {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": ""}
+            ],
+            "admission": {"clusterQueue": queue, "podSetAssignments": [usage]},
+        },
+    }
+
+
+def dispatched(name: str, clusters: list[str], turn: str, chosen: str = "") -> dict[str, Any]:
+    since = (datetime.now(UTC) - timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    ledger = {"turn": {"cluster": turn, "since": since, "opened": since}, "past": {clusters[-1]: since}}
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": name, "namespace": "ml", "annotations": {LEDGER_ANNOTATION: json.dumps(ledger)}},
+        "spec": {"podSets": []},
+        "status": {"nominatedClusterNames": clusters, **({"clusterName": chosen} if chosen else {})},
+    }
+
+
+def fleet(clusters: int = 10, workloads: int = 30) -> Inventory:
+    shown = crowd(3)
+    names = [f"worker{i}" for i in range(clusters)]
+    for i, name in enumerate(names):
+        shown.put(worker_cluster(name, active=i != 3))
+    for i in range(workloads):
+        shown.put(decode(dispatched(f"job-{i}", names[:4], names[i % 4], names[0] if i % 3 == 0 else "")))
+    return shown
+
+
+def decisions(count: int, victims: int = 6, name: str = "low") -> DecisionLog:
+    """A storm of the last hour."""
+    log, now = DecisionLog(), datetime.now(UTC)
+    for i in range(count):
+        gone = [
+            {"pod": f"dev/{name}-{i}-{v}", "unit": f"Pod/dev/{name}-{i}-{v}", "node": f"h100-{v}", "priority": 0, "violatesBudget": v == 0,
+             "reason": f"if it stayed, h100-{v} would be 1 cpu short for ml/train-{i}; everything more important there was put back first"}
+            for v in range(victims)
+        ]  # fmt: skip
+        log.add(
+            Decision(
+                time=now - timedelta(seconds=3600 * (count - i) / count), controller="scheduler", for_=f"PodGroup/ml/train-{i}",
+                outcome="preempts" if i % 3 == 0 else "scheduled", revision=str(i), duration_ms=1.5,
+                placements={f"ml/train-{i}-{v}": f"h100-{v}" for v in range(victims)}, victims=gone if i % 3 == 0 else [],
+                reasons=[f"PodGroup/ml/train-{i} fits once {victims} units made way.", "Nobody with a priority above 0 is touched."],
+                cost={"budgetViolations": 1, "highestPriority": 0, "units": victims, "pods": victims, "groups": 0},
+                alternatives=[{"title": "as kube-scheduler 1.37 decides", "victims": ["PodGroup/data/crunch"], "cost": {"units": 9, "pods": 12}}],
+                reprieved=[{"unit": "Pod/web/shop-0", "nodes": ["h100-1"], "priority": 500, "reason": "fits on h100-1 next to the preemptor's pods"}],
+                budgets=[{"budget": "web/shop", "allowed": 0, "victims": 0, "sentence": "web/shop allows 0 of its pods to be disrupted; the plan takes 0 and spares 1."}],
+            )
+        )  # fmt: skip
+    return log

@@ -1,0 +1,56 @@
+"""A page over an inventory that a test fills by hand: no cluster, no controller, but the same HTTP."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aiohttp import web
+
+from reprieve.config import Configuration
+from reprieve.dashboard.app import Dashboard
+from reprieve.dashboard.contact import Contact
+from reprieve.dashboard.fleet_view import fleet_view
+from reprieve.dashboard.guard import Access, protect
+from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.quota_view import quota_view
+from reprieve.quota.rules import Rules
+from reprieve.records import DecisionLog
+from reprieve.scheduler import endpoints
+
+
+async def no_plan(_manifest: str, _for: str) -> dict[str, Any]:
+    return {"for": "Pod/default/urgent", "outcome": "scheduled", "reasons": ["It fits."]}
+
+
+@asynccontextmanager
+async def serving(
+    inventory: Inventory,
+    records: DecisionLog | None = None,
+    *,
+    access: Access | None = None,
+    contact: Contact | None = None,
+    port: int = 0,
+) -> AsyncIterator[str]:
+    """The page's address."""
+    records = records or DecisionLog()
+    rules = Rules.of(Configuration.load({}))
+    app = web.Application()
+    endpoints.add_health(app, lambda: "", lambda: "")
+    endpoints.add_decisions(app, records)
+    protect(app, access or Access())
+    Dashboard(
+        inventory,
+        records,
+        no_plan,
+        quota=lambda shown, now: quota_view(shown, rules, now),
+        fleet=lambda shown, _: fleet_view(shown, timedelta(minutes=5)),
+        contact=contact or Contact(lambda: datetime.now(UTC)),
+    ).add_routes(app)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,230 @@
+"""The page in a real browser over clusters made by hand: any size, any name, any width, and when nobody answers."""
+
+import re
+import socket
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from reprieve.dashboard.contact import Contact
+from reprieve.dashboard.guard import Access
+from reprieve.dashboard.inventory import Inventory
+from reprieve.records import DecisionLog
+from tests.dashboard import scenes
+from tests.dashboard.manifests import node, pod
+from tests.dashboard.serving import serving
+from tests.programs import program
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]  # one browser for all of them
+
+VIEWS = ("map", "queue", "groups", "preemptions", "quota", "fleet", "whatif")
+SCENES = {
+    "nothing": (Inventory, DecisionLog),
+    "few nodes": (lambda: scenes.crowd(5), lambda: scenes.decisions(200)),
+    "names of 253 characters": (scenes.long_names, lambda: scenes.decisions(6, name=scenes.LONG[:240])),
+    "200 queues in a deep tree": (scenes.quotas, DecisionLog),
+    "ten clusters": (scenes.fleet, DecisionLog),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        started = await playwright.chromium.launch(
+            executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield started
+        await started.close()
+
+
+async def look(page: Page, url: str, view: str) -> None:
+    await page.goto(f"{url}/#/{view}")
+    await expect(page.locator("dl.facts").first).to_be_visible()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("scene", SCENES)
+async def test_nothing_is_wider_than_the_window_and_nothing_complains(browser: Browser, scene: str):
+    inventory, records = SCENES[scene]
+    async with serving(inventory(), records()) as url:
+        for width in (1440, 1024, 768, 390):
+            page = await browser.new_page(viewport={"width": width, "height": 900})
+            complaints: list[str] = []
+            page.on(
+                "console",
+                lambda m, seen=complaints: seen.append(m.text) if m.type in ("error", "warning") else None,
+            )
+            page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))
+            for view in VIEWS:
+                await look(page, url, view)
+                await expect(page.locator("main .toolbar, main .empty, main table").first).to_be_visible()
+                assert await page.evaluate(
+                    "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+                ), f"{view} at {width}"
+            assert complaints == []
+            await page.close()
+
+
+async def test_everything_that_can_be_used_has_a_name_and_can_be_reached_by_key(browser: Browser):
+    async with serving(scenes.crowd(5), scenes.decisions(9)) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        for view in (*VIEWS, "map/node/h100-1", "preemptions/id/1"):
+            await look(page, url, view)
+            for role in ("link", "button", "textbox", "searchbox", "combobox"):
+                for each in await page.get_by_role(role).all():  # type: ignore[arg-type]
+                    told = await each.aria_snapshot()
+                    assert '"' in told or ": " in told, (
+                        f"{view}: a {role} without a name: {await each.inner_html()}"
+                    )
+                    assert await each.evaluate("e => e.tabIndex >= 0"), (
+                        f"{view}: {told} cannot be reached by key"
+                    )
+
+
+async def test_the_skip_link_goes_to_the_content_of_the_same_view(browser: Browser):
+    async with serving(scenes.crowd(5)) as url:
+        page = await browser.new_page()
+        await look(page, url, "queue")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await expect(page.locator("main")).to_be_focused()
+        assert page.url.endswith("#/queue")
+
+
+async def test_a_live_update_takes_neither_the_focus_nor_what_was_typed(browser: Browser):
+    inventory = scenes.crowd(5)
+    async with serving(inventory) as url:
+        page = await browser.new_page()
+        await look(page, url, "map")
+        await page.get_by_role("searchbox").fill("h100-1")
+        inventory.put(pod("new", "h100-1", phase="Running"))
+        await expect(page.locator("a.card")).to_contain_text("5 pods")
+        await expect(page.get_by_role("searchbox")).to_be_focused()
+        await expect(page.get_by_role("searchbox")).to_have_value("h100-1")
+
+
+async def test_a_dead_controller_is_said_and_its_return_noticed(browser: Browser):
+    inventory, port = scenes.crowd(5), free_port()
+    page = await browser.new_page()
+    async with serving(inventory, port=port) as url:
+        await look(page, url, "map")
+        await expect(page.get_by_role("status")).to_have_text("live")
+    await expect(page.get_by_role("alert")).to_contain_text(
+        "No news: the controller does not answer.", timeout=10_000
+    )
+    await expect(page.get_by_role("alert")).to_contain_text("Shown is the state of")
+    await expect(page.get_by_role("status")).to_have_text("reconnecting…")
+    await expect(page.locator("a.card")).to_have_count(5)  # the last state stays
+    inventory.put(node("h100-9"))
+    async with serving(inventory, port=port):
+        await expect(page.locator("a.card")).to_have_count(6, timeout=10_000)
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await expect(page.get_by_role("status")).to_have_text("live")
+
+
+async def test_a_silent_api_server_and_forbidden_kinds_are_said(browser: Browser):
+    contact = Contact(lambda: datetime.now(UTC))
+    async with serving(scenes.crowd(2), contact=contact) as url:
+        page = await browser.new_page()
+        await look(page, url, "map")
+        contact.lost("connection refused")
+        await expect(page.get_by_role("alert")).to_contain_text("The API server has not answered since")
+        contact.found()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        contact.unseen("podgroups", "403 Forbidden")
+        await expect(page.get_by_role("alert")).to_contain_text(
+            "1 kind cannot be shown: podgroups: 403 Forbidden"
+        )
+
+
+async def test_a_decision_is_told_in_full_and_the_way_back_works(browser: Browser):
+    async with serving(scenes.crowd(5), scenes.decisions(3)) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await look(page, url, "preemptions")
+        await page.locator(".scroll tbody").get_by_role("link").first.click()
+        told = page.get_by_role("region", name="Decision")
+        for text in (
+            "6 victims made way", "if it stayed, h100-0 would be 1 cpu short", "broken", "budgets broken",
+            "1 unit reprieved", "fits on h100-1 next to the preemptor's pods", "web/shop allows 0 of its pods",
+            "as kube-scheduler 1.37 decides: PodGroup/data/crunch would make way (9 units, 12 pods)", "Where it goes",
+        ):  # fmt: skip
+            await expect(told).to_contain_text(text)
+        await page.go_back()
+        await expect(told).to_have_count(0)
+        await page.go_forward()
+        await expect(told).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(told).to_have_count(0)
+
+
+async def test_the_list_of_decisions_follows_filter_and_zoom(browser: Browser):
+    async with serving(scenes.crowd(5), scenes.decisions(200)) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await look(page, url, "preemptions")
+        await expect(page.locator(".scroll tbody tr")).to_have_count(67)
+        await page.get_by_label("Outcome").select_option("scheduled")
+        await expect(page.locator(".scroll tbody tr").first).to_contain_text("fits")
+        await page.get_by_label("Outcome").select_option("preempts")
+        await expect(page.get_by_text(re.compile("In this time [1-9]"))).to_be_visible()
+        chart = page.locator(".u-over")
+        box = await chart.bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+        await page.mouse.down()
+        await page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 30, steps=5)
+        await page.mouse.up()
+        await expect(page.get_by_role("button", name="Reset the zoom")).to_be_visible()
+        assert 0 < await page.locator(".scroll tbody tr").count() < 40
+        await page.get_by_role("button", name="Reset the zoom").click()
+        await expect(page.locator(".scroll tbody tr")).to_have_count(67)
+
+
+async def test_many_nodes_are_pools_first_and_cards_after_a_click(browser: Browser):
+    async with serving(scenes.crowd(800, 2)) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await look(page, url, "map")
+        await expect(page.locator("a.tile")).to_have_count(8)
+        await page.locator("a.tile").first.click()
+        await expect(page.locator("a.card")).to_have_count(100)
+        await page.get_by_label("Colour by").select_option("group")
+        await expect(page.get_by_role("list", name="Groups")).to_contain_text("dev/team-0")
+        await page.get_by_role("link", name="← all pools").click()
+        await expect(page.locator("a.tile")).to_have_count(8)
+
+
+async def test_a_gates_clock_runs_down_and_queues_show_borrowed_and_lent(browser: Browser):
+    async with serving(scenes.fleet()) as url:
+        page = await browser.new_page()
+        await look(page, url, "fleet")
+        await expect(page.locator("li.open").first).to_contain_text(
+            re.compile("may preempt, for 4[0-9]s now; the next cluster's turn in 4m")
+        )
+        await expect(page.get_by_text("ClientConnectionFailed")).to_be_visible()
+    async with serving(scenes.quotas(30, 4)) as url:
+        await look(page, url, "quota")
+        await expect(page.get_by_text("borrowed", exact=False).nth(1)).to_be_visible()
+        assert await page.locator(".bar-row", has_text="lent").count() > 0
+        await page.get_by_role("searchbox").fill("queue-29")
+        await expect(page.locator("section.queue")).to_have_count(1)
+
+
+async def test_the_login_form_lets_in_who_has_the_token(browser: Browser, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("reprieve.dashboard.guard.WRONG_TOKEN_SECONDS", 0.0)
+    async with serving(scenes.crowd(3), access=Access("0.0.0.0", "correct-horse-battery")) as url:
+        page = await browser.new_page(viewport={"width": 390, "height": 800})
+        await page.goto(f"{url}/#/map")
+        await page.get_by_label("Token of this controller").fill("wrong")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_contain_text("not the token")
+        await page.get_by_label("Token of this controller").fill("correct-horse-battery")
+        await page.get_by_role("button", name="Log in").click()
+        await expect(page.locator("a.card")).to_have_count(3)
