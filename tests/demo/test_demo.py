@@ -1,5 +1,6 @@
-"""The tour keeps its promises: run as a viewer would run it, with its output piped."""
+"""The tour keeps its promises: run step by step, as a viewer would run it, with its output piped."""
 
+import re
 import subprocess
 import sys
 
@@ -9,7 +10,12 @@ import pytest
 @pytest.fixture(scope="module")
 def tour() -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "reprieve", "demo"], capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, "-m", "reprieve", "demo", "--step"],
+        input="\n" * 3,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -48,6 +54,25 @@ def test_exactly_one_of_three_clusters_preempts(tour: str):
         if line.strip().startswith("worker") and "preempted" in line
     ]
     assert sorted(counts) == ["0", "0", "1"]
+
+
+def test_every_command_says_what_happened_and_every_scene_why(tour: str):
+    scenes = re.split(r"^\d\. ", tour, flags=re.M)[1:]
+    assert len(scenes) == 4
+    for scene in scenes:
+        for step in scene.split("\n  $ ")[1:]:
+            assert re.search(r"^    \S", step, re.M), step
+        assert re.search(r"^  Why: .+\.$", scene, re.M), scene
+
+
+def test_with_step_it_waits_for_enter_between_the_scenes(tour: str):
+    assert tour.count("[Enter] goes on") == 3
+
+
+def test_commands_are_short_enough_to_be_typed(tour: str):
+    commands = re.findall(r"^  \$ (.+)$", tour, re.M)
+    assert max(map(len, commands)) < 160
+    assert "  export KUBECONFIG=" in tour
 
 
 def test_piped_output_is_plain(tour: str):

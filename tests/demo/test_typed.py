@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 def test_every_command_that_the_tour_prints_works_when_typed():
     kubectl = Path(program("kubectl", "kubernetes-client")).parent
     tour = subprocess.Popen(
-        [sys.executable, "-m", "reprieve", "demo", "--keep"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "reprieve", "demo", "--keep", "--port", "0"], stdout=subprocess.PIPE, text=True
     )
     try:
         assert tour.stdout is not None

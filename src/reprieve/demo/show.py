@@ -2,8 +2,10 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprieve.demo.scenes import flavors, fleet, gang
@@ -19,9 +21,11 @@ async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: b
     async with AsyncExitStack() as stack:
         clusters, controller = await stack.enter_async_context(stage(port))
         console.print(
-            "[bold]Reprieve[/]: an API server, fake nodes, a scheduler and a quota controller run on this machine."
+            "[bold]Reprieve[/]: an API server, fake nodes, a scheduler and a quota controller run on this machine.\n"
+            "Every command below is what you would type; with --keep you can, in a second terminal, after this:"
         )
-        console.print(f"  export KUBECONFIG={clusters.server.kubeconfig}", markup=False)
+        programs = Path(sys.executable).parent
+        console.print(f"  export KUBECONFIG={clusters.server.kubeconfig} PATH={programs}:$PATH", markup=False)
         tour = Tour(console, clusters.server.kubeconfig, pause)
         await gang.plan_it(tour, clusters)
         await gang.submit_it(tour, clusters)

@@ -39,8 +39,11 @@ class Tour:
         self._console.print(text, markup=False)
 
     def command(self, text: str) -> None:
-        """What a viewer would type to do the same."""
-        self._console.print(f"\n  [green]$[/] [bold]{text}[/]")
+        """What a viewer would type to do the same, after the `export` at the top, in the folder where the tour was started."""
+        self._console.print(f"\n  [green]$[/] [bold]{self._short(text)}[/]")
+
+    def _short(self, text: str) -> str:
+        return text.replace(f"{Path.cwd()}/", "").replace(str(self._kubeconfig), "$KUBECONFIG")
 
     def say(self, text: str) -> None:
         for line in text.splitlines():

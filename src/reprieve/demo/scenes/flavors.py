@@ -14,9 +14,11 @@ async def choose(tour: Tour, stage: Stage) -> None:
         "whenCanPreempt is MayStopSearch in one (preempt before trying the next flavor) and TryNextFlavor in the other.",
     )
     tour.command(f"kubectl apply -f {await stage.apply('04-queues.yaml')}")
+    tour.say("insists-on-stable takes the jobs -a, prefers-to-spare the jobs -b")
     tour.command(f"kubectl apply -f {await stage.apply('05-nightly.yaml')}")
     await tour.until("both nightly jobs are admitted", lambda: _admitted(stage, "nightly-a", "nightly-b"))
     tour.say(await _where(stage, "nightly-a", "nightly-b"))
+    tour.because("stable comes first in both queues, and had room.")
     tour.command(f"kubectl apply -f {await stage.apply('06-release.yaml')}")
     await tour.until("both releases are admitted", lambda: _admitted(stage, "release-a", "release-b"))
     tour.say(await _where(stage, "release-a", "release-b", "nightly-a", "nightly-b"))

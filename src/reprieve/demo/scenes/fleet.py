@@ -1,6 +1,7 @@
 """Three clusters, all full: one preempts, the others keep their hands still."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 
 from reprieve.demo.stage import Stage
 from reprieve.demo.tour import Tour
@@ -25,10 +26,11 @@ async def one_preempts(tour: Tour, stack: AsyncExitStack) -> None:
     fleet = await stack.enter_async_context(local_fleet(WORKERS, nodes, habits))
     manager = await _stage(fleet.manager, stack)
     workers = {name: await _stage(server, stack) for name, server in fleet.workers.items()}
-    for worker in workers.values():
+    for name, worker in workers.items():
         path = await worker.apply("07-worker.yaml")
         tour.command(f"kubectl --kubeconfig {worker.server.kubeconfig} apply -f {path}")
-    await tour.until("all workers are full", lambda: _all_full(workers))
+        await tour.until(f"{name} is full", partial(_full, worker))
+        tour.say(f"{name} is full: its nightly job holds all the quota there is")
     path = await manager.apply("08-manager.yaml")
     tour.command(f"kubectl --kubeconfig {manager.server.kubeconfig} apply -f {path}")
     await tour.until("the job has a cluster", lambda: _decided(manager))
@@ -44,12 +46,10 @@ async def _stage(server: EmbeddedServer, stack: AsyncExitStack) -> Stage:
     return Stage(server, await stack.enter_async_context(Client.from_kubeconfig(server.kubeconfig)))
 
 
-async def _all_full(workers: dict[str, Stage]) -> bool:
-    for worker in workers.values():
-        pods = (await worker.client.listing(PODS, "default")).items
-        if sum(pod.status.phase == "Running" for pod in pods) < 2:
-            return False
-    return True
+async def _full(worker: Stage) -> bool:
+    pods = (await worker.client.listing(PODS, "default")).items
+    running = [pod for pod in pods if pod.status.phase == "Running"]
+    return len(running) >= 2
 
 
 async def _winner(manager: Stage) -> str:

@@ -17,11 +17,14 @@ async def plan_it(tour: Tour, stage: Stage) -> None:
     path = await stage.apply("01-tenants.yaml")
     tour.command(f"kubectl apply -f {path}")
     await tour.until("the tenants run", lambda: stage.running(*TENANTS))
-    tour.say(f"{len(TENANTS)} pods run on the four nodes.")
+    tour.say(f"{len(TENANTS)} pods run on the four nodes, which are full.")
     training = str(MANIFESTS / "02-training.yaml")
     kubeconfig = str(stage.server.kubeconfig)
     await tour.reprieve("plan", "-f", training, "--for", "PodGroup/default/train", "--kubeconfig", kubeconfig)
-    tour.because("nothing was created; the plan is what the scheduler would do on the cluster as it is now.")
+    tour.because(
+        "the ETL gang and one notebook are the least that makes room; the plan is what the scheduler would do now, and nothing "
+        "was created yet."
+    )
 
 
 async def submit_it(tour: Tour, stage: Stage) -> None:
@@ -58,6 +61,9 @@ async def explain_it(tour: Tour, stage: Stage, controller: str) -> None:
     kubeconfig = str(stage.server.kubeconfig)
     await tour.reprieve(
         "explain", "pod/default/etl-0", "--controller", controller, "--kubeconfig", kubeconfig
+    )
+    tour.because(
+        "every decision leaves a record, so that whoever lost a pod can ask who took its place, when, and at what cost."
     )
 
 
