@@ -22,7 +22,7 @@ def test_decisions_between_changes_equal_those_of_a_fresh_cluster(seed: int, alg
     present = {_key(each): each for each in documents}
     for each in documents:
         cluster.set(decode(each))
-    for _ in range(6):
+    for _ in range(10):
         _change(random, cluster, present, target)
         fresh = Cluster()
         for each in present.values():
@@ -39,7 +39,7 @@ def _change(random: Random, cluster: Cluster, present: dict[tuple[str, str], Doc
     running = [k for k, each in present.items() if k[0] == "Pod" and each["spec"].get("nodeName")]
     nodes = [k for k in present if k[0] == "Node"]
     groups = [k for k in present if k[0] == "PodGroup" and not target.endswith(k[1])]
-    match random.randint(0, 4):
+    match random.randint(0, 7):
         case 0 if running:
             key = random.choice(running)
             view = decode(present.pop(key))
@@ -58,6 +58,16 @@ def _change(random: Random, cluster: Cluster, present: dict[tuple[str, str], Doc
             key = random.choice(nodes)
             allocatable = {"cpu": str(random.randint(1, 8)), "memory": "8Gi", "pods": "20"}
             _set(cluster, present, {**present[key], "status": {"allocatable": allocatable}})
+        case 5:
+            _set(cluster, present, _altered_node(random, present[random.choice(nodes)]))
+        case 6:
+            model = _altered_node(random, present[random.choice(nodes)])
+            name = f"late-{random.randint(0, 3)}"
+            labels = {**model["metadata"]["labels"], "kubernetes.io/hostname": name}
+            _set(cluster, present, {**model, "metadata": {"name": name, "labels": labels}})
+        case 7 if len(nodes) > 1:
+            view = decode(present.pop(random.choice(nodes)))
+            cluster.remove(type(view), view.key)
         case 3 if groups:
             key = random.choice(groups)
             spec = {
@@ -70,6 +80,35 @@ def _change(random: Random, cluster: Cluster, present: dict[tuple[str, str], Doc
             key = random.choice(running)
             spec = {**present[key]["spec"], "priority": random.choice((0, 10, 100))}
             _set(cluster, present, {**present[key], "spec": spec})
+
+
+def _altered_node(random: Random, node: Document) -> Document:
+    """Other labels, taints, images or a cordon; the next node may have them, too."""
+    labels = {**node["metadata"]["labels"], "pool": random.choice("xy")}
+    if random.random() < 0.5:
+        labels["topology.kubernetes.io/zone"] = f"z{random.randint(0, 2)}"
+    spec = random.choice(
+        (
+            {},
+            {"unschedulable": True},
+            {
+                "taints": [
+                    {
+                        "key": "dedicated",
+                        "value": "p",
+                        "effect": random.choice(("NoSchedule", "PreferNoSchedule")),
+                    }
+                ]
+            },
+        )
+    )
+    images = [{"names": ["i:latest"], "sizeBytes": random.choice((300, 900)) * 2**20}] * random.randint(0, 1)
+    return {
+        **node,
+        "metadata": {**node["metadata"], "labels": labels},
+        "spec": spec,
+        "status": {**node["status"], "images": images},
+    }
 
 
 def _set(cluster: Cluster, present: dict[tuple[str, str], Document], document: Document) -> None:

@@ -219,6 +219,30 @@ def test_nodes_are_walked_zone_by_zone_in_turn() -> None:
     assert [cluster.nodes.names[slot] for slot in cluster.nodes.order] == ["a1", "b1", "none", "a2", "a3"]
 
 
+@quiet
+@given(st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["", "a", "b", "c"])), max_size=25))
+def test_the_order_of_nodes_follows_their_coming_and_going(changes: list[tuple[int, str]]) -> None:
+    """One by one: zones by their oldest node, then a node of each zone in turn."""
+    cluster = Cluster()
+    present: dict[str, str] = {}
+    for number, zone in changes:
+        name = f"n{number}"
+        if name in present and not zone:
+            del present[name]
+            cluster.remove(Node, name)
+        else:
+            present[name] = zone
+            labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+            document = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+            cluster.set(decode(document))
+        zones: dict[str, list[str]] = {}
+        for each, where in present.items():
+            zones.setdefault(where, []).append(each)
+        rounds = range(max(map(len, zones.values()), default=0))
+        expected = [names[turn] for turn in rounds for names in zones.values() if turn < len(names)]
+        assert [cluster.nodes.names[slot] for slot in cluster.nodes.order] == expected
+
+
 @pytest.mark.parametrize(
     ("obj", "path"),
     [

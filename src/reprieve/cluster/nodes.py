@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
+from reprieve.cluster.images import ImageTable
 from reprieve.objects.core import Node, ResourceList, Taint
 from reprieve.objects.errors import InvalidObject
 from reprieve.objects.quantity import QuantityError, amount
@@ -59,8 +60,10 @@ class NodeTable:
         self.taint_sets: list[tuple[bool, tuple[Taint, ...]]] = []
         self.changes: list[int] = []
         """Slots whose labels, taints or cordon changed, in order: static filters recompute only these."""
-        self.image_version = 0
-        self._sequence: list[int] = []
+        self.images = ImageTable()
+        self._sequence: Ints = np.zeros(0, dtype=np.int64)
+        self._zone: Rows = np.zeros(0, dtype=np.int32)
+        self._zones: dict[tuple[str, str], int] = {}
         self._next = 0
         self._free: list[int] = []
         self._order: Rows | None = None
@@ -80,15 +83,14 @@ class NodeTable:
         slot = self.slot_of.get(node.name)
         if slot is None:
             slot = self._take_slot(node.name)
-            self.image_version += 1
-        elif (old := self.objects[slot]) is not None and old.metadata.labels == node.metadata.labels:
-            if old.spec == node.spec and old.status == node.status:
-                self.objects[slot] = node
-                return slot
-            if old.status.images != node.status.images:
-                self.image_version += 1
+            self.images.version += 1
+        old = self.objects[slot]
+        if old is not None and _reads_the_same(old, node):
+            self.objects[slot] = node
+            return slot
         self.objects[slot] = node
-        self._order = None
+        self.images.replace(slot, old.status.images if old is not None else (), node.status.images)
+        self._set_zone(slot, node)
         self._set_allocatable(slot, node)
         self.taint_set[slot] = self._taint_number(node)
         for key, topology in self._topologies.items():
@@ -101,14 +103,15 @@ class NodeTable:
         if slot is None:
             return None
         self.names[slot] = ""
-        self.objects[slot] = None
+        old, self.objects[slot] = self.objects[slot], None
+        self.images.replace(slot, old.status.images if old is not None else (), ())
         for column in (self.allocatable, self.used, self.filled):
             column[:, slot] = 0
         for topology in self._topologies.values():
             topology.set(slot, None)
         self._free.append(slot)
         self._order = None
-        self.image_version += 1
+        self.images.version += 1
         self.changes.append(slot)
         return slot
 
@@ -141,13 +144,14 @@ class NodeTable:
         3. Inside a zone, nodes in the order in which they came.
         """
         if self._order is None:
-            zones: dict[tuple[str, str], list[int]] = {}
-            for slot in sorted(self.slot_of.values(), key=self._sequence.__getitem__):
-                zones.setdefault(self._zone(slot), []).append(slot)
-            rounds = max(map(len, zones.values()), default=0)
-            self._order = np.array(
-                [zone[i] for i in range(rounds) for zone in zones.values() if i < len(zone)], dtype=np.int32
-            )
+            slots = np.fromiter(self.slot_of.values(), dtype=np.int32, count=len(self.slot_of))
+            slots = slots[np.argsort(self._sequence[slots])]
+            zones, oldest, zone = np.unique(self._zone[slots], return_index=True, return_inverse=True)
+            by_zone = np.argsort(zone, kind="stable")
+            count = np.bincount(zone, minlength=len(zones))
+            turn = np.empty(len(slots), dtype=np.int64)
+            turn[by_zone] = np.arange(len(slots)) - np.repeat(np.cumsum(count) - count, count)
+            self._order = slots[np.lexsort((oldest[zone], turn))]
         return self._order
 
     @property
@@ -156,10 +160,6 @@ class NodeTable:
         mask = np.zeros(self.slots, dtype=np.bool_)
         mask[self.order] = True
         return mask
-
-    def labels(self, slot: int) -> dict[str, str]:
-        node = self.objects[slot]
-        return {} if node is None else node.metadata.labels
 
     def free(self, slots: Rows | slice = slice(None)) -> Ints:
         """What is left of every resource (rows) on every node (columns)."""
@@ -174,7 +174,8 @@ class NodeTable:
             slot = len(self.names)
             self.names.append(name)
             self.objects.append(None)
-            self._sequence.append(0)
+            self._sequence = grown(self._sequence, slot + 1)
+            self._zone = grown(self._zone, slot + 1)
             self.allocatable = grown(self.allocatable, slot + 1)
             self.used = grown(self.used, slot + 1)
             self.filled = grown(self.filled, slot + 1)
@@ -182,6 +183,7 @@ class NodeTable:
         self._sequence[slot] = self._next
         self._next += 1
         self.slot_of[name] = slot
+        self._order = None
         return slot
 
     def _set_allocatable(self, slot: int, node: Node) -> None:
@@ -199,13 +201,21 @@ class NodeTable:
             self.taint_sets.append(key)
         return number
 
-    def _zone(self, slot: int) -> tuple[str, str]:
-        labels = self.labels(slot)
+    def _set_zone(self, slot: int, node: Node) -> None:
+        labels = node.metadata.labels
 
         def first(keys: Iterable[str]) -> str:
             return next((labels[key] for key in keys if key in labels), "")
 
-        return first(REGION_LABELS), first(ZONE_LABELS)
+        key = first(REGION_LABELS), first(ZONE_LABELS)
+        number = self._zones.setdefault(key, len(self._zones))
+        if self._zone[slot] != number:
+            self._zone[slot] = number
+            self._order = None
+
+
+def _reads_the_same(old: Node, new: Node) -> bool:
+    return (old.metadata.labels, old.spec, old.status) == (new.metadata.labels, new.spec, new.status)
 
 
 def read_amounts(offered: ResourceList, node: Node) -> dict[str, int]:

@@ -116,9 +116,10 @@ class Cluster:
         """Before an observed change: none while a what-if is open, and logs that have grown long are cut."""
         if self._undo:
             raise RuntimeError("an observed change while a what-if is open")
-        if len(self.touched) > LONGEST_LOG or len(self.moved) > LONGEST_LOG:
+        if max(len(self.touched), len(self.moved), len(self.nodes.changes)) > LONGEST_LOG:
             self.touched.clear()
             self.moved.clear()
+            self.nodes.changes.clear()
             self._forget_derived()
 
     def _forget_derived(self) -> None:

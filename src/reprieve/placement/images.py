@@ -10,34 +10,22 @@ MIB = 1024 * 1024
 LEAST = 23 * MIB
 MOST_PER_CONTAINER = 1000 * MIB
 
-Holders = dict[str, tuple[int, list[int]]]
-"""Image name to (size, slots that hold it)."""
-
 
 def image_scores(cluster: Cluster, cls: PodClass) -> Ints:
     """0 to 100 for each node: the bytes it need not pull, scaled down by how rare each image is."""
     nodes = cluster.nodes
     saved = np.zeros(nodes.slots, dtype=np.int64)
-    holders = _holders(cluster)
     for image in cls.images:
-        if image in holders:
-            size, slots = holders[image]
-            saved[slots] += int(size * (len(slots) / len(nodes)))
+        holders = nodes.images.holders.get(image)
+        if holders:
+            saved[list(holders)] += int(_size(cluster, holders) * (len(holders) / len(nodes)))
     most = MOST_PER_CONTAINER * max(cls.container_count, 1)
     return np.asarray(100 * (np.clip(saved, LEAST, most) - LEAST) // (most - LEAST), dtype=np.int64)
 
 
-def _holders(cluster: Cluster) -> Holders:
-    """Who holds which image; an image has the size that the first node stated."""
-    nodes = cluster.nodes
-    kept: tuple[int, Holders] | None = cluster.lasting.get("images")
-    if kept is not None and kept[0] == nodes.image_version:
-        return kept[1]
-    holders: Holders = {}
-    for slot in nodes.order.tolist():
-        node = nodes.objects[slot]
-        for image in node.status.images if node else ():
-            for name in dict.fromkeys(image.names):
-                holders.setdefault(name, (image.size_bytes, []))[1].append(slot)
-    cluster.lasting["images"] = (nodes.image_version, holders)
-    return holders
+def _size(cluster: Cluster, holders: dict[int, int]) -> int:
+    """An image has the size that the first node in the scheduler's order states."""
+    sizes = set(holders.values())
+    if len(sizes) == 1:
+        return sizes.pop()
+    return holders[next(slot for slot in cluster.nodes.order.tolist() if slot in holders)]

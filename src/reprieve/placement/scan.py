@@ -3,8 +3,11 @@
 After a pod is placed only the touched node gets a new number, so the second pod of a class costs next to nothing.
 """
 
+import numpy as np
+
 from reprieve.cluster import Cluster
 from reprieve.cluster.classes import PodClass
+from reprieve.cluster.columns import Ints, Mask
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.static import static_fit
 
@@ -20,28 +23,31 @@ class Scan:
         self._read = -1
         self._compute()
 
-    def refresh(self) -> None:
-        """Catch up with what was touched since the last look."""
-        touched = self._cluster.touched
-        if self._read == len(touched) and self.static is static_fit(self._cluster, self._cls):
-            return
-        stale = self.static is not static_fit(self._cluster, self._cls)
-        if stale or len(touched) - self._read > MANY:
-            self._compute()
-            return
-        for slot in set(touched[self._read :]):
-            self.fits[slot] = self.static.fine[slot] and fits_one(self._cluster, self._cls, slot)
-            self.scores[slot] = self.static.images[slot] + score_one(
-                self._cluster, self._cls, self._scoring, slot
-            )
-        self._read = len(touched)
-
     def _compute(self) -> None:
         cluster, cls = self._cluster, self._cls
         self.static = static_fit(cluster, cls)
-        self.fits = self.static.fine & fits(cluster, cls)
-        self.scores = self.static.images + scores(cluster, cls, self._scoring)
+        self.fits: Mask = self.static.fine & fits(cluster, cls)
+        self.scores: Ints = self.static.images + scores(cluster, cls, self._scoring)
+        self._rescored = self.static.rescored
         self._read = len(cluster.touched)
+
+    def refresh(self) -> None:
+        """Catch up with what was touched since the last look; a node that came or changed was touched, too."""
+        touched = self._cluster.touched
+        static = static_fit(self._cluster, self._cls)
+        if static.rescored != self._rescored or len(touched) - self._read > MANY:
+            self._compute()
+            return
+        if self._read == len(touched):
+            return
+        more = self._cluster.nodes.slots - len(self.fits)
+        if more:
+            self.fits = np.concatenate([self.fits, np.zeros(more, dtype=np.bool_)])
+            self.scores = np.concatenate([self.scores, np.zeros(more, dtype=np.int64)])
+        for slot in set(touched[self._read :]):
+            self.fits[slot] = static.fine[slot] and fits_one(self._cluster, self._cls, slot)
+            self.scores[slot] = static.images[slot] + score_one(self._cluster, self._cls, self._scoring, slot)
+        self._read = len(touched)
 
 
 def scan_of(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Scan:

@@ -1,41 +1,57 @@
-"""Which nodes a selector picks, worked out once for each distinct label value instead of once for each node."""
+"""Which nodes a selector picks, worked out once for each distinct label value instead of once for each node.
+
+`at` names the slots that are asked about, all of them unless it is given.
+"""
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask
-from reprieve.cluster.nodes import NodeTable
+from reprieve.cluster.columns import Mask, Rows
+from reprieve.cluster.nodes import NodeTable, Topology
 from reprieve.objects.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from reprieve.objects.selectors import node_term_matches, usable
 
 
-def selector_mask(nodes: NodeTable, selector: NodeSelector) -> Mask:
+def selector_mask(nodes: NodeTable, selector: NodeSelector, at: Rows | None = None) -> Mask:
     """Slots that a node selector accepts: its terms are alternatives."""
-    mask = np.zeros(nodes.slots, dtype=np.bool_)
+    mask = np.zeros(_count(nodes, at), dtype=np.bool_)
     for term in selector.node_selector_terms:
-        mask |= term_mask(nodes, term)
+        mask |= term_mask(nodes, term, at)
     return mask
 
 
-def labels_mask(nodes: NodeTable, wanted: dict[str, str]) -> Mask:
+def labels_mask(nodes: NodeTable, wanted: dict[str, str], at: Rows | None = None) -> Mask:
     """Slots whose labels hold every pair."""
-    mask = np.ones(nodes.slots, dtype=np.bool_)
+    mask = np.ones(_count(nodes, at), dtype=np.bool_)
     for key, value in wanted.items():
         topology = nodes.topology(key)
         number = topology.number_of.get(value, -2)
-        mask &= topology.ids[: nodes.slots] == number
+        mask &= _ids(nodes, topology, at) == number
     return mask
 
 
-def term_mask(nodes: NodeTable, term: NodeSelectorTerm) -> Mask:
+def term_mask(nodes: NodeTable, term: NodeSelectorTerm, at: Rows | None = None) -> Mask:
     if not term.match_expressions and not term.match_fields:
-        return np.zeros(nodes.slots, dtype=np.bool_)
-    mask = np.ones(nodes.slots, dtype=np.bool_)
+        return np.zeros(_count(nodes, at), dtype=np.bool_)
+    mask = np.ones(_count(nodes, at), dtype=np.bool_)
     for requirement in term.match_expressions:
-        mask &= _requirement_mask(nodes, requirement)
+        mask &= _requirement_mask(nodes, requirement, at)
     if term.match_fields:
         fields = NodeSelectorTerm(match_fields=term.match_fields)
-        mask &= np.array([node_term_matches(fields, {}, name) for name in nodes.names], dtype=np.bool_)
+        names = names_at(nodes, at)
+        mask &= np.array([node_term_matches(fields, {}, name) for name in names], dtype=np.bool_)
     return mask
+
+
+def names_at(nodes: NodeTable, at: Rows | None) -> list[str]:
+    return nodes.names if at is None else [nodes.names[slot] for slot in at.tolist()]
+
+
+def _count(nodes: NodeTable, at: Rows | None) -> int:
+    return nodes.slots if at is None else len(at)
+
+
+def _ids(nodes: NodeTable, topology: Topology, at: Rows | None) -> Rows:
+    return topology.ids[: nodes.slots] if at is None else topology.ids[at]
 
 
 def restricted_names(selector: NodeSelector) -> set[str] | None:
@@ -49,11 +65,11 @@ def restricted_names(selector: NodeSelector) -> set[str] | None:
     return names if selector.node_selector_terms else None
 
 
-def _requirement_mask(nodes: NodeTable, requirement: NodeSelectorRequirement) -> Mask:
+def _requirement_mask(nodes: NodeTable, requirement: NodeSelectorRequirement, at: Rows | None) -> Mask:
     if not usable(requirement.key, requirement.operator, requirement.values):
-        return np.zeros(nodes.slots, dtype=np.bool_)
+        return np.zeros(_count(nodes, at), dtype=np.bool_)
     topology = nodes.topology(requirement.key)
-    ids = topology.ids[: nodes.slots]
+    ids = _ids(nodes, topology, at)
     match requirement.operator:
         case "Exists":
             return ids >= 0

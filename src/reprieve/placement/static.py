@@ -12,7 +12,7 @@ from reprieve.cluster.nodes import NodeTable
 from reprieve.objects.core import Taint, Toleration
 from reprieve.objects.selectors import tolerates
 from reprieve.placement.images import image_scores
-from reprieve.placement.selection import labels_mask, restricted_names, selector_mask, term_mask
+from reprieve.placement.selection import labels_mask, names_at, restricted_names, selector_mask, term_mask
 
 FINE, UNSCHEDULABLE_NODE, TAINTED, NOT_SELECTED, OUTSIDE = range(5)
 """Why a static filter refuses a node, in the order in which the filters are asked; `OUTSIDE` comes before them all."""
@@ -20,59 +20,106 @@ FINE, UNSCHEDULABLE_NODE, TAINTED, NOT_SELECTED, OUTSIDE = range(5)
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
+MANY = 64
+"""With more changed nodes than this, looking at all of them at once is quicker."""
+
+
 class StaticFit:
-    """One pod class over all nodes."""
+    """One pod class over all nodes, kept as nodes change."""
 
     def __init__(self, cluster: Cluster, cls: PodClass) -> None:
-        nodes, slots = cluster.nodes, cluster.nodes.slots
-        self.code = _codes(nodes, cls)
-        self.fine: Mask = self.code == FINE
-        self.taints: Ints = _soft_taints(nodes, cls)
-        self.preferred: Ints = _preference(nodes, cls)
-        self.images: Ints = image_scores(cluster, cls)
-        self.most_taints = int(self.taints.max(initial=0))
+        self._cls = cls
+        self.code: Rows = np.zeros(0, dtype=np.int32)
+        self.fine: Mask = np.zeros(0, dtype=np.bool_)
+        self.taints: Ints = np.zeros(0, dtype=np.int64)
+        self.preferred: Ints = np.zeros(0, dtype=np.int64)
+        self.images: Ints = np.zeros(0, dtype=np.int64)
+        self.most_taints = 0
         self.conflict = _names(cls) == set()
-        self.seen = (len(nodes.changes), nodes.image_version, slots)
+        self.rescored = 0
+        """Counts the times that one node's images changed what other nodes score."""
+        self._image_version = -1
+        self._read = 0
+        self._widen(cluster.nodes.slots)
+        self._look(cluster, None)
+
+    def refresh(self, cluster: Cluster) -> None:
+        """Catch up with nodes that came, went or changed."""
+        nodes = cluster.nodes
+        if self._read == len(nodes.changes) and self._image_version == nodes.images.version:
+            return
+        self._widen(nodes.slots)
+        changed = sorted(set(nodes.changes[self._read :]))
+        self._look(cluster, np.array(changed, dtype=np.int32) if len(changed) <= MANY else None)
+
+    def _look(self, cluster: Cluster, at: Rows | None) -> None:
+        nodes, cls = cluster.nodes, self._cls
+        here: Rows | slice = slice(None) if at is None else at
+        self.code[here] = _codes(nodes, cls, at)
+        self.fine[here] = self.code[here] == FINE
+        self.taints[here] = _soft_taints(nodes, cls, at)
+        self.preferred[here] = _preference(nodes, cls, at)
+        self.most_taints = int(self.taints.max(initial=0))
+        if self._image_version != nodes.images.version:
+            images = image_scores(cluster, cls)
+            elsewhere = np.delete(images, here), np.delete(self.images, here)
+            self.rescored += at is None or not np.array_equal(*elsewhere)
+            self.images = images
+        self._image_version = nodes.images.version
+        self._read = len(nodes.changes)
+
+    def _widen(self, slots: int) -> None:
+        more = slots - len(self.code)
+        if more:
+            for name in ("code", "fine", "taints", "preferred", "images"):
+                column = getattr(self, name)
+                setattr(self, name, np.concatenate([column, np.zeros(more, dtype=column.dtype)]))
 
 
 def static_fit(cluster: Cluster, cls: PodClass) -> StaticFit:
-    """The class's static filters and scores, from memory where no node has changed."""
-    nodes = cluster.nodes
+    """The class's static filters and scores, from memory where there are some."""
     key = ("static", cls.id)
     found: StaticFit | None = cluster.lasting.get(key)
-    if found is None or found.seen != (len(nodes.changes), nodes.image_version, nodes.slots):
+    if found is None:
         found = cluster.lasting[key] = StaticFit(cluster, cls)
+    else:
+        found.refresh(cluster)
     return found
 
 
-def selected_mask(nodes: NodeTable, cls: PodClass) -> Mask:
+def selected_mask(nodes: NodeTable, cls: PodClass, at: Rows | None = None) -> Mask:
     """Nodes that the pod's node selector and required node affinity accept."""
-    mask = labels_mask(nodes, cls.spec.node_selector)
+    mask = labels_mask(nodes, cls.spec.node_selector, at)
     affinity = cls.spec.affinity
     if affinity and affinity.node_affinity:
         required = affinity.node_affinity.required_during_scheduling_ignored_during_execution
         if required is not None:
-            mask &= selector_mask(nodes, required)
+            mask &= selector_mask(nodes, required, at)
     return mask
 
 
-def tolerated_mask(nodes: NodeTable, cls: PodClass) -> Mask:
+def tolerated_mask(nodes: NodeTable, cls: PodClass, at: Rows | None = None) -> Mask:
     """Nodes without a hard taint that the pod does not tolerate."""
     fine = [not _repelled(taints, cls.spec.tolerations) for _, taints in nodes.taint_sets]
-    return np.array(fine, dtype=np.bool_)[nodes.taint_set[: nodes.slots]]
+    return np.array(fine, dtype=np.bool_)[_taint_numbers(nodes, at)]
 
 
-def _codes(nodes: NodeTable, cls: PodClass) -> Rows:
+def _taint_numbers(nodes: NodeTable, at: Rows | None) -> Rows:
+    return nodes.taint_set[: nodes.slots] if at is None else nodes.taint_set[at]
+
+
+def _codes(nodes: NodeTable, cls: PodClass, at: Rows | None) -> Rows:
     tolerations = cls.spec.tolerations
     cordoned = [cordon and not tolerates(tolerations, CORDON) for cordon, _ in nodes.taint_sets]
-    code = np.full(nodes.slots, FINE, dtype=np.int32)
-    code[~selected_mask(nodes, cls)] = NOT_SELECTED
-    code[~tolerated_mask(nodes, cls)] = TAINTED
-    code[np.array(cordoned, dtype=np.bool_)[nodes.taint_set[: nodes.slots]]] = UNSCHEDULABLE_NODE
-    names = _names(cls)
-    if names is not None:
-        code[[name not in names for name in nodes.names]] = OUTSIDE
-    code[~nodes.known] = OUTSIDE
+    names = names_at(nodes, at)
+    code = np.full(len(names), FINE, dtype=np.int32)
+    code[~selected_mask(nodes, cls, at)] = NOT_SELECTED
+    code[~tolerated_mask(nodes, cls, at)] = TAINTED
+    code[np.array(cordoned, dtype=np.bool_)[_taint_numbers(nodes, at)]] = UNSCHEDULABLE_NODE
+    only = _names(cls)
+    if only is not None:
+        code[[name not in only for name in names]] = OUTSIDE
+    code[[not name for name in names]] = OUTSIDE  # an empty slot
     return code
 
 
@@ -88,20 +135,20 @@ def _repelled(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) ->
     return any(t.effect in ("NoSchedule", "NoExecute") and not tolerates(tolerations, t) for t in taints)
 
 
-def _soft_taints(nodes: NodeTable, cls: PodClass) -> Ints:
+def _soft_taints(nodes: NodeTable, cls: PodClass, at: Rows | None) -> Ints:
     """How many `PreferNoSchedule` taints of each node the pod does not tolerate."""
     soft = [each for each in cls.spec.tolerations if each.effect in ("", "PreferNoSchedule")]
     counts = [
         sum(t.effect == "PreferNoSchedule" and not tolerates(soft, t) for t in taints)
         for _, taints in nodes.taint_sets
     ]
-    return np.array(counts, dtype=np.int64)[nodes.taint_set[: nodes.slots]]
+    return np.array(counts, dtype=np.int64)[_taint_numbers(nodes, at)]
 
 
-def _preference(nodes: NodeTable, cls: PodClass) -> Ints:
+def _preference(nodes: NodeTable, cls: PodClass, at: Rows | None) -> Ints:
     """Sum of the weights of the preferred node affinity terms that each node matches."""
-    total = np.zeros(nodes.slots, dtype=np.int64)
+    total = np.zeros(nodes.slots if at is None else len(at), dtype=np.int64)
     for each in cls.preferred_nodes:
         if each.weight:
-            total[term_mask(nodes, each.preference)] += each.weight
+            total[term_mask(nodes, each.preference, at)] += each.weight
     return total

@@ -27,11 +27,7 @@ class Layout:
         """Catch up with pods that came, went or changed their importance."""
         cluster = view.cluster
         changed = sorted(set(cluster.moved[self._read :]))
-        if (
-            cluster.nodes.slots != self.rows.shape[1]
-            or len(changed) > MANY
-            or self.version != cluster.version
-        ):
+        if len(changed) > MANY or self.version != cluster.version:
             self.version = cluster.version
             self._build(view)
             return
@@ -39,6 +35,7 @@ class Layout:
         if deepest > self.rows.shape[0]:
             self._build(view)
             return
+        self._widen(cluster.nodes.slots)
         for slot in changed:
             self._set_column(view, slot)
         self._read = len(cluster.moved)
@@ -70,6 +67,17 @@ class Layout:
         """Nodes with pods that do not simply go one by one: of groups that go as a whole, or shielded for a while."""
         self.special[columns[view.whole[rows] | (cluster.pods.shielded_until[rows] > 0)]] = True
         self._read = len(cluster.moved)
+
+    def _widen(self, slots: int) -> None:
+        """Columns without pods for nodes that came."""
+        more = ((0, 0), (0, slots - self.rows.shape[1]))
+        if not more[1][1]:
+            return
+        self.rows = np.pad(self.rows, more, constant_values=EMPTY)
+        self.priority = np.pad(self.priority, more, constant_values=NEVER_BELOW)
+        self.demand = {index: np.pad(table, more) for index, table in self.demand.items()}
+        self.tied = np.pad(self.tied, more[1])
+        self.special = np.pad(self.special, more[1])
 
     def _set_column(self, view: View, slot: int) -> None:
         pods = view.cluster.pods
