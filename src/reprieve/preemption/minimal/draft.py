@@ -1,7 +1,8 @@
 """A first answer for large problems, quickly: leave alone what makes them hard.
 
-Units that live on several nodes stay, and every budget counts as used up. What remains falls apart into nodes, so the bounds of all
-nodes at once are mostly exact. The answer holds in the whole problem and costs no more there; the search starts from it.
+Units that live on several nodes stay, or some of them are chosen to leave first (`herds`), and every budget counts as used up. What
+remains falls apart into nodes, so the bounds of all nodes at once are mostly exact. The answer holds in the whole problem and costs no
+more there; the search starts from it.
 """
 
 from dataclasses import replace
@@ -10,8 +11,9 @@ import numpy as np
 
 from reprieve.preemption.minimal.branch import Found
 from reprieve.preemption.minimal.focus import Focus
+from reprieve.preemption.minimal.herds import freed_of, groups_to_go
 from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Flags, Problem
+from reprieve.preemption.minimal.model import Answer, Flags, Problem
 from reprieve.preemption.minimal.options import spanning
 from reprieve.preemption.minimal.stepwise import stepwise
 from reprieve.preemption.minimal.table import INFINITE
@@ -26,16 +28,27 @@ def easy(problem: Problem) -> bool:
 
 def draft(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
     """An answer below the limit, or none; no bound."""
-    simple, units = _simplified(problem), evictable & ~spanning(problem)
-    if simple.classes == 1:
-        found = Focus(simple, units, INFINITE, meter).solve()
-    else:
-        found = stepwise(simple, units, INFINITE, meter)
-    if found.answer is None:
+    simple, spans = _simplified(problem), evictable & spanning(problem)
+    local = evictable & ~spans
+    if simple.classes > 1:
+        return _priced(problem, stepwise(simple, local, INFINITE, meter).answer, limit)
+    best = _priced(problem, Focus(simple, local, INFINITE, meter).solve().answer, limit)
+    groups = groups_to_go(simple, spans, local) if spans.any() and not problem.absorbs else []
+    if not groups or meter.spent:
+        return best
+    rest = Focus(freed_of(simple, groups), local, INFINITE, meter).solve().answer
+    whole = None if rest is None else rest._replace(units=rest.units | set(groups))
+    herded = _priced(problem, whole, best.cost)
+    return best if herded.answer is None else herded
+
+
+def _priced(problem: Problem, answer: Answer | None, limit: int) -> Found:
+    """The answer at its true cost, if that is below the limit and the answer holds."""
+    if answer is None or answer.fault(problem):
         return Found(None, limit)
-    score = problem.score(found.answer.units)
+    score = problem.score(answer.units)
     cost = score.violations * problem.violation_price() + score.weight
-    return Found(found.answer, cost) if cost < limit else Found(None, limit)
+    return Found(answer, cost) if cost < limit else Found(None, limit)
 
 
 def _simplified(problem: Problem) -> Problem:
