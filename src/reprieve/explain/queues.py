@@ -6,6 +6,7 @@ from typing import Any
 
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
+from reprieve.explain.holders import usage
 from reprieve.objects.meta import Document
 
 SHOWN = 10
@@ -15,7 +16,7 @@ def explain_queue(
     target: Target,
     evidence: Evidence,
     config: Mapping[str, Any] | None,  # noqa: ARG001 - one signature for all explainers
-    now: datetime,  # noqa: ARG001
+    now: datetime,
 ) -> Explanation:
     queue = evidence.find(target.kind, target.key)
     if queue is None:
@@ -38,6 +39,8 @@ def explain_queue(
     for workload in waiting[:SHOWN]:
         reason = condition(workload, "QuotaReserved").get("message") or "not looked at yet"
         answer.waits_for.append(f"{key_of(workload)}: {reason}")
+    if target.kind == "ClusterQueue" and not evidence.partial:
+        answer.details += usage(target.name, evidence.objects, now)
     if len(waiting) > SHOWN:
         answer.details.append(f"{len(waiting) - SHOWN} more workloads wait behind these.")
     return answer

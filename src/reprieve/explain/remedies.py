@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.explain.evidence import key_of
+from reprieve.explain.holders import holders, queue_of
 from reprieve.objects.core import Node, Pod
 from reprieve.objects.decode import decode_all
 from reprieve.objects.errors import ReprieveError
@@ -16,6 +17,7 @@ from reprieve.whatif import plan
 HIGHEST = 1_000_000_000
 """The highest priority a user may give."""
 NAMED = 3
+CLASSES = ("priorityClassName", "priorityClassRef", "priorityClassSource")
 
 
 def remedies(
@@ -26,6 +28,8 @@ def remedies(
     kind, _, key = unit.partition("/")
     if kind == "Pod":
         found += _room(key, objects)
+    if kind == "Workload":
+        found += holders(queue_of(key, objects), objects)
     return found
 
 
@@ -39,12 +43,14 @@ def _priority(
         ).to_dict()
     except ReprieveError:
         return []
-    bound = (answer.get("cost") or {}).get("highestPriority")
-    if answer.get("outcome") != "preempts" or bound is None:
+    victims = answer.get("victims") or []
+    if answer.get("outcome") != "preempts" or not victims:
         return []
-    units = list(dict.fromkeys(victim["unit"] for victim in answer["victims"]))
+    bound = max(victim["priority"] for victim in victims)
+    units = list(dict.fromkeys(victim.get("unit") or victim["workload"] for victim in victims))
     some = ", ".join(units[:NAMED]) + (f" and {len(units) - NAMED} more" if len(units) > NAMED else "")
-    return [f"With a priority above {bound} it would find room: {some} would make way."]
+    room = "quota" if unit.startswith("Workload/") else "room"
+    return [f"With a priority above {bound} it would find {room}: {some} would make way."]
 
 
 def _raised(document: Document, unit: str) -> Document:
@@ -60,8 +66,9 @@ def _raised(document: Document, unit: str) -> Document:
     )
     if not own and not member:
         return document
-    kept = {name: value for name, value in spec.items() if name != "priorityClassName"}
-    return {**document, "spec": {**kept, "priority": HIGHEST, "preemptionPolicy": "PreemptLowerPriority"}}
+    kept = {name: value for name, value in spec.items() if name not in CLASSES}
+    policy = {} if kind == "Workload" else {"preemptionPolicy": "PreemptLowerPriority"}
+    return {**document, "spec": {**kept, "priority": HIGHEST, **policy}}
 
 
 def _room(key: str, objects: Iterable[Document]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from reprieve.explain.answer import Episode
 from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, named
 from reprieve.objects.meta import Document
+from reprieve.quota.sentences import DUE_TO
 from reprieve.scheduler.marks import CONDITION, REASON, preemptor_in
 
 PREEMPTED = "Preempted"
@@ -55,12 +56,13 @@ def evictions_of_workload(key: str, workload: Document | None, evidence: Evidenc
     if recorded or preempted.get("status") != "True":
         return recorded
     message = str(preempted.get("message", ""))
+    due_to = _in_full(str(preempted.get("reason", "")))
     return [
         Episode(
             by=_workload_with(_WORKLOAD.search(message), evidence),
             victim=key,
             time=str(preempted.get("lastTransitionTime", "")),
-            reason=f"{preempted.get('reason', '')}: {message}".strip(": "),
+            reason=due_to if due_to.startswith("due to") else f"{due_to}: {message}".strip(": "),
             source="condition",
         )
     ]
@@ -100,11 +102,16 @@ def _recorded_one(decision: Mapping[str, Any], victim: Mapping[str, Any]) -> Epi
         victim=victim.get("pod") or victim.get("workload") or "",
         time=str(decision.get("time", "")),
         node=victim.get("node", ""),
-        reason=victim.get("reason", ""),
+        reason=_in_full(victim.get("reason", "")),
         cost=dict(decision.get("cost") or {}),
         alternatives=[in_words(other) for other in decision.get("alternatives") or ()],
         source="record",
     )
+
+
+def _in_full(reason: str) -> str:
+    """A quota preemption's reason is one word in a record."""
+    return f"due to {DUE_TO[reason]}" if reason in DUE_TO else reason
 
 
 def _marked(pod: Document) -> Episode | None:

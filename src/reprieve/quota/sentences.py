@@ -22,12 +22,13 @@ GATED = "Workload requires preemption, but it's gated"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
 DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
-_DUE_TO = {
+DUE_TO = {
     IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
     IN_COHORT_RECLAMATION: "reclamation within the cohort",
     IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
     IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
 }
+"""What each reason of a quota preemption means, in Kueue's words."""
 _FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
 
 
@@ -49,7 +50,7 @@ def preempted(preemptor: Claim, queue: QueueNode, victim: Victim) -> str:
     uid = preemptor.uid or "UNKNOWN"
     job = preemptor.workload.metadata.labels.get(JOB_UID) or "UNKNOWN"
     return (
-        f"Preempted to accommodate a workload (UID: {uid}, JobUID: {job}) due to {_DUE_TO[victim.reason]}; "
+        f"Preempted to accommodate a workload (UID: {uid}, JobUID: {job}) due to {DUE_TO[victim.reason]}; "
         f"preemptor path: {queue.full_path}; preemptee path: {victim.queue.full_path}"
     )
 

@@ -61,9 +61,13 @@ async def run(client: Client, config: Configuration, services: Services) -> None
 
 
 def in_time(cluster: Cluster, for_: str, config: Configuration, now: int | None) -> Plan:
-    """A decision that ends within `preemption.timeBudget` by the clock, also on a machine that is slower than expected."""
+    """A decision that ends within `preemption.timeBudget` by the clock, also on a machine that is slower than expected.
+
+    For a pod the next best nodes are known anyway and go into the record; for a gang every other way is a search of its own.
+    """
     end = time.monotonic() + float(config.preemption.time_budget)
-    return decide(cluster, for_, config, now, expired=lambda: time.monotonic() > end)
+    alone = for_.startswith("Pod/")
+    return decide(cluster, for_, config, now, alternatives=alone, expired=lambda: time.monotonic() > end)
 
 
 class LiveScheduler:
