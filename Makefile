@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 RUNS   := $(VENV)/.runs
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup test lint types layers unit demo docs bench lock clean
+.PHONY: help setup test lint types layers unit demo real docs bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -44,6 +44,10 @@ unit: setup
 
 demo: $(RUNS) ## The tour: who would make way, and why
 	$(BIN)/reprieve demo
+
+real: setup ## Try everything on a real kube-apiserver, built from Debian's source (slow)
+	$(BIN)/python -m tools.real_cluster build
+	$(BIN)/python -m pytest tests/real
 
 docs: setup ## Write docs/cli.md anew from the commands
 	$(BIN)/python tools/cli_reference.py

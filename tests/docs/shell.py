@@ -20,6 +20,7 @@ ELSEWHERE = {
     r"make (demo|test|setup|lock|layers)\b": "fills a virtual environment, or runs these tests; targets are checked in test_pages",
     r"(\.venv/bin/)?python bench/": "minutes, and a quiet machine; that the files exist is checked in test_pages",
     r"docker build\b": "needs a container daemon",
+    r"make real\b|\.venv/bin/python -m tools\.real_cluster": "builds Kubernetes, or starts it; tests/real does where it can",
     r"source \.venv/bin/activate$": "the tests run inside it already",
     r".*reprieve completion (zsh|fish)\b": "needs that shell; tests/cli makes the scripts",
 }

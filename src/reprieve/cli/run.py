@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -111,14 +112,22 @@ def command(
             "give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
         )
 
+    connect = partial(Client.from_kubeconfig, kubeconfig, context_)
+    at_pace = partial(connect, qps=kube_api_qps, burst=kube_api_burst)
+
     async def main() -> None:
         async with (
-            Client.from_kubeconfig(kubeconfig, context_, qps=kube_api_qps, burst=kube_api_burst) as client,
-            Client.from_kubeconfig(kubeconfig, context_, attempts=LEASE_ATTEMPTS) as lease_client,
+            at_pace() as client,
+            connect(attempts=LEASE_ATTEMPTS) as lease_client,
+            # What the page may not read says nothing about whether the controllers are ready.
+            at_pace() as page_client,
         ):
+            add = guarded(access, dashboard)
             elect = config.scheduler.leader_election.enabled
-            page = guarded(access, dashboard)
-            await Process(client, config, names, host, port, elect, lease_client, page).run()
+            await Process(
+                client, config, names, host, port, elect, lease_client,
+                lambda app, _, records, config: add(app, page_client, records, config),
+            ).run()  # fmt: skip
 
     try:
         _run_until_told(main())
