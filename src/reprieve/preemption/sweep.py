@@ -1,7 +1,7 @@
 """The dry run of a pod on every node at once, where only room counts.
 
-Nodes that need a closer look (groups that go as a whole, budgets, shielded or equally important pods) are left to the dry run of one
-node; the best of both is the answer.
+Nodes that need a closer look (groups that go as a whole, pods under two budgets, shielded or equally important pods) are left to
+the dry run of one node; the best of both is the answer.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from reprieve.preemption.layout import Layout, layout_of
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.units import LazyUnits, single_units
 from reprieve.preemption.view import View
+from reprieve.preemption.violations import breaks_by_node
 
 
 class Sweep:
@@ -24,7 +25,9 @@ class Sweep:
         self._layout: Layout = layout_of(view)
         below = int(view.cluster.pods.priority[cycle.row])
         lower = self._layout.priority < below
-        self.closer: Mask = candidates & self._need_a_closer_look(lower)
+        self._breaks, unclear = breaks_by_node(view, self._layout.rows, lower)
+        """Who would break a budget, by turn and node: they are tried first."""
+        self.closer: Mask = candidates & (unclear | self._need_a_closer_look(lower))
         """Nodes that must be looked at one by one."""
         swept = candidates & ~self.closer & lower.any(axis=0)
         self._victims, possible = self._sweep(lower, swept)
@@ -36,11 +39,6 @@ class Sweep:
         closer = layout.special.copy()
         deep = lower.sum(axis=0) > INSERTION if view.faithful else np.ones(len(closer), dtype=np.bool_)
         closer |= layout.tied & deep
-        if view.cluster.budgets.all:
-            classes = view.cluster.classes.all
-            covered = np.array([*(bool(view.cluster.budgets.covering(c)) for c in classes), False])
-            cls = np.where(layout.rows >= 0, view.cluster.pods.cls[layout.rows], -1)
-            closer |= (covered[cls] & lower).any(axis=0)
         return closer
 
     def _sweep(self, lower: Mask, swept: Mask) -> tuple[Mask, Mask]:
@@ -60,16 +58,14 @@ class Sweep:
             demands.append(wanted)
             slacks.append(slack)
         victims = lower & possible
-        for turn in range(victims.shape[0]):
-            tried = victims[turn]
-            if not tried.any():
-                continue
-            stays = tried.copy()
-            for wanted, slack in zip(demands, slacks, strict=True):
-                stays &= wanted[turn] <= slack
-            for wanted, slack in zip(demands, slacks, strict=True):
-                slack -= np.where(stays, wanted[turn], 0)
-            victims[turn] = tried & ~stays
+        for group in (victims & self._breaks, victims & ~self._breaks) if self._breaks.any() else (victims,):
+            for turn in np.flatnonzero(group.any(axis=1)).tolist():
+                stays = group[turn].copy()
+                for wanted, slack in zip(demands, slacks, strict=True):
+                    stays &= wanted[turn] <= slack
+                for wanted, slack in zip(demands, slacks, strict=True):
+                    slack -= np.where(stays, wanted[turn], 0)
+                victims[turn] &= ~stays
         return victims, possible
 
     def best(self, most: int) -> list[Selection]:
@@ -80,7 +76,7 @@ class Sweep:
         return [self._selection(slot) for slot in self.slots[order[:most]].tolist()]
 
     def _keys(self) -> list[Ints]:
-        """Of `pods.choice_key` the columns after the first: in a sweep nobody breaks a budget."""
+        """`pods.choice_key` without the place of the node."""
         pods = self._view.cluster.pods
         column, turn = np.nonzero(self._victims[:, self.slots].T)  # victims by node, in order of importance
         rows = self._layout.rows[turn, self.slots[column]]
@@ -89,7 +85,9 @@ class Sweep:
         begins = np.cumsum(count) - count
         highest = np.maximum.reduceat(priority, begins)
         starts = np.where(priority == highest[column], pods.start[rows], 2**63 - 1)
+        breaks = self._breaks[turn, self.slots[column]].astype(np.int64)
         return [
+            np.add.reduceat(breaks, begins),
             priority[begins] if self._view.faithful else highest,
             np.add.reduceat(priority, begins) + count * 2**31,
             count,
@@ -99,6 +97,12 @@ class Sweep:
     def _selection(self, slot: int) -> Selection:
         column, victims = self._layout.rows[:, slot], self._victims[:, slot]
         below = self._layout.priority[:, slot] < self._view.cluster.pods.priority[self._cycle.row]
-        units = single_units(self._view, column[victims])
-        spared = LazyUnits(self._view, column[below & ~victims])
-        return Selection([Assignment(self._cycle.row, slot, self._cycle)], units, spared, {})
+        breaks = self._breaks[:, slot]
+        kept = below & ~victims
+        spared = np.concatenate([column[kept & breaks], column[kept & ~breaks]])
+        return Selection(
+            [Assignment(self._cycle.row, slot, self._cycle)],
+            single_units(self._view, column[victims]),
+            LazyUnits(self._view, spared),
+            dict.fromkeys(single_units(self._view, column[below & breaks]), 1),
+        )

@@ -5,6 +5,9 @@ Budgets are used up by all potential victims, most important first, whether or n
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from reprieve.cluster.columns import Mask, Rows
 from reprieve.preemption.units import Unit
 from reprieve.preemption.view import View
 
@@ -30,3 +33,40 @@ def _breaks(view: View, row: int, left: list[int]) -> bool:
         if left[number] < 0:
             return True
     return False
+
+
+NONE, SEVERAL = -1, -2
+
+
+def breaks_by_node(view: View, rows: Rows, lower: Mask) -> tuple[Mask, Mask]:
+    """The same for pods that go one by one, every node by itself: (who breaks a budget; nodes where this form cannot tell).
+
+    `rows` are pods by turn (most important first) and node, `lower` says which of them are potential victims. A pod under several budgets
+    is charged to one after the other, and a budget may have counted a pod already: such nodes need the other form.
+    """
+    cluster = view.cluster
+    broken, unclear = np.zeros_like(lower), np.zeros(lower.shape[1], dtype=np.bool_)
+    budgets = cluster.budgets.all
+    if not budgets:
+        return broken, unclear
+    covering = (cluster.budgets.covering(each) for each in cluster.classes.all)
+    budget_of = np.array([*(_only(numbers) for numbers in covering), NONE])
+    budget = np.where(lower, budget_of[np.where(rows >= 0, cluster.pods.cls[rows], -1)], NONE)
+    unclear |= (budget == SEVERAL).any(axis=0)
+    for each in budgets:
+        for name in each.status.disrupted_pods:
+            row = cluster.pods.row_of.get(f"{each.namespace}/{name}")
+            if row is not None and view.home[row] >= 0:
+                unclear[view.home[row]] = True
+    node, turn = np.nonzero((budget >= 0).T)
+    charged = node * len(budgets) + budget[turn, node]
+    order = np.argsort(charged, kind="stable")
+    charged, node, turn = charged[order], node[order], turn[order]
+    earlier = np.arange(len(charged)) - np.searchsorted(charged, charged)
+    allowed = np.array([each.status.disruptions_allowed for each in budgets])
+    broken[turn, node] = earlier >= allowed[charged % len(budgets)]
+    return broken, unclear
+
+
+def _only(numbers: tuple[int, ...]) -> int:
+    return numbers[0] if len(numbers) == 1 else (SEVERAL if numbers else NONE)

@@ -1,0 +1,67 @@
+"""The dry run over all nodes at once says what the dry run of each node says, budgets included."""
+
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reprieve.cluster import NOWHERE
+from reprieve.config import Configuration
+from reprieve.placement import UNSCHEDULABLE, Cycle, diagnose
+from reprieve.preemption.pods import choice_key, dry_run
+from reprieve.preemption.sweep import Sweep
+from reprieve.preemption.view import View
+from reprieve.whatif.pods import load
+from tests.strategies.cluster import Document, crowded_scene
+
+
+def _scene(random: Random) -> list[Document]:
+    """A crowd under more budgets than usual; some of its pods are under two, and one is counted as disrupted already."""
+    documents, _ = crowded_scene(random)
+    budgets = []
+    for number in range(random.randint(1, 4)):
+        status: Document = {"disruptionsAllowed": random.choice((-1, 0, 1, 2))}
+        if random.random() < 0.2:
+            status["disruptedPods"] = {f"crowd-{random.randint(0, 9):03}": "2026-03-01T00:00:00Z"}
+        selector = {"matchLabels": {"app": random.choice(("one", "two", "three"))}}
+        meta = {"name": f"more-{number}", "namespace": random.choice("ab")}
+        kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
+        budgets.append({**kind, "metadata": meta, "spec": {"selector": selector}, "status": status})
+    return [*documents, *budgets]
+
+
+@pytest.mark.parametrize("algorithm", ["kubernetes", "kep-5710"])
+def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
+    config = Configuration.load({"preemption": {"algorithm": algorithm}})
+    told = 0
+
+    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.integers(0, 2**48))
+    def agrees(seed: int) -> None:
+        nonlocal told
+        cluster = load(_scene(Random(seed)))
+        view = View(cluster, config, 0)
+        row = next(row for row in cluster.pods.row_of.values() if cluster.pods.node[row] == NOWHERE)
+        cycle = Cycle(cluster, row, view.faithful)
+        candidates = diagnose(cycle, view.scoring).code == UNSCHEDULABLE
+        if not cycle.plain or cycle.cls.ports:
+            return
+        sweep = Sweep(view, cycle, candidates)
+        found = sweep.best(len(candidates))
+        alone = {
+            slot: choice
+            for slot in cluster.nodes.order.tolist()
+            if candidates[slot] and not sweep.closer[slot]
+            if (choice := dry_run(view, cycle, slot)) is not None and choice.victims
+        }
+        expected = sorted(alone.values(), key=lambda choice: choice_key(view, choice))
+        assert [each.assigned[0].slot for each in found] == [each.assigned[0].slot for each in expected]
+        for one, other in zip(found, expected, strict=True):
+            assert one.victims == other.victims
+            assert list(one.reprieved) == other.reprieved
+            assert one.violations == other.violations
+        told += any(each.broken for each in found)
+
+    agrees()
+    assert told > 3, "too few scenes in which a budget is broken"
