@@ -48,8 +48,10 @@ def use(line: str, folder: Folder) -> None:
     else:
         port = _free_port()
         with _started(f"{line} --listen=127.0.0.1:{port}", folder.path, folder.environment) as process:
+            token = re.search(r"--token-file[ =](\S+)", line)
+            secret = (folder.path / token[1]).read_text().strip() if token else ""
             for path in ("/readyz", "/metrics", *(("/api/state", "/") if "--dashboard" in line else ())):
-                _until_answered(process, f"http://127.0.0.1:{port}{path}")
+                _until_answered(process, f"http://127.0.0.1:{port}{path}", secret)
 
 
 @contextmanager
@@ -87,11 +89,12 @@ def _until_printed(process: subprocess.Popen[str], word: str) -> str:
     raise AssertionError(f"it did not start:\n{seen}")
 
 
-def _until_answered(process: subprocess.Popen[str], address: str) -> None:
+def _until_answered(process: subprocess.Popen[str], address: str, secret: str = "") -> None:
     deadline = time.monotonic() + READY_SECONDS
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {secret}"})
     while True:
         try:
-            with urllib.request.urlopen(address, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=10) as answer:
                 assert answer.status == 200
                 return
         except (urllib.error.URLError, ConnectionError) as problem:

@@ -29,9 +29,11 @@ def names(page: Path) -> str:
 
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
-COMMANDS = [c for block in BLOCKS for c in block.commands]
 INLINE = {page: [Command(line) for line in inline(page) if not NAMED.match(line)] for page in PAGES}
-LINES = [c.line for c in [*COMMANDS, *(c for commands in INLINE.values() for c in commands)]]
+PAGE_OF = {c.line: block.page for block in BLOCKS for c in block.commands} | {
+    c.line: page for page, commands in INLINE.items() for c in commands
+}
+"""Every command line, and a page that has it."""
 OWN_UP = {
     page: next(
         (c.line for block in blocks(page) for c in block.commands if c.line.startswith("reprieve up")), ""
@@ -105,10 +107,10 @@ def test_commands_in_running_text_are_real(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "line", sorted({line for line in LINES if LASTING.match(line)} - set(OWN_UP.values()))
+    "line", sorted({line for line in PAGE_OF if LASTING.match(line)} - set(OWN_UP.values()))
 )
 def test_what_stays_starts_can_be_used_and_stops(line: str, tmp_path: Path, story: dict[str, str]) -> None:
-    use(line, Folder(tmp_path, ROOT / "README.md", story))
+    use(line, Folder(tmp_path, PAGE_OF[line], story))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names)
@@ -123,7 +125,7 @@ def test_every_block_says_what_it_is() -> None:
 
 def test_no_reason_outlives_the_command_that_it_excuses() -> None:
     for pattern in ELSEWHERE:
-        assert any(re.match(pattern, line) for line in LINES), pattern
+        assert any(re.match(pattern, line) for line in PAGE_OF), pattern
 
 
 @pytest.mark.parametrize("block", of("yaml"))

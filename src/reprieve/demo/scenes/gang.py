@@ -22,8 +22,8 @@ async def plan_it(tour: Tour, stage: Stage) -> None:
     kubeconfig = str(stage.server.kubeconfig)
     await tour.reprieve("plan", "-f", training, "--for", "PodGroup/default/train", "--kubeconfig", kubeconfig)
     tour.because(
-        "the ETL gang and one notebook are the least that makes room; the plan is what the scheduler would do now, and nothing "
-        "was created yet."
+        "give the ETL gang or the notebook back, and the training gang no longer fits; this is what the scheduler would do now, "
+        "and nothing was created yet."
     )
 
 
