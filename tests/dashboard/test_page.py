@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from reprieve.config import Configuration
-from reprieve.kube import POD_GROUPS, PODS, PRIORITY_CLASSES, Client
+from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
 from reprieve.local.cluster import controllers_of
 from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
@@ -87,20 +87,22 @@ async def _answers(url: str) -> None:
     raise AssertionError(f"{url} does not answer")
 
 
-def pod(name: str, cpu: str, group: str = "") -> dict[str, Any]:
+def pod(name: str, cpu: str, group: str = "", priority: str = "batch") -> dict[str, Any]:
     spec: dict[str, Any] = {
         "schedulerName": "reprieve",
-        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}],
+        "priorityClassName": priority,
+        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "6Gi"}}}],
     }
     if group:
-        spec |= {"schedulingGroup": {"podGroupName": group}, "priorityClassName": "training"}
+        spec |= {"schedulingGroup": {"podGroupName": group}}
     return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
 async def fill(client: Client) -> None:
-    await client.create(PRIORITY_CLASSES, {"metadata": {"name": "training"}, "value": 1000})
+    for name, value in (("spare", 0), ("batch", 10), ("training", 1000)):
+        await client.create(PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
     for i in range(NODES * 2):
-        await client.create(PODS, pod(f"low-{i}", "4"))
+        await client.create(PODS, pod(f"low-{i}", "4", priority=("spare", "batch")[i % 2]))
 
 
 async def submit_gang(client: Client) -> None:
@@ -108,7 +110,7 @@ async def submit_gang(client: Client) -> None:
     spec = {"schedulingPolicy": {"gang": {"minCount": NODES}}, "priorityClassName": "training"}
     await client.create(POD_GROUPS, {"metadata": {"name": "train", "namespace": "default"}, "spec": spec})
     for i in range(NODES):
-        await client.create(PODS, pod(f"train-{i}", "5", "train"))
+        await client.create(PODS, pod(f"train-{i}", "5", "train", "training"))
 
 
 async def test_every_view_follows_a_preemption_storm(live: Live):
@@ -122,10 +124,13 @@ async def test_every_view_follows_a_preemption_storm(live: Live):
     await expect(page.locator("dl.facts dd").nth(1)).to_have_text(str(NODES * 2), timeout=20_000)
     await page.locator("a.card").first.click()
     await expect(page.get_by_role("region", name="Node h100-0")).to_contain_text("default/low-")
-    await live.picture("map")
 
-    await live.go("queue")
+    await live.go("map")
     await submit_gang(live.client)
+    await expect(page.locator("a.card").first).to_contain_text("1 nomination", timeout=20_000)
+    await expect(page.locator("a.card").first).to_contain_text("2 leaving", timeout=20_000)
+    await live.picture("map")
+    await live.go("queue")
     await expect(page.locator("tbody tr").first).to_contain_text("PodGroup/default/train", timeout=20_000)
     await live.picture("queue")
 
@@ -138,6 +143,7 @@ async def test_every_view_follows_a_preemption_storm(live: Live):
     await expect(detail).to_contain_text("default/train-0")
     for part in ("Cost", f"{NODES * 2} victims made way", "Where it goes"):
         await expect(detail).to_contain_text(part)
+    await expect(page.locator("figcaption")).to_contain_text(f"{NODES * 2} pods had to go", timeout=20_000)
     await live.picture("preemptions")
 
     await live.go("groups")
@@ -178,16 +184,25 @@ async def test_it_works_on_a_phone_in_the_dark_and_with_the_keyboard(live: Live)
     for view in ("map", "queue", "groups", "preemptions", "quota", "fleet", "whatif"):
         await live.go(view)
         await expect(page.locator("nav a[aria-current=page]")).to_be_visible()
+    await fill(live.client)
     await live.go("map")
+    await expect(page.locator("a.card").first).to_contain_text("2 pods", timeout=20_000)
+    await live.picture("phone")
     await page.locator("a.card").first.focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("region", name="Node h100-0")).to_be_visible()
     await expect(page.get_by_role("heading", name="h100-0")).to_be_focused()
-    await live.picture("phone")
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("region", name="Node h100-0")).to_have_count(0)
     await expect(page.locator("a.card").first).to_be_focused()
     assert live.complaints == []
+
+
+def workload(name: str, cpu: str) -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    spec = {"queueName": "main", "podSets": [{"name": "main", "count": 1, "template": template}]}
+    return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
 async def test_a_manager_shows_its_workers_and_its_quota():
@@ -196,12 +211,18 @@ async def test_a_manager_shows_its_workers_and_its_quota():
         browser = await _launch(playwright)
         page = await browser.new_page(viewport={"width": 1300, "height": 900})
         await _answers(f"{fleet.page}/healthz")
-        live = Live(None, fleet.page, page, [])  # type: ignore[arg-type]
-        await live.go("fleet")
-        await expect(page.get_by_text("connected", exact=True)).to_have_count(2, timeout=20_000)
+        async with Client.from_kubeconfig(fleet.manager.kubeconfig) as client:
+            live = Live(client, fleet.page, page, [])
+            await live.go("fleet")
+            await expect(page.get_by_text("connected", exact=True)).to_have_count(2, timeout=20_000)
+            await client.create(KUEUE_WORKLOADS, workload("report", "3"))
+        await expect(page.locator("tbody tr", has_text="default/report")).to_contain_text(
+            "worker", timeout=20_000
+        )
         await live.picture("fleet")
         await live.go("quota")
         await expect(page.locator("section.queue h2")).to_have_text("main")
+        await expect(page.locator("section.queue")).to_contain_text("3 of 8 used", timeout=20_000)
         await live.picture("quota")
         await browser.close()
 

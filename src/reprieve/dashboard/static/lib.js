@@ -42,8 +42,11 @@ export const clock = (iso) => (iso ? new Date(iso).toLocaleTimeString([], { hour
 export const percent = (x) => `${Math.round(100 * x)} %`;
 export const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
-// Eight steps from the least to the most important; with fewer priorities they spread over the scale.
-export const bandClass = (index, count) => `band-${count <= 1 ? 3 : Math.round((7 * Math.max(0, index)) / (count - 1))}`;
+// Eight steps from the least to the most important; few priorities stay on the calm side of the scale.
+export function bandClass(index, count) {
+  const top = Math.min(7, 2 * count);
+  return `band-${count <= 1 ? 3 : Math.round((top * Math.max(0, index)) / (count - 1))}`;
+}
 
 // The same group has the same colour everywhere; two groups may share one, so names are always there too.
 export function groupClass(group) {
