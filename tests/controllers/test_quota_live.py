@@ -2,8 +2,11 @@
 
 import asyncio
 
+from msgspec import convert
+
 from reprieve.config import Configuration
 from reprieve.controllers import quota
+from reprieve.controllers.quota.groups import reconcile_group
 from reprieve.controllers.quota.jobs import reconcile_job
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import (
@@ -16,6 +19,8 @@ from reprieve.kube import (
     PODS,
     WORKLOAD_PRIORITY_CLASSES,
 )
+from reprieve.objects.core import Pod
+from reprieve.objects.scheduling import PodGroup
 from tests.controllers.clusters import (
     GATES,
     NAMESPACE,
@@ -27,7 +32,7 @@ from tests.controllers.clusters import (
     job,
     workload,
 )
-from tests.kube.apiserver import Script, ok
+from tests.kube.apiserver import Script, ok, status
 
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
@@ -325,3 +330,24 @@ async def test_a_job_that_cannot_be_suspended_is_said(caplog):
     client = Script(ok({"metadata": document["metadata"], "spec": {}})).client()
     await reconcile_job(client, document, None, None, {}, Priorities())
     assert "runs without quota: this API server does not keep spec.suspend" in caplog.text
+
+
+async def test_the_workload_of_a_group_is_owned_by_the_group_as_it_is_served():
+    """The garbage collector looks owners up by their apiVersion; a wrong one takes the workload away."""
+
+    def answer(request):
+        match request.path:
+            case "/apis/scheduling.reprieve.dev":
+                return ok({"versions": [{"version": "v1beta1"}]})
+            case "/apis/scheduling.reprieve.dev/v1beta1":
+                return ok({"resources": [{"name": "podgroups"}]})
+        return ok(request.json()) if request.method == "POST" else status(404, "NotFound")
+
+    script = Script(answer)
+    labels = {"kueue.x-k8s.io/queue-name": "main"}
+    metadata = {"name": "g", "namespace": NAMESPACE, "uid": "u", "labels": labels}
+    group = convert({"metadata": metadata, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}, PodGroup)
+    pod = convert({"metadata": {"name": "g-0", "namespace": NAMESPACE}, "spec": {"containers": []}}, Pod)
+    await reconcile_group(script.client(), group, [pod], None, False, {}, Priorities())
+    [owner] = script.asked[-1].json()["metadata"]["ownerReferences"]
+    assert owner["apiVersion"] == "scheduling.reprieve.dev/v1beta1"

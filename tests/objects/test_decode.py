@@ -279,3 +279,17 @@ def test_every_kind_has_a_rule_of_the_door() -> None:
     from reprieve.objects.admission import _RULES
 
     assert set(_RULES) == set(TABLE)
+
+
+def test_a_pod_group_of_the_stand_in_group_is_a_pod_group():
+    document = group(schedulingPolicy={"gang": {"minCount": 2}}) | {
+        "apiVersion": "scheduling.reprieve.dev/v1beta1"
+    }
+    view = decode(document)
+    assert isinstance(view, scheduling.PodGroup)
+    assert view.min_count == 2
+
+
+def test_budgets_of_old_servers_are_read():
+    document = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
+    assert decode(document | {"spec": {"minAvailable": 1}}).spec.min_available == 1

@@ -4,9 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tools.real_cluster import audit
 from tools.real_cluster.control_plane import ControlPlane
 
+from reprieve.cli import main as reprieve
 from reprieve.kube import POD_GROUPS, PODS, Resource
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
@@ -180,3 +182,24 @@ async def test_it_goes_on_when_the_api_server_was_away_and_history_is_gone(
             assert run.stop() == 0
         assert "does not answer" in run.log()
         assert [line for line in run.complaints() if " E " in line or "Traceback" in line] == []
+
+
+async def test_questions_about_a_real_cluster_are_answered(plane: ControlPlane, account: Path) -> None:
+    """Plan, explain and admit with the administrator's kubeconfig: only read, whatever versions are served."""
+
+    def ask(*arguments: str) -> str:
+        given = ["--kubeconfig", str(plane.kubeconfig("admin"))]
+        result = CliRunner().invoke(reprieve, [*arguments, *given], catch_exceptions=False)
+        return result.output
+
+    async with place(plane, "asked") as here:
+        await here.create(POD_GROUPS, here.group("train", 2, "high"))
+        await here.create(PODS, *(here.pod(f"train-{i}", 4, "high", group="train") for i in range(2)))
+        before = len(plane.audit_log.read_bytes())
+        planned = await asyncio.to_thread(ask, "plan", "--for", "PodGroup/asked/train")
+        assert "PodGroup/asked/train fits" in planned
+        explained = await asyncio.to_thread(ask, "explain", "podgroup/asked/train")
+        assert "PodGroup asked/train waits with 2 of 2 pods" in explained
+        assert "there is no quota" in await asyncio.to_thread(ask, "admit")
+        verbs = {entry["verb"] for entry in audit.entries(plane.audit_log, "admin", before)}
+        assert verbs <= {"get", "list", "watch", "create"}, "create: may the asker see these decisions?"

@@ -21,3 +21,11 @@ def test_no_namespace_is_the_default_one():
     assert overlay([document("Pod", "a", namespace="default")], [document("Pod", "a")]) == [
         document("Pod", "a")
     ]
+
+
+def test_a_pod_group_is_the_same_in_the_group_that_stands_in_for_its_own():
+    """Where the API server has no pod groups, those of the cluster come from `scheduling.reprieve.dev`."""
+    live, asked = (
+        document("PodGroup", "g", group) for group in ("scheduling.reprieve.dev", "scheduling.k8s.io")
+    )
+    assert overlay([live], [asked]) == [asked]
