@@ -46,6 +46,7 @@ async def serving(
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, timedelta(minutes=5)),
         contact=contact or Contact(lambda: datetime.now(UTC)),
+        login=bool(access and access.token),
     ).add_routes(app)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()

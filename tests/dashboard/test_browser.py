@@ -228,3 +228,5 @@ async def test_the_login_form_lets_in_who_has_the_token(browser: Browser, monkey
         await page.get_by_label("Token of this controller").fill("correct-horse-battery")
         await page.get_by_role("button", name="Log in").click()
         await expect(page.locator("a.card")).to_have_count(3)
+        await page.get_by_role("button", name="Log out").click()
+        await expect(page.get_by_label("Token of this controller")).to_be_visible()

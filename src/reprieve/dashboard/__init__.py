@@ -42,12 +42,14 @@ def guarded(
     def add(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
         protect(app, access)
         if page:
-            _serve(app, client, decisions, config)
+            _serve(app, client, decisions, config, login=bool(access.token))
 
     return add
 
 
-def _serve(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
+def _serve(
+    app: web.Application, client: Client, decisions: Decisions, config: Configuration, *, login: bool
+) -> None:
     inventory = Inventory()
     contact = Contact(lambda: datetime.now(UTC))
     rules = Rules.of(config)
@@ -64,5 +66,6 @@ def _serve(app: web.Application, client: Client, decisions: Decisions, config: C
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, turn),
         contact=contact,
+        login=login,
     ).add_routes(app)
     app.cleanup_ctx.append(follow)

@@ -53,7 +53,10 @@ Section = Callable[[Inventory, datetime], View]
 
 
 class Dashboard:
-    """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if form."""
+    """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if form.
+
+    `login`: viewers had to log in, so they can log out.
+    """
 
     def __init__(
         self,
@@ -63,6 +66,7 @@ class Dashboard:
         quota: Section,
         fleet: Section,
         contact: Contact | None = None,
+        login: bool = False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._inventory = inventory
@@ -71,6 +75,7 @@ class Dashboard:
         self._quota = quota
         self._fleet = fleet
         self._contact = contact or Contact(now)
+        self._login = login
         self._now = now
         self._views = ClusterViews(inventory)
         self._history = History()
@@ -128,6 +133,7 @@ class Dashboard:
             "quota": self._quota_view[1],
             "fleet": self._fleet(self._inventory, now),
             "contact": self._contact.to_dict(),
+            "login": self._login,
         }
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:

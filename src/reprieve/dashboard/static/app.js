@@ -58,7 +58,8 @@ function Trouble({ state, contact }) {
 
 function Foot({ state }) {
   const now = useSeconds();
-  return html`<footer>last change ${age(state.time, now)} ago · revision ${state.revision}</footer>`;
+  return html`<footer>last change ${age(state.time, now)} ago · revision ${state.revision}
+    ${state.login && html`<form method="post" action="logout"><button>Log out</button></form>`}</footer>`;
 }
 
 function App() {

@@ -46,7 +46,7 @@ function useDecisions(revision, outcome, unit, limit) {
 
 export function PreemptionsView({ state, params }) {
   const { id: picked, for: unit } = params;
-  const [range, setRange] = useState({ span: 3600, zoom: null });
+  const [range, setRange] = useState({ span: 900, zoom: null });
   const [chosen, setOutcome] = useState("preempts");
   const outcome = unit ? "" : chosen;
   const [limit, setLimit] = useState(STEP);
