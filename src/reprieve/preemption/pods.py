@@ -5,12 +5,15 @@ import numpy as np
 from reprieve.cluster.columns import Mask
 from reprieve.placement import UNSCHEDULABLE, Assignment, Cycle, Diagnosis
 from reprieve.preemption.importance import by_importance
-from reprieve.preemption.reprieve import reprieve
+from reprieve.preemption.reprieve import RoomBench, only_room_counts, reprieve
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.sweep import Sweep
 from reprieve.preemption.units import Unit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
+
+Groups = dict[int, Unit | None]
+"""Units of groups that go as a whole, by number; None for one that is shielded for now."""
 
 MOST_SHOWN = 4
 """How many nodes of a sweep are returned: the best one and a few others to compare it with."""
@@ -25,27 +28,33 @@ def choices_for_pod(view: View, cycle: Cycle, diagnosis: Diagnosis) -> list[Sele
         sweep = Sweep(view, cycle, candidates)
         found = sweep.best(MOST_SHOWN)
         candidates = sweep.closer
+    groups: Groups = {}
     for slot in order[candidates[order]].tolist():
-        choice = dry_run(view, cycle, slot)
+        choice = dry_run(view, cycle, slot, groups)
         if choice is not None and choice.victims:
             found.append(choice)
     return found
 
 
-def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
-    """Take every lower unit off one node, then put back who can stay. None when even that does not help."""
+def dry_run(view: View, cycle: Cycle, slot: int, groups: Groups | None = None) -> Selection | None:
+    """Take every lower unit off one node, then put back who can stay. None when even that does not help.
+
+    `groups` remembers units of whole groups from one node to the next.
+    """
     cluster = view.cluster
-    units = units_on(view, slot, int(cluster.pods.priority[cycle.row]))
+    units = units_on(view, slot, int(cluster.pods.priority[cycle.row]), {} if groups is None else groups)
     if not units:
         return None
-    twin = cycle.forked()
+    here = [Assignment(cycle.row, slot, cycle)]
     home = {row: int(cluster.pods.node[row]) for unit in units for row in unit.rows}
     mark = cluster.checkpoint()
     try:
-        bench = NodeBench(twin, home, slot)
+        bench = (
+            RoomBench(view, here, home) if only_room_counts(here) else NodeBench(cycle.forked(), home, slot)
+        )
         for unit in units:
             bench.take(unit)
-        if not twin.allows(slot):
+        if not bench.stands:
             return None
         ordered = by_importance(view, units)
         broken = count_violations(view, ordered)
@@ -55,10 +64,10 @@ def dry_run(view: View, cycle: Cycle, slot: int) -> Selection | None:
     finally:
         cluster.rollback(mark)
     victims = by_importance(view, verdict.victims) if violating and others else verdict.victims
-    return Selection([Assignment(cycle.row, slot, cycle)], victims, verdict.reprieved, broken)
+    return Selection(here, victims, verdict.reprieved, broken)
 
 
-def units_on(view: View, slot: int, below: int) -> list[Unit]:
+def units_on(view: View, slot: int, below: int, groups: Groups) -> list[Unit]:
     """Units with a pod on the node and a priority below the given one, in the order of the node's pods."""
     cluster = view.cluster
     units: list[Unit] = []
@@ -72,9 +81,12 @@ def units_on(view: View, slot: int, below: int) -> list[Unit]:
                 units.append(single_unit(view, row))
         elif group not in seen:
             seen.add(group)
-            members = placed_members(view, group)
-            if not view.shielded[members].any():
-                units.append(whole_unit(view, group, members))
+            if group not in groups:
+                members = placed_members(view, group)
+                groups[group] = None if view.shielded[members].any() else whole_unit(view, group, members)
+            unit = groups[group]
+            if unit is not None:
+                units.append(unit)
     return units
 
 
@@ -86,12 +98,16 @@ class NodeBench:
         self._home = home
         self._slot = slot
 
+    @property
+    def stands(self) -> bool:
+        return self._cycle.allows(self._slot)
+
     def stays(self, unit: Unit) -> bool:
         for row in unit.rows:
             if self._home[row] == self._slot:
                 self._cycle.cluster.attach(row, self._slot)
             self._cycle.change(row, self._home[row], 1)
-        if self._cycle.allows(self._slot):
+        if self.stands:
             return True
         self.take(unit)
         return False

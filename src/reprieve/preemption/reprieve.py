@@ -74,7 +74,19 @@ class RoomBench:
                     slack[index] = int(nodes.allocatable[index, each.slot] - nodes.used[index, each.slot])
                 slack[index] -= number
 
-    def stays(self, unit: Unit) -> bool:
+    @property
+    def stands(self) -> bool:
+        """Whether there is room for the preemptor at all."""
+        return all(left >= 0 for slack in self._slack.values() for left in slack.values())
+
+    def take(self, unit: Unit) -> None:
+        """Suppose a unit gone that the cluster still counts."""
+        for slot, here in self._wanted(unit).items():
+            for index, number in here.items():
+                self._slack[slot][index] += number
+
+    def _wanted(self, unit: Unit) -> dict[int, dict[int, int]]:
+        """What the unit asks for, by node and resource, where that matters to the preemptor."""
         wanted: dict[int, dict[int, int]] = {}
         for row in unit.rows:
             slot = self._home[row]
@@ -85,6 +97,10 @@ class RoomBench:
             for index, number in self._cluster.class_of(row).asks:
                 if index in slack:
                     here[index] = here.get(index, 0) + number
+        return wanted
+
+    def stays(self, unit: Unit) -> bool:
+        wanted = self._wanted(unit)
         if any(number > self._slack[slot][i] for slot, here in wanted.items() for i, number in here.items()):
             return False
         for slot, here in wanted.items():
