@@ -162,6 +162,7 @@ MALFORMED = {
     "run --log-level loud": "'loud' is not one of",
     "run --kube-api-qps many": "'many' is not a valid float",
     "manifests deploy --controllers clairvoyant": "'clairvoyant'; known are scheduler, quota, fleet",
+    "manifests deploy --namespace My_Namespace": "'My_Namespace': must be a DNS label: lower case letters, digits and '-'",
     "manifests deploy --replicas 0": "0 is not in the range",
     "manifests crds --all": "No such option '--all'",
     "manifests everything": "No such command 'everything'",

@@ -53,10 +53,13 @@ def deploy(controllers: str, image: str | None, **options: Any) -> None:
     """Deployment, rights, Service, PodDisruptionBudget and NetworkPolicy."""
     from reprieve.manifests import Installation, deployment
     from reprieve.manifests.rights import RULES
+    from reprieve.objects.labels import dns_label
 
     names = tuple(name.strip() for name in controllers.split(",") if name.strip())
     if unknown := [name for name in names if name not in RULES] or (["none"] if not names else []):
         raise click.BadParameter(f"{unknown[0]!r}; known are {', '.join(RULES)}", param_hint="--controllers")
+    if problem := dns_label(options["namespace"]):
+        raise click.BadParameter(f"{options['namespace']!r}: {problem}", param_hint="--namespace")
     if image:
         options["image"] = image
     _print(deployment(Installation(controllers=names, **options)))

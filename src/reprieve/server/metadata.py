@@ -12,14 +12,13 @@ import msgspec
 
 from reprieve.objects import labels as syntax
 from reprieve.server.errors import ApiError, Cause, bad_request, forbidden_field, invalid_value, required
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import RBAC, Document, ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _MAX_GENERATED_BASE = 58
 _MAX_ANNOTATIONS = 256 * 1024
 _LONGEST_NAME = 512
 _DNS_LABEL_NAMES = {"namespaces", "services"}
-_RBAC = "rbac.authorization.k8s.io"
 
 
 class _Owner(msgspec.Struct):
@@ -130,7 +129,7 @@ def _problem(check: Callable[[str], str | None], text: str) -> str | None:
 
 
 def _name_check(resource: ResourceInfo) -> Callable[[str], str | None]:
-    if resource.group == _RBAC:
+    if resource.group == RBAC:
         return _path_segment
     return syntax.dns_label if resource.storage_key in _DNS_LABEL_NAMES else syntax.dns_subdomain
 

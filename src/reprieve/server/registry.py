@@ -14,6 +14,8 @@ from reprieve.server.errors import Cause
 
 Document = dict[str, Any]
 
+RBAC = "rbac.authorization.k8s.io"
+"""The group of roles and bindings, which other rules hold for than for everything else."""
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 

@@ -2,7 +2,7 @@
 and `kubectl get all` work as people expect."""
 
 from reprieve.server.kueue_versions import to_v1beta1
-from reprieve.server.registry import ResourceInfo, ScalePaths
+from reprieve.server.registry import RBAC, ResourceInfo, ScalePaths
 
 STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
@@ -163,9 +163,7 @@ def _access() -> list[ResourceInfo]:
         )
 
     def rbac(kind: str, plural: str, namespaced: bool) -> ResourceInfo:
-        return ResourceInfo(
-            group="rbac.authorization.k8s.io", version="v1", kind=kind, plural=plural, namespaced=namespaced
-        )
+        return ResourceInfo(group=RBAC, version="v1", kind=kind, plural=plural, namespaced=namespaced)
 
     return [
         review("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),

@@ -1,9 +1,7 @@
 """Network policies and role bindings."""
 
 from reprieve.server.defaults.shape import items, peek, section
-from reprieve.server.registry import Document
-
-RBAC = "rbac.authorization.k8s.io"
+from reprieve.server.registry import RBAC, Document
 
 
 def default_network_policy(document: Document, timestamp: str) -> None:

@@ -17,12 +17,12 @@ import msgspec
 
 from reprieve.server.errors import ApiError, forbidden, unauthorized
 from reprieve.server.http.paths import READING, Target
+from reprieve.server.registry import RBAC
 from reprieve.server.security.kubeconfig import write_private
 
 MASTERS = "system:masters"
 READERS = "reprieve:readers"
 _SECRETS = ("", "secrets")
-_RIGHTS = "rbac.authorization.k8s.io"
 _REVIEWS = {"selfsubjectaccessreviews", "selfsubjectreviews"}
 
 
@@ -34,7 +34,7 @@ class Identity(msgspec.Struct, frozen=True):
         """`*` stands for all of them, in a question about rights."""
         if MASTERS in self.groups:
             return True
-        hidden = group == _RIGHTS or (group, resource) == _SECRETS or "*" in (group, resource)
+        hidden = group == RBAC or (group, resource) == _SECRETS or "*" in (group, resource)
         return READERS in self.groups and verb in READING and not hidden
 
     def authorize(self, target: Target) -> None:

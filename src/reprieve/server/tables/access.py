@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,
     CREATED_AT,
@@ -11,8 +12,6 @@ from reprieve.server.tables.column import (
     at,
     selector_text,
 )
-
-RBAC = "rbac.authorization.k8s.io"
 
 
 def role(doc: Document, _: datetime) -> str:

@@ -1,9 +1,8 @@
 """Roles and their bindings: what kube-apiserver refuses. They are kept, not enforced."""
 
-from reprieve.server.defaults.policies import RBAC
 from reprieve.server.defaults.shape import items, peek
 from reprieve.server.errors import Cause, invalid_value, not_supported, required
-from reprieve.server.registry import Document
+from reprieve.server.registry import RBAC, Document
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 
