@@ -1,11 +1,12 @@
 """The live scheduler on the embedded server (a process of its own), 1,000 nodes: is the API the limit?
 
-    python bench/scheduler.py [--pods 2000] [--nodes 1000]
+    python bench/scheduler.py [--pods 2000] [--nodes 1000] [--repeat 3]
 
 1. Plain pods: pods bound a second, from the moment the scheduler starts on a full queue to the last binding and event.
 2. One gang of 100 evicts 1,000 pods: from submitting it to its last binding.
 Each is followed by the same API calls, made by the same client, with no scheduler at all; the ratio says what deciding costs
-(aim: under 1.5). Server and client share this machine's cores: on a busy machine compare the CPU seconds of this process.
+(aim: under 1.5). Server and client share this machine's cores: on a busy machine compare the CPU seconds of this process. Each
+number is the best of several runs, ours and the bare calls by turns.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -217,6 +218,16 @@ async def preempt_by_hand(actions: LiveActions, refs: list[Ref], lows: list[tupl
         actions.emit(status.preempted(Evicted(ref, node), Ref("PodGroup", "ns", "gang")))
 
 
+def best_of(times: int, run: Callable[[], Coroutine[Any, Any, tuple[Took, Took]]]) -> tuple[Took, Took]:
+    """The least wall time and the least CPU time, ours and those of the bare calls."""
+    pairs = [uvloop.run(run()) for _ in range(times)]
+    return least([ours for ours, _ in pairs]), least([bare for _, bare in pairs])
+
+
+def least(runs: list[Took]) -> Took:
+    return Took(min(each.wall for each in runs), min(each.cpu for each in runs))
+
+
 def report(what: str, ours: Took, bare: Took) -> None:
     print(f"{what}: {ours.wall:.2f} s ({ours.cpu:.2f} s CPU of the scheduler)")
     print(
@@ -231,11 +242,12 @@ def main() -> None:
     )
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=2000)
+    parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
-    ours, bare = uvloop.run(plain(options.nodes, options.pods))
+    ours, bare = best_of(options.repeat, lambda: plain(options.nodes, options.pods))
     rate = options.pods / ours.wall
     report(f"{options.pods} plain pods on {options.nodes} nodes, {rate:.0f} bound a second", ours, bare)
-    ours, bare = uvloop.run(gang(options.nodes))
+    ours, bare = best_of(options.repeat, lambda: gang(options.nodes))
     report(f"one gang of {GANG} evicts {GANG * PER_NODE} pods, submit to last binding", ours, bare)
 
 
