@@ -1,5 +1,6 @@
 """What `minimal-cost` does that the other algorithms do not, one cluster at a time."""
 
+import importlib
 from typing import Any
 
 import pytest
@@ -348,6 +349,25 @@ def test_the_cost_of_a_plan_can_be_added_up_from_its_json() -> None:
     assert share["lostWork"] == pytest.approx(share["share"] * 12 / (24 * 365), rel=1e-4)  # half a day
 
 
+def test_a_victim_that_can_stay_after_all_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that is cut short may name too many; whoever is not in the way of the places it chose stays."""
+    module = importlib.import_module("reprieve.preemption.minimal.improve")
+    honest = module.search
+
+    def wasteful(problem: Any, *rest: Any) -> Any:
+        found = honest(problem, *rest)
+        return found._replace(answer=found.answer._replace(units=frozenset(range(problem.units))))
+
+    monkeypatch.setattr(module, "search", wasteful)
+    objects = [
+        *(node(name, 4) for name in ("a", "b")),
+        *(pod(f"a{i}", "a", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
+        pod("b0", "b", 4),
+        *gang(1, 1, cpu=4),
+    ]
+    assert victims(plan(objects)) == ["b0"]
+
+
 # --- again and again ----------------------------------------------------------------------------------------------------------
 
 
@@ -391,18 +411,35 @@ def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -
     assert sorted(answer.placements.values())[0] == "a"
 
 
+def with_promises(objects: list[Manifest]) -> Any:
+    """The plan where nominations count: room is kept for those who have one."""
+    cluster = Cluster(promises=True)
+    for each in decode_all(objects):
+        cluster.set(each)
+    config = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
+    return decide(cluster, GANG, config, ticks(parse_time(NOW)))
+
+
 def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:
     """There is room on `a`, but it is kept for `other`, so somebody has to go elsewhere."""
     promised = pod("other", cpu=4, priority=1000)
     promised["status"]["nominatedNodeName"] = "a"
-    cluster = Cluster(promises=True)
-    for each in decode_all([node("a"), node("b"), pod("x", "b", 4), promised, *gang(1, 1, cpu=4)]):
-        cluster.set(each)
-    config = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
-    answer = decide(cluster, GANG, config, ticks(parse_time(NOW)))
+    answer = with_promises([node("a"), node("b"), pod("x", "b", 4), promised, *gang(1, 1, cpu=4)])
     assert victims(answer) == ["x"]
     assert answer.placements == {"default/gang-0": "b"}
     assert answer.cost.optimality == "no plan is cheaper"
+
+
+def test_room_that_was_promised_to_the_gang_itself_is_used() -> None:
+    """`a` was made free for the gang; of what else it needs, the old pod on `c` is less than four young ones on `b`."""
+    objects = [
+        *(node(name) for name in ("a", "b", "c")),
+        *(pod(f"young-{i}", "b", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
+        pod("old", "c", 4),
+        *gang(2, 2, cpu=4),
+    ]
+    objects[-1]["status"]["nominatedNodeName"] = "a"
+    assert victims(with_promises(objects)) == ["old"]
 
 
 # --- side by side -------------------------------------------------------------------------------------------------------------

@@ -194,7 +194,11 @@ def test_with_rules_between_nodes_the_gap_is_printed_and_true(block: int) -> Non
             floor,
             best,
         )
-        proven += plan.cost.optimality == "no plan is cheaper"
+        sure = plan.cost.optimality == "no plan is cheaper"
+        assert sure or plan.cost.optimality.endswith(
+            "the bound leaves rules between pods on different nodes out"
+        )
+        proven += sure
     assert proven
 
 

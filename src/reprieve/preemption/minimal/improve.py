@@ -10,12 +10,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from reprieve.cluster.columns import Mask
 from reprieve.placement import Assignment, Cycle, passes, place
+from reprieve.placement.single import promised_slot
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
@@ -176,8 +178,8 @@ class _Improvement:
         placed = np.zeros((asked.problem.classes, asked.problem.nodes), np.int64)
         class_of = {row: number for number, rows in enumerate(asked.classes) for row in rows}
         for each in selection.assigned:
-            node = int(np.searchsorted(asked.slots, each.slot))
-            if node == len(asked.slots) or asked.slots[node] != each.slot:
+            node = asked.node(each.slot)
+            if node is None:
                 return None
             placed[class_of[each.row], node] += 1
         answer = Answer(frozenset(number for number in chosen if number is not None), placed)
@@ -194,7 +196,7 @@ class _Improvement:
             home = self._leave(victims)
             emptied = cluster.checkpoint()
             assigned: list[Assignment] = []
-            for number, node, row in _seats(asked, answer):
+            for number, node, row in _seats(asked, answer, self._promised):
                 slot = int(asked.slots[node])
                 cycle = Cycle(cluster, row, faithful=False)
                 if asked.further:
@@ -207,6 +209,12 @@ class _Improvement:
         finally:
             cluster.rollback(mark)
         return self._exact(Selection(assigned, verdict.victims, [], {})), (-1, -1)
+
+    @cached_property
+    def _promised(self) -> dict[int, int]:
+        """The slots that the gang's pods were nominated for."""
+        slots = {row: promised_slot(self.view.cluster, row) for row in self.gang.rows}
+        return {row: slot for row, slot in slots.items() if slot is not None}
 
     def _leave(self, victims: Sequence[Unit]) -> dict[int, int]:
         """Suppose the victims gone; where they were."""
@@ -263,13 +271,25 @@ class _Improvement:
         return selection._replace(assigned=assigned)
 
 
-def _seats(asked: Question, answer: Answer) -> list[tuple[int, int, int]]:
-    """(class, node, pod): pods in queue order on nodes in the scheduler's order."""
+def _seats(asked: Question, answer: Answer, promised: dict[int, int]) -> list[tuple[int, int, int]]:
+    """(class, node, pod): pods in queue order on nodes in the scheduler's order.
+
+    Whoever was promised a node gets it if anybody goes there, and sits down first: until then its room is kept from the others.
+    """
     seats = []
     for number, rows in enumerate(asked.classes):
         nodes = np.repeat(np.arange(asked.problem.nodes), answer.placed[number]).tolist()
-        seats += [(number, node, row) for node, row in zip(nodes, rows, strict=False)]
-    return sorted(seats, key=lambda seat: seat[2])
+        kept = {}
+        for row in rows:
+            node = asked.node(promised[row]) if row in promised else None
+            if node in nodes:
+                nodes.remove(node)
+                kept[row] = node
+        others = zip(nodes, (row for row in rows if row not in kept), strict=False)
+        seats += [
+            (number, node, row) for node, row in [*((node, row) for row, node in kept.items()), *others]
+        ]
+    return sorted(seats, key=lambda seat: (seat[2] not in promised, seat[2]))
 
 
 def _without(problem: Problem, cls: int, node: int) -> Problem:

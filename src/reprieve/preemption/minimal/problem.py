@@ -34,6 +34,11 @@ class Question(NamedTuple):
     def unit(self, number: int) -> Unit:
         return self.roster.unit(number)
 
+    def node(self, slot: int) -> int | None:
+        """The problem's number of a node; None when it has none."""
+        at = int(np.searchsorted(self.slots, slot))
+        return at if at < len(self.slots) and self.slots[at] == slot else None
+
 
 class Kinds(NamedTuple):
     """The waiting pods by class: what each asks for, where it may go, and whom it cannot meet there."""
