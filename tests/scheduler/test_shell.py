@@ -115,6 +115,25 @@ async def test_every_decision_is_recorded_with_its_reason_and_the_revision_it_sa
         assert decision.sentence.startswith("Pod/ns/boss gets 1 pod on n")
 
 
+async def test_a_record_says_who_was_reprieved_and_what_the_budgets_said():
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "stay", "namespace": "ns"},
+        "spec": {"selector": {}},
+        "status": {"disruptionsAllowed": 1},
+    }
+    bench = Bench(
+        node("n1", 3), budget, pod("v1", 2, 1, on="n1"), pod("v2", 1, 2, on="n1"), pod("boss", 2, 100)
+    )
+    async with bench.running():
+        await bench.until(lambda: bench.shell.records.preemptions == 1)
+        [decision] = list(bench.shell.records.find(outcome="preempts"))
+        assert decision.victim_names == ["ns/v1"]
+        assert [each["unit"] for each in decision.reprieved] == ["Pod/ns/v2"]
+        assert [(each["budget"], each["victims"]) for each in decision.budgets] == [("ns/stay", 1)]
+
+
 class TestLanes:
     async def test_work_on_one_object_happens_in_order_and_on_others_at_once(self):
         lanes, log, gate = Lanes(8), [], asyncio.Event()
