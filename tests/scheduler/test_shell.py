@@ -120,12 +120,13 @@ async def test_a_record_says_who_was_reprieved_and_what_the_budgets_said():
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": "stay", "namespace": "ns"},
-        "spec": {"selector": {}},
+        "spec": {"selector": {"matchLabels": {"app": "batch"}}},
         "status": {"disruptionsAllowed": 1},
     }
-    bench = Bench(
-        node("n1", 3), budget, pod("v1", 2, 1, on="n1"), pod("v2", 1, 2, on="n1"), pod("boss", 2, 100)
-    )
+    low, mid = pod("v1", 2, 1, on="n1"), pod("v2", 1, 2, on="n1")
+    for each in (low, mid):
+        each["metadata"]["labels"] = {"app": "batch"}
+    bench = Bench(node("n1", 3), budget, low, mid, pod("boss", 2, 100))
     async with bench.running():
         await bench.until(lambda: bench.shell.records.preemptions == 1)
         [decision] = list(bench.shell.records.find(outcome="preempts"))
