@@ -138,12 +138,11 @@ async def test_a_silent_stream_is_opened_again_at_once_and_without_complaint(cap
 
 
 async def test_news_end_the_growing_of_pauses():
-    refusal, news = (
-        status(500, "InternalError"),
-        [stream(event("ADDED", pod(n, r))) for n, r in (("b", 2), ("c", 3))],
-    )
-    script = Script(refusal, listing(pod("a")), refusal, news[0], refusal, news[1], stream(hold=True))
-    _, _, paused = await follow(script, lambda i, c: len(c) == 3)
+    cut = event("ERROR", {"kind": "Status", "code": 500, "reason": "InternalError"})
+    script = Script(
+        status(500, "InternalError"), listing(pod("a")), stream(cut), stream(event("ADDED", pod("b", 2)), cut), stream(hold=True),
+    )  # fmt: skip
+    _, _, paused = await follow(script, lambda i, c: len(script.asked) == 5)
     assert paused == [0.8, 1.6, 0.8]
 
 
