@@ -49,6 +49,21 @@ def test_pods_beyond_the_minimum_take_room_that_the_victims_leave_over() -> None
     assert len(answer.placements) == 2
 
 
+def test_pods_beyond_the_minimum_follow_the_others_to_a_cheaper_place() -> None:
+    """`kep-5710` would take young pods; the old one is a single victim, and its room is enough for both."""
+    objects = [
+        node("a"),
+        node("b"),
+        *(pod(f"young-{i}", "a", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
+        pod("old", "b", 4),
+        *gang(2, minimum=1, cpu=2),
+    ]
+    answer = plan(objects)
+    assert victims(answer) == ["old"]
+    assert set(answer.placements.values()) == {"b"}
+    assert len(answer.placements) == 2
+
+
 def test_free_room_is_used_before_anybody_makes_way() -> None:
     objects = [node("a", 4), node("b", 4), pod("x", "a", 2), pod("y", "b", 4), *gang(2, minimum=2, cpu=2)]
     answer = plan(objects)
