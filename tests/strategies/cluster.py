@@ -60,8 +60,24 @@ def crowded_scene(random: Random) -> tuple[list[Document], str]:
             container = {"name": "c", "resources": {"requests": {"cpu": str(random.choice((2, 3, 5)))}}}
             pod["spec"] = {k: v for k, v in pod["spec"].items() if k in ("priority", "schedulingGroup")}
             pod["spec"]["containers"] = [container]
+    if target.startswith("PodGroup/") and random.random() < 0.5:
+        waiting = _larger(random, waiting)
     rest = [each for each in documents if each["kind"] != "Pod"]
     return [*rest, *crowd, *waiting], target
+
+
+def _larger(random: Random, gang: list[Document]) -> list[Document]:
+    """A gang of up to a dozen more pods, most of them next to one that is equal."""
+    models = [random.choice(gang) for _ in range(random.randint(1, 3))]
+    more = [random.choice(models[:1] * 4 + models) for _ in range(random.randint(2, 12))]
+    names = (f"want-{len(gang) + number:02}" for number in range(len(more)))
+    return [
+        *gang,
+        *(
+            {**pod, "metadata": {**pod["metadata"], "name": name}}
+            for pod, name in zip(more, names, strict=True)
+        ),
+    ]
 
 
 def _node(random: Random, number: int) -> Document:
