@@ -293,17 +293,17 @@ def table(results: dict[str, list[Compared]], invalid: Counter[str]) -> None:
         "more units than the optimum": lambda p, o: p.units > o.units,
         "more pods than the optimum": lambda p, o: p.pods > o.pods,
     }
-    print(f"{'':42}" + "".join(f"{name:>18}" for name in results))
+    print(f"{'':42}" + "".join(f"{name:>20}" for name in results))
     for title, test in lines.items():
         cells = []
         for pairs in results.values():
             hits = sum(test(each.plan, each.optimum) for each in pairs)
             cells.append(f"{hits} ({hits / max(1, len(pairs)):.0%})")
-        print(f"{title:42}" + "".join(f"{cell:>18}" for cell in cells))
+        print(f"{title:42}" + "".join(f"{cell:>20}" for cell in cells))
         if title == "optimal in every criterion":
             print(
                 f"{'  where one plan can be':42}"
-                + "".join(f"{_share(each):>18}" for each in results.values())
+                + "".join(f"{_share(each):>20}" for each in results.values())
             )
     for field in ("violations", "units", "pods"):
         sums = [
@@ -313,8 +313,8 @@ def table(results: dict[str, list[Compared]], invalid: Counter[str]) -> None:
             ]
             for pairs in results.values()
         ]
-        print(f"{field + ' in all: plan / optimum':42}" + "".join(f"{a} / {b}".rjust(18) for a, b in sums))
-    print(f"{'invalid plans':42}" + "".join(f"{invalid[name]:>18}" for name in results))
+        print(f"{field + ' in all: plan / optimum':42}" + "".join(f"{a} / {b}".rjust(20) for a, b in sums))
+    print(f"{'invalid plans':42}" + "".join(f"{invalid[name]:>20}" for name in results))
 
 
 def _share(pairs: list[Compared]) -> str:
