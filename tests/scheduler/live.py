@@ -106,8 +106,14 @@ class Live:
             )
             for p in self.pods
         )
-        waiting = [p["metadata"]["name"] for p in self.pods if not p["spec"].get("nodeName")][:5]
-        return f"still not there: {dict(counts)}; waiting: {waiting}"
+        marked = sum("DisruptionTarget" in _conditions(p) for p in self.pods)
+        waiting = [
+            f"{p['metadata']['name']} (promised {p['status'].get('nominatedNodeName', 'nothing')}): "
+            f"{_conditions(p).get('PodScheduled', 'nobody looked at it')}"
+            for p in self.pods
+            if not p["spec"].get("nodeName")
+        ]
+        return f"still not there: {dict(counts)}, {marked} marked; waiting: {waiting[:5]}"
 
     def overcommitted(self) -> dict[str, int]:
         """Nodes that hold more cpu than they have."""
@@ -122,6 +128,11 @@ class Live:
             for n in self.server.api.select("nodes")
         }
         return {name: amount for name, amount in used.items() if amount > room.get(name, 0)}
+
+
+def _conditions(document: Document) -> dict[str, str]:
+    """Type and message of each condition."""
+    return {each["type"]: each.get("message", "") for each in document["status"].get("conditions", ())}
 
 
 CLASSES = ({"metadata": {"name": "low"}, "value": 10}, {"metadata": {"name": "mid"}, "value": 50}, {"metadata": {"name": "high"}, "value": 100})  # fmt: skip
