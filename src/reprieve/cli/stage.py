@@ -157,8 +157,10 @@ def _describe_habits(habits: Habits) -> str:
 
 
 def _copy_private(source: Path, target: Path) -> Path:
+    """The file is there whole or not at all: scripts wait for it."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.touch(mode=0o600)
-    target.chmod(0o600)
-    shutil.copyfile(source, target)
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+    unfinished.touch(mode=0o600)
+    shutil.copyfile(source, unfinished)
+    unfinished.replace(target)
     return target
