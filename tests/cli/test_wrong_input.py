@@ -137,6 +137,7 @@ MALFORMED = {
     "up --kubeconfig {at}": "is a directory",
     "up node=3": "Got unexpected extra argument (node=3)",
     "run --listen 127.0.0.1:99999": "'127.0.0.1:99999' is not HOST:PORT",
+    "run --listen 8080": "'8080' is not HOST:PORT; write for instance 127.0.0.1:8080",
     "run --kubeconfig {at}": "Is a directory",
     "demo now": "Got unexpected extra argument (now)",
     "admit": "give manifests with -f, or a cluster with --kubeconfig",

@@ -7,10 +7,8 @@ import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from reprieve.server.embedded import EmbeddedServer
 from reprieve.server.fake_nodes import Habits, NodeTemplate
@@ -18,7 +16,6 @@ from reprieve.server.local import local_cluster
 from tests.server.kubectl_tool import Kubectl, find_kubectl
 
 pytestmark = pytest.mark.timeout(240)
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -386,35 +383,3 @@ def test_deleting_a_namespace_waits_until_it_is_empty(kubectl: Kubectl) -> None:
     kubectl("create", "configmap", "c", "-n", "short-lived")
     kubectl("delete", "namespace", "short-lived", "--wait", "--timeout=20s")
     assert "NotFound" in kubectl.fails("get", "namespace", "short-lived")
-
-
-def manifests() -> list[Path]:
-    found = [p for p in sorted(EXAMPLES.rglob("*.yaml")) if "apiVersion:" in p.read_text()]
-    return [p for p in found if "kind: ReprieveConfiguration" not in p.read_text()]
-
-
-@pytest.mark.parametrize("manifest", manifests(), ids=lambda p: str(p.relative_to(EXAMPLES)))
-def test_every_example_can_be_created(binary: str, tmp_path: Path, manifest: Path) -> None:
-    """On a server of its own, after the namespaces and priority classes that the folder's other files bring."""
-    documents = documents_of(manifest)
-    names = {(d["kind"], d["metadata"]["name"]) for d in documents}
-    siblings = [d for path in manifest.parent.glob("*.yaml") for d in documents_of(path)]
-    classes = [
-        d
-        for d in siblings
-        if d["kind"] == "PriorityClass" and ("PriorityClass", d["metadata"]["name"]) not in names
-    ]
-    with EmbeddedServer(controllers=False) as server:
-        kubectl = Kubectl(binary, server.kubeconfig, tmp_path, "")
-        for namespace in sorted({d["metadata"].get("namespace", "default") for d in documents} - {"default"}):
-            if ("Namespace", namespace) not in names:
-                kubectl("create", "namespace", namespace)
-        for document in classes:
-            kubectl("create", "-f", "-", stdin=json.dumps(document))
-        assert kubectl("create", "-f", str(manifest)).count(" created") == len(documents)
-
-
-def documents_of(manifest: Path) -> list[dict[str, Any]]:
-    return [
-        d for d in yaml.safe_load_all(manifest.read_text()) if d and d.get("kind") != "ReprieveConfiguration"
-    ]

@@ -166,8 +166,10 @@ def _address(listen: str) -> tuple[str, int | None]:
     host, _, port = listen.rpartition(":")
     if not listen:
         return "", None
-    if not port.isdigit() or int(port) > 65535:
-        raise click.BadParameter(f"{listen!r} is not HOST:PORT", param_hint="--listen")
+    if ":" not in listen or not port.isdigit() or int(port) > 65535:
+        raise click.BadParameter(
+            f"{listen!r} is not HOST:PORT; write for instance 127.0.0.1:8080", param_hint="--listen"
+        )
     return host.strip("[]") or "0.0.0.0", int(port)
 
 
