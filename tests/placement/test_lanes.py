@@ -1,4 +1,4 @@
-"""A gang of equal pods is placed in waves; every pod gets the node it would get if it were placed by itself."""
+"""A gang of pods alike is placed in waves; every pod gets the node it would get if it were placed by itself."""
 
 from random import Random
 from typing import Any
@@ -48,7 +48,20 @@ def _spec(random: Random) -> Document:
     spec: Document = {"containers": [container]}
     if random.random() < 0.2:
         spec["resources"] = {"requests": {"cpu": "2"}}
-    if random.random() < 0.3:
+    if random.random() < 0.2:
+        about = {"topologyKey": "pool", "labelSelector": {"matchLabels": {"app": "b"}}}
+        rules = random.choice(
+            (
+                {"requiredDuringSchedulingIgnoredDuringExecution": [about]},
+                {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [
+                        {"weight": 50, "podAffinityTerm": about}
+                    ]
+                },
+            )
+        )
+        spec["affinity"] = {random.choice(("podAffinity", "podAntiAffinity")): rules}
+    elif random.random() < 0.3:
         terms = [{"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool]}]} for pool in "xy"]
         preferred = [{"weight": random.randint(1, 100), "preference": term} for term in terms]
         spec["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
@@ -73,7 +86,9 @@ def _one_by_one(cluster: Cluster, rows: list[int], scoring: Scoring) -> list[tup
 
 
 @pytest.mark.parametrize("kind", SCORINGS)
-def test_equal_pods_go_together_where_they_would_go_one_by_one(kind: str) -> None:
+def test_pods_alike_go_together_where_they_would_go_one_by_one(kind: str) -> None:
+    """Alike: of one class, or of classes that differ in labels only, like the pods of an indexed Job."""
+
     @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**48))
     def agree(seed: int) -> None:
@@ -84,10 +99,10 @@ def test_equal_pods_go_together_where_they_would_go_one_by_one(kind: str) -> Non
             cluster.set(decode(_node(random, number, sizes)))
         specs = [_spec(random) for _ in range(random.choice((1, 1, 2)))]
         names = [f"p{number}" for number in range(random.randint(1, 40))]
-        spec = specs[0]
+        spec, apps = specs[0], random.choice(("a", "ab", "abcd"))
         for name in names:
             spec = spec if random.random() < 0.8 else random.choice(specs)
-            cluster.set(decode(_pod(name, spec)))
+            cluster.set(decode(_pod(name, spec, random.choice(apps))))
         rows = [cluster.pods.row_of[f"a/{name}"] for name in names]
         used = cluster.nodes.used.copy()
         expected = _one_by_one(cluster, rows, SCORINGS[kind])

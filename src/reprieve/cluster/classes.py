@@ -25,6 +25,9 @@ MOST_IDLE = 2048
 Port = tuple[str, str, int]
 """(host address, protocol, host port)"""
 
+ClassKey = tuple[bytes, bytes]
+"""(namespace and labels, everything else)"""
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -50,15 +53,18 @@ class PodClass:
         "requests",
         "score_cpu",
         "score_memory",
+        "shape",
         "soft_spread",
         "spec",
         "spread",
     )
 
-    def __init__(self, id: int, key: bytes, pod: Pod) -> None:
+    def __init__(self, id: int, key: ClassKey, pod: Pod) -> None:
         spec, labels, namespace = pod.spec, pod.metadata.labels, pod.namespace
         self.id = id
         self.key = key
+        self.shape: bytes = key[1]
+        """Equal for classes that differ in nothing but how others call them: their labels and their namespace."""
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
         self.spec: PodSpec = spec
@@ -97,7 +103,7 @@ class ClassTable:
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._by_key: dict[bytes, PodClass] = {}
+        self._by_key: dict[ClassKey, PodClass] = {}
         self.all: list[PodClass] = []
         self._requests: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
         self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
@@ -148,7 +154,7 @@ class ClassTable:
         self._idle.clear()
         return True
 
-    def _add(self, key: bytes, pod: Pod) -> PodClass:
+    def _add(self, key: ClassKey, pod: Pod) -> PodClass:
         id = self._spare[-1] if self._spare else len(self.all)
         fresh = PodClass(id, key, pod)
         asked = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
@@ -174,13 +180,11 @@ class ClassTable:
         return fresh
 
 
-def _key(pod: Pod) -> bytes:
+def _key(pod: Pod) -> ClassKey:
     spec, status = pod.spec, pod.status
     resize = find_condition(status.conditions, "PodResizePending")
-    return _encoder.encode(
+    shape = _encoder.encode(
         (
-            pod.namespace,
-            pod.metadata.labels,
             spec.containers,
             spec.init_containers,
             spec.resources,
@@ -196,6 +200,7 @@ def _key(pod: Pod) -> bytes:
             resize.reason if resize is not None else "",
         )
     )
+    return _encoder.encode((pod.namespace, pod.metadata.labels)), shape
 
 
 def _requests(pod: Pod) -> dict[str, int]:

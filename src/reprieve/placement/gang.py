@@ -97,31 +97,53 @@ class _Tally:
 
 
 class _Lanes:
-    """Places pods: by the lane of their class where it has one, otherwise each by itself."""
+    """Places pods: by the lane of their shape where they may take one, otherwise each by itself."""
 
     def __init__(self, cluster: Cluster, scoring: Scoring, within: Mask | None, faithful: bool) -> None:
         self._cluster = cluster
         self._scoring = scoring
         self._within = within
         self._faithful = faithful
-        self._by_class: dict[int, Lane] = {}
+        self._by_shape: dict[bytes, Lane] = {}
 
-    def place(self, equal: list[int], tally: _Tally) -> None:
-        """Pods of one class, the first ones first; ends early when the gang has become hopeless."""
-        cycle = Cycle(self._cluster, equal[0], self._faithful)
-        lane = self._lane(cycle)
-        if lane is not None:
-            slots = lane.take(len(equal))
-            placed = equal[: len(slots)]
-            if len(equal) < tally.remaining:  # somebody comes after them
-                self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
-            tally.place([Assignment(row, slot, cycle) for row, slot in zip(placed, slots, strict=True)])
-            tally.fail(equal[len(slots) :])
+    def place(self, alike: list[int], tally: _Tally) -> None:
+        """Pods of one shape, the first ones first; ends early when the gang has become hopeless."""
+        cycles = self._cycles(alike)
+        if cycles is None:
+            for row in alike:
+                self._place_alone(Cycle(self._cluster, row, self._faithful), tally)
+                if tally.hopeless():
+                    return
             return
-        for row in equal:
-            self._place_alone(Cycle(self._cluster, row, self._faithful), tally)
-            if tally.hopeless():
-                return
+        slots = self._lane(cycles[0]).take(len(alike))
+        placed = alike[: len(slots)]
+        if len(alike) < tally.remaining:  # somebody comes after them
+            self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
+        tally.place([Assignment(*each) for each in zip(placed, slots, cycles, strict=False)])
+        tally.fail(alike[len(slots) :])
+
+    def _cycles(self, alike: list[int]) -> list[Cycle] | None:
+        """Each pod's view, one for all pods of a class; None when one of them may not take the lane.
+
+        Asked anew for each run of pods: those in between may have brought demands on their neighbours. Pods that make demands
+        take no lane, so that within a run nobody can.
+        """
+        if self._cluster.pods.about[alike[0]].nominated:
+            return None
+        classes = self._cluster.pods.cls[alike].tolist()
+        views: dict[int, Cycle] = {}
+        for row, cls in zip(alike, classes, strict=True):
+            if cls not in views:
+                view = views[cls] = Cycle(self._cluster, row, self._faithful)
+                if not has_lane(view):
+                    return None
+        return [views[cls] for cls in classes]
+
+    def _lane(self, cycle: Cycle) -> Lane:
+        shape = cycle.cls.shape
+        if shape not in self._by_shape:
+            self._by_shape[shape] = Lane(cycle, self._scoring, self._within)
+        return self._by_shape[shape]
 
     def _place_alone(self, cycle: Cycle, tally: _Tally) -> None:
         slot = place(cycle, self._scoring, self._within)
@@ -131,20 +153,16 @@ class _Lanes:
             self._cluster.attach(cycle.row, slot)
             tally.place([Assignment(cycle.row, slot, cycle)])
 
-    def _lane(self, cycle: Cycle) -> Lane | None:
-        """Asked anew for each run of pods: those in between may have brought demands on their neighbours."""
-        if self._cluster.pods.about[cycle.row].nominated or not cycle.plain:
-            return None
-        lane = self._by_class.get(cycle.cls.id)
-        if lane is None and has_lane(cycle):
-            lane = self._by_class[cycle.cls.id] = Lane(cycle, self._scoring, self._within)
-        return lane
-
 
 def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
-    """Pods that may be placed together: consecutive ones of a class, unless they were promised a node and ask for that first."""
+    """Pods that may be placed together: consecutive ones that differ at most in name, namespace and labels.
+
+    A pod that was promised a node asks for that first and stays by itself.
+    """
     about = cluster.pods.about
-    classes = cluster.pods.cls[np.array(rows, dtype=np.int32)].tolist()
-    kinds = [(row if about[row].nominated else -1, cls) for row, cls in zip(rows, classes, strict=True)]
-    for _, run in groupby(range(len(rows)), kinds.__getitem__):
-        yield [rows[position] for position in run]
+
+    def kind(row: int) -> tuple[int, bytes]:
+        return row if about[row].nominated else -1, cluster.class_of(row).shape
+
+    for _, run in groupby(rows, kind):
+        yield list(run)

@@ -21,7 +21,7 @@ FULL = -1
 
 
 def has_lane(cycle: Cycle) -> bool:
-    """Whether nothing but resources decides about pods of this class while pods of it are placed."""
+    """Whether nothing but resources decides about pods of this class while pods of its shape are placed."""
     cluster, cls = cycle.cluster, cycle.cls
     if not cycle.plain or cls.ports or cluster.nominated:
         return False
