@@ -88,6 +88,21 @@ spec: {containers: [{name: c, resources: {requests: {cpu: "%s"}}}]}
 """
 
 
+GROUP = """
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: g, namespace: a}
+spec: {schedulingPolicy: %s}
+"""
+
+
+@pytest.mark.parametrize("policy", ["{basic: {}}", "{gang: {minCount: 1}}"])
+def test_a_group_without_pods_does_not_fit(policy: str) -> None:
+    result = run("-f", "-", "--for", "PodGroup/a/g", stdin=GROUP % policy)
+    assert result.exit_code == 1
+    assert "PodGroup/a/g has 0 pods and needs 1 at once." in result.output
+
+
 def test_no_is_exit_code_one() -> None:
     result = run("-f", "-", "--for", "Pod/a/p", stdin=POD % "1")
     assert result.exit_code == 1
@@ -104,6 +119,11 @@ def test_no_is_exit_code_one() -> None:
         (POD % "1", "PodGroup/a/q", ("PodGroup", "a/q")),
         (POD % "1", "Deployment/a/q", ("Deployment/a/q",)),
         ("a: [", "Pod/a/p", ("<stdin>",)),
+        (
+            GROUP % "{gang: {minCount: -3}}",
+            "PodGroup/a/g",
+            ("PodGroup/a/g", "gang.minCount", "at least 1, is -3"),
+        ),
     ],
 )
 def test_bad_input_is_a_clear_error_and_exit_code_two(

@@ -97,9 +97,9 @@ def _plan_group(view: View, for_: str, asker: Asker, alternatives: bool) -> Plan
     cluster = view.cluster
     if any(cluster.pods.about[row].gated for row in asker.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
-    known = len(asker.waiting) + len(asker.running)
-    if known < asker.gang.min_count:
-        text = f"{for_} has {pods_text(known)} and needs {asker.gang.min_count} at once."
+    known, wanted = len(asker.waiting) + len(asker.running), max(1, asker.gang.min_count)
+    if known < wanted:
+        text = f"{for_} has {pods_text(known)} and needs {wanted} at once."
         return _refused(view, for_, outcomes.UNSCHEDULABLE, TOO_FEW, text)
     invalid = why_invalid(view, asker)
     if invalid:

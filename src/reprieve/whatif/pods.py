@@ -10,8 +10,9 @@ from reprieve.cluster import Cluster
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
 from reprieve.objects.decode import decode_all
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects.errors import InvalidObject, ReprieveError
 from reprieve.objects.meta import Document, LabelSelector, Object
+from reprieve.objects.scheduling import PodGroup
 from reprieve.objects.times import parse_time
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.warnings import warnings
@@ -47,10 +48,20 @@ def load(objects: Iterable[Document]) -> Cluster:
         if identity in seen:
             raise ReprieveError(f"{type(each).__name__}/{each.key} is given twice; which one counts?")
         seen.add(identity)
+        if isinstance(each, PodGroup):
+            _check(each)
         cluster.set(each)
     for kind, namespace, name, selector in _owners(documents):
         cluster.set_owner(kind, namespace, name, selector)
     return cluster
+
+
+def _check(group: PodGroup) -> None:
+    """What an API server would not have stored, and what would make every gang fit."""
+    gang = group.spec.scheduling_policy.gang
+    if gang is not None and gang.min_count < 1:
+        path, text = "spec.schedulingPolicy.gang.minCount", f"must be at least 1, is {gang.min_count}"
+        raise InvalidObject(path, gang.min_count, text, f"PodGroup/{group.key}")
 
 
 def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:
