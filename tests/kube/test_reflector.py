@@ -147,12 +147,14 @@ async def test_news_end_the_growing_of_pauses():
 
 
 async def test_a_right_that_is_missing_is_said_once_until_it_is_given(caplog):
+    caplog.set_level("INFO")
     forbidden = status(403, "Forbidden", "pods is forbidden")
     script = Script(forbidden, forbidden, forbidden, listing(pod("a")), stream(hold=True))
     informer, _, paused = await follow(script, lambda i, c: len(c) == 1)
     assert len(paused) == 3
-    [said] = [record.getMessage() for record in caplog.records]
+    said, done = [record.getMessage() for record in caplog.records]
     assert said.startswith("the API server does not let us list and watch pods: give the account the rights")
+    assert done == "pods can be read now"
     assert informer.reflector._client.problems == {}
 
 
