@@ -215,6 +215,21 @@ async def test_a_server_that_does_not_answer_is_said_at_once_and_once(caplog):
     assert client.problems == {}
 
 
+async def test_a_watch_that_cannot_be_opened_says_so_too(caplog):
+    """Who only watches, as a scheduler with nothing to do, must notice that the server went away."""
+
+    async def nobody(request):
+        raise TransportError("GET http://x/pods: refused")
+
+    client = Client(MemoryTransport(nobody))
+    for _ in range(2):
+        with pytest.raises(TransportError):
+            await anext(client.watch(PODS, query={}, timeout=60))
+    [said] = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert said == client.problems[""]
+    assert "does not answer" in said
+
+
 async def test_a_kind_that_is_not_served_is_none_and_left_out_of_a_dump():
     client = Script(status(404, "NotFound")).client()
     assert await client.served(KUEUE_WORKLOADS) is None

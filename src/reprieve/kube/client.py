@@ -12,7 +12,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -155,11 +155,16 @@ class Client:
         full = {"watch": "true", "timeoutSeconds": str(int(timeout)), **query}
         await self._take()
         request = Request("GET", resource.path(namespace), full, timeout=timeout + 30)
-        async with self._transport.stream(request) as stream:
+        async with AsyncExitStack() as stack:
+            try:
+                stream = await stack.enter_async_context(self._transport.stream(request))
+            except TransportError as lost:
+                self._no_answer(lost)
+                raise
+            self._answered()
             if stream.code != 200:
                 body = b"".join([chunk async for chunk in stream.chunks])
                 raise from_body(stream.code, body, retry_after(stream.headers))
-            self._answered()
             async for line in lines(stream.chunks):
                 yield msgspec.json.decode(line, type=WatchEvent)
 
