@@ -186,15 +186,8 @@ class ControlPlane:
         }
 
     def _controller_manager_flags(self) -> dict[str, str]:
-        config = str(self.kubeconfig("kube-controller-manager"))
         return {
-            "kubeconfig": config,
-            "authentication-kubeconfig": config,
-            "authorization-kubeconfig": config,
-            "bind-address": "127.0.0.1",
-            "secure-port": "0",
-            "port": "0",
-            "leader-elect": "false",
+            **self._client_flags("kube-controller-manager"),
             "use-service-account-credentials": "true",
             "root-ca-file": str(self.home / "ca.crt"),
             "service-account-private-key-file": str(self.home / "accounts.key"),
@@ -205,9 +198,9 @@ class ControlPlane:
             "concurrent-gc-syncs": "20",
         }
 
-    def scheduler_flags(self) -> dict[str, str]:
-        """For `run("kube-scheduler", …)`: no limit on its requests that would be the measure."""
-        config = str(self.kubeconfig("kube-scheduler"))
+    def _client_flags(self, program: str) -> dict[str, str]:
+        """Of programs that talk to the API server, alone of their kind, and serve nothing themselves."""
+        config = str(self.kubeconfig(program))
         return {
             "kubeconfig": config,
             "authentication-kubeconfig": config,
@@ -216,6 +209,12 @@ class ControlPlane:
             "secure-port": "0",
             "port": "0",
             "leader-elect": "false",
+        }
+
+    def scheduler_flags(self) -> dict[str, str]:
+        """For `run("kube-scheduler", …)`: no limit on its requests that would be the measure."""
+        return {
+            **self._client_flags("kube-scheduler"),
             "kube-api-qps": "5000",
             "kube-api-burst": "5000",
         }

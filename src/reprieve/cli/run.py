@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from reprieve.config import Configuration
+    from reprieve.dashboard import Access
 
 LEASE_ATTEMPTS = 2
 """Whoever holds a lease that cannot be renewed must know soon."""
@@ -92,26 +93,18 @@ def command(
       reprieve run --controllers quota,fleet --config examples/30-fleet/least-cost.yaml
     """
     from reprieve.cli.output import fail
-    from reprieve.dashboard import Access, guarded
+    from reprieve.dashboard import guarded
     from reprieve.kube import Client
     from reprieve.objects.errors import ReprieveError
     from reprieve.scheduler import logs
     from reprieve.scheduler.process import LeaseLost, Process, load
-    from reprieve.scheduler.tokens import read_token
 
     logs.set_up(log_format, log_level.upper())
     names = [name.strip() for name in controllers.split(",") if name.strip()]
     for name in names:
         load(name)
     config = _configuration(**settings)
-    host, port = _address(listen)
-    access = Access(host, read_token(token_file))
-    if dashboard and port is not None and not access.token and not access.is_local:
-        fail(
-            f"--dashboard on {host} can be reached from other machines and would show every namespace to everybody; "
-            "give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
-        )
-
+    access, port = _access(listen, token_file, dashboard)
     connect = partial(Client.from_kubeconfig, kubeconfig, context_)
     at_pace = partial(connect, qps=kube_api_qps, burst=kube_api_burst)
 
@@ -125,7 +118,7 @@ def command(
             add = guarded(access, dashboard)
             elect = config.scheduler.leader_election.enabled
             await Process(
-                client, config, names, host, port, elect, lease_client,
+                client, config, names, access.host, port, elect, lease_client,
                 lambda app, _, records, config: add(app, page_client, records, config),
             ).run()  # fmt: skip
 
@@ -136,6 +129,22 @@ def command(
         raise SystemExit(1) from None
     except* ReprieveError as errors:
         fail(str(errors.exceptions[0]))
+
+
+def _access(listen: str, token_file: Path | None, dashboard: bool) -> "tuple[Access, int | None]":
+    """Who may look at what this process tells, and on which port it tells it."""
+    from reprieve.cli.output import fail
+    from reprieve.dashboard import Access
+    from reprieve.scheduler.tokens import read_token
+
+    host, port = _address(listen)
+    access = Access(host, read_token(token_file))
+    if dashboard and port is not None and not access.token and not access.is_local:
+        fail(
+            f"--dashboard on {host} can be reached from other machines and would show every namespace to everybody; "
+            "give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
+        )
+    return access, port
 
 
 def _configuration(
