@@ -1,0 +1,17 @@
+"""Asking for a plan at the least cost, in tests."""
+
+from typing import Any
+
+import reprieve
+from tests.preemption_minimal.manifests import NOW, Manifest
+
+GANG = "PodGroup/default/gang"
+
+
+def plan(objects: list[Manifest], for_: str = GANG, **preemption: Any) -> Any:
+    config = {"preemption": {"algorithm": "minimal-cost", **preemption}}
+    return reprieve.plan(objects, for_, config=config, now=NOW)
+
+
+def victims(answer: Any) -> list[str]:
+    return sorted(victim.pod.removeprefix("default/") for victim in answer.victims)
