@@ -39,6 +39,7 @@ export function span(seconds) {
 
 export const age = (iso, now = Date.now()) => (iso ? span((now - Date.parse(iso)) / 1000) : "–");
 export const clock = (iso) => (iso ? new Date(iso).toLocaleTimeString([], { hour12: false }) : "–");
+export const millis = (ms) => `${ms < 10 ? Number(ms.toPrecision(2)) : Math.round(ms)} ms`;
 export const percent = (x) => `${Math.round(100 * x)} %`;
 export const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 

@@ -1,6 +1,6 @@
 // The timeline of decisions, and everything about one of them.
 import { html, useState, useEffect } from "../vendor/htm-preact.js";
-import { getJSON, clock } from "../lib.js";
+import { getJSON, clock, millis } from "../lib.js";
 import { link, go } from "../live.js";
 import { Empty, Panel, Problem, Table } from "../parts.js";
 import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
@@ -21,7 +21,7 @@ function Decision({ id, onClose }) {
   return html`<${Panel} label="Decision" title=${d ? d.sentence : "Decision"} onClose=${onClose}>
     ${error && html`<${Problem} error=${error} hint="Old decisions leave the ring; see records.path in the configuration to keep them." />`}
     ${d && html`
-      <p class="note"><span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span> ${clock(d.time)} · by the ${d.controller} controller · ${d.durationMs} ms · cluster revision ${d.revision || "–"}</p>
+      <p class="note"><span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span> ${clock(d.time)} · by the ${d.controller} controller · ${millis(d.durationMs)} · cluster revision ${d.revision || "–"}</p>
       <${Reasons} list=${d.reasons} />
       <${Cost} cost=${d.cost} />
       <${Victims} list=${d.victims} verb=${d.outcome === "preempts" ? "made way" : ""} />
@@ -68,7 +68,7 @@ export function PreemptionsView({ state, params }) {
         { title: "When", cell: (d) => html`<span class="name">${clock(d.time)}</span>` },
         { title: "Outcome", cell: (d) => html`<span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span>` },
         { title: "Victims", number: true, cell: (d) => d.victims },
-        { title: "Took", number: true, cell: (d) => `${d.durationMs} ms` },
+        { title: "Took", number: true, cell: (d) => millis(d.durationMs) },
         { title: "In one sentence", wide: true, cell: (d) => d.sentence },
       ]} />`}
     ${list && list.length >= limit && limit < MOST && html`<p class="note more">The newest ${limit}. <button onClick=${() => setLimit(Math.min(MOST, limit * 3))}>Show more</button></p>`}
