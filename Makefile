@@ -38,6 +38,7 @@ types: setup
 
 layers: setup
 	$(BIN)/lint-imports
+	$(BIN)/python tools/fronts.py
 
 unit: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile

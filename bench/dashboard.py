@@ -24,7 +24,7 @@ from reprieve.dashboard.quota_view import quota_view
 from reprieve.objects.decode import decode
 from reprieve.quota.rules import Rules
 from reprieve.records import DecisionLog
-from reprieve.scheduler.endpoints import add_decisions
+from reprieve.runtime.endpoints import add_decisions
 
 SIZES = (100, 5000)
 PODS_PER_NODE = 10

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import uvloop
 
 from reprieve.config import Configuration
+from reprieve.controllers.scheduler.api_actions import ApiActions
+from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import (
     NAMESPACES,
     NODES,
@@ -34,8 +36,6 @@ from reprieve.kube import (
 )
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Bind, Evicted, Nominate, Ref
-from reprieve.scheduler.live import LiveActions
-from reprieve.scheduler.service import LiveScheduler
 
 IN_FLIGHT = 64
 GANG, PER_NODE = 100, 10
@@ -117,11 +117,11 @@ async def until(pods: Informer, done: Callable[[list[Any]], bool]) -> None:
 
 
 @asynccontextmanager
-async def recording(client: Client) -> AsyncIterator[LiveActions]:
+async def recording(client: Client) -> AsyncIterator[ApiActions]:
     """The scheduler's calls without a scheduler; left when every event has been written."""
     recorder = EventRecorder(client, "bench")
     task = asyncio.create_task(recorder.run())
-    yield LiveActions(client, recorder)
+    yield ApiActions(client, recorder)
     await recorder.drain()
     task.cancel()
 
@@ -207,7 +207,7 @@ async def gang(nodes: int) -> tuple[Took, Took]:
             return scheduled, start.since()
 
 
-async def preempt_by_hand(actions: LiveActions, refs: list[Ref], lows: list[tuple[Ref, str]]) -> None:
+async def preempt_by_hand(actions: ApiActions, refs: list[Ref], lows: list[tuple[Ref, str]]) -> None:
     """The calls of one preemption, in their order."""
     why = marks.message("reprieve", "PodGroup/ns/gang", 100, "there was no room without preemption")
     nominations = [Nominate(ref, lows[index * PER_NODE][1], "x" * 100) for index, ref in enumerate(refs)]

@@ -17,7 +17,7 @@ from typing import Any
 from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet.cost import PreemptionCost, signal_message
-from reprieve.fleet.lease import Verdict, lease_of
+from reprieve.fleet.lease import LeaseState, lease_of
 from reprieve.fleet.names import CONTROLLER, GATE, GATE_SEEN_ANNOTATION
 from reprieve.fleet.reading import declares_gate, gate_is_open, is_true
 from reprieve.fleet.settings import FleetSettings
@@ -97,7 +97,7 @@ class Worker:
         if copy is None or not self.alive or not declares_gate(copy):
             return False
         lease = lease_of(copy, key in self.witnessed, self.now())
-        return gate_is_open(copy) and lease.verdict in (Verdict.NONE, Verdict.NOTE, Verdict.HOLD)
+        return gate_is_open(copy) and lease.verdict in (LeaseState.NONE, LeaseState.NOTE, LeaseState.HOLD)
 
     async def run(self) -> None:
         while True:
@@ -153,10 +153,10 @@ class Worker:
             self.witnessed.add(key)
             return not declares_gate(copy)
         lease = lease_of(copy, key in self.witnessed, self.now())
-        if lease.verdict is Verdict.NOTE:
+        if lease.verdict is LeaseState.NOTE:
             copy["metadata"].setdefault("annotations", {})[GATE_SEEN_ANNOTATION] = lease.note
             self.api.put("workloads", copy)
-        if lease.verdict is Verdict.CLOSE:
+        if lease.verdict is LeaseState.CLOSE:
             copy["status"]["preemptionGates"] = [{"name": GATE, "position": "Closed"}]
             self.witnessed.add(key)
             self.api.put("workloads", copy)

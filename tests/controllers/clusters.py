@@ -10,7 +10,6 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.controllers import fleet, quota
-from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
 from reprieve.controllers.fleet.access import SECRETS
 from reprieve.kube import (
     ADMISSION_CHECKS,
@@ -25,6 +24,7 @@ from reprieve.kube import (
     Client,
     Informer,
 )
+from reprieve.objects.well_known import KUBECONFIG_NAMESPACE
 from reprieve.server import EmbeddedServer
 
 Document = dict[str, Any]

@@ -16,7 +16,7 @@ from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.quota_view import quota_view
 from reprieve.quota.rules import Rules
 from reprieve.records import DecisionLog
-from reprieve.scheduler import endpoints
+from reprieve.runtime import endpoints
 
 
 async def no_plan(_manifest: str, _for: str) -> dict[str, Any]:

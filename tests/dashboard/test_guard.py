@@ -11,7 +11,7 @@ from reprieve.cli import main
 from reprieve.dashboard.guard import COOKIE, Access
 from reprieve.explain.collect import fetch_records
 from reprieve.objects.errors import ReprieveError
-from reprieve.scheduler.tokens import VARIABLE, read_token
+from reprieve.runtime.tokens import VARIABLE, read_token
 from tests.dashboard.scenes import crowd, decisions
 from tests.dashboard.serving import serving
 

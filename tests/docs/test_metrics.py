@@ -10,12 +10,12 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
 from reprieve.config import Configuration
-from reprieve.controllers.fleet.telling import Telling as FleetTelling
-from reprieve.controllers.quota.telling import Telling as QuotaTelling
+from reprieve.controllers.fleet.reporting import Reporter as FleetReporter
+from reprieve.controllers.quota.reporting import Reporter as QuotaReporter
+from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.scheduler.core import Core
-from reprieve.scheduler.metrics import Metrics
 from tests.docs.pages import PAGES, ROOT
 
 ROW = re.compile(r"^\| `(\w+)` \| (counter|gauge|histogram) \|([^|]*)\|", re.M)
@@ -32,8 +32,8 @@ def registered() -> dict[str, Shape]:
     registry = CollectorRegistry()
     configuration = Configuration.load(None)
     Metrics(registry).watch(Core(configuration, "reprieve"))
-    QuotaTelling(Quota(Rules.of(configuration)), None, registry, lambda: datetime(2026, 11, 1, tzinfo=UTC))
-    FleetTelling(None, registry)
+    QuotaReporter(Quota(Rules.of(configuration)), None, registry, lambda: datetime(2026, 11, 1, tzinfo=UTC))
+    FleetReporter(None, registry)
     return dict(_shapes(registry))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reprieve.explain import Evidence, explain
-from reprieve.explain.telling import told
+from reprieve.explain.rendering import render
 from tests.explain.test_explain import decision, node, pod, scheduled_false
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
@@ -46,7 +46,7 @@ def test_a_group_whose_pods_are_all_leaving_does_not_run():
     assert answer.sentence.startswith(
         "PodGroup ml/train is leaving with 2 pods: it was preempted by PodGroup/ml/big"
     )
-    assert [told.source for told in answer.preempted_by] == ["condition", "condition"]
+    assert [render.source for render in answer.preempted_by] == ["condition", "condition"]
 
 
 def test_a_group_that_loses_one_pod_says_so_and_still_runs():
@@ -150,7 +150,7 @@ def test_what_one_decision_did_to_many_is_told_once():
     record["victims"] += [{**record["victims"][0], "pod": "ml/c", "reason": "in the way"}]
     record["time"] = "2026-11-15T20:59:00.936416Z"
     record["cost"] = {"budgetViolations": 0, "highestPriority": 10, "units": 2, "pods": 3}
-    lines = told(explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW).preempted, "victim")
+    lines = render(explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW).preempted, "victim")
     assert lines == [
         "ml/a, ml/b at 2026-11-15T20:59:00Z on m, n: lowest priority",
         "ml/c at 2026-11-15T20:59:00Z on n: in the way"
@@ -160,7 +160,9 @@ def test_what_one_decision_did_to_many_is_told_once():
 
 def test_of_a_node_both_sides_are_told():
     answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
-    assert told(answer.preempted_by, "both")[0].startswith("ml/b for Pod/ml/a at 2026-11-15T20:59:00Z on n: ")
+    assert render(answer.preempted_by, "both")[0].startswith(
+        "ml/b for Pod/ml/a at 2026-11-15T20:59:00Z on n: "
+    )
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -6,7 +6,7 @@ import pytest
 
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
-from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, Cycle, diagnose, place
+from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, PodFilters, diagnose, place
 from tests.preemption.builders import Document, node, pod
 
 TAINT = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
@@ -74,7 +74,7 @@ def test_a_filter_says_why_and_whether_evicting_helps(name: str) -> None:
     cluster = Cluster()
     for each in (*objects, pod("want", **spec)):
         cluster.set(decode(each))
-    cycle = Cycle(cluster, cluster.pods.row_of["a/want"])
+    cycle = PodFilters(cluster, cluster.pods.row_of["a/want"])
     assert place(cycle) is None
     found = diagnose(cycle)
     assert found.message == f"0/1 nodes are available: {words}."
@@ -90,7 +90,7 @@ def test_spread_refuses_the_fuller_domain() -> None:
         pod("want", topologySpreadConstraints=spread(HOST)),
     ):
         cluster.set(decode(each))
-    cycle = Cycle(cluster, cluster.pods.row_of["a/want"])
+    cycle = PodFilters(cluster, cluster.pods.row_of["a/want"])
     slot = place(cycle)
     assert slot is not None
     assert cluster.nodes.names[slot] == "n"
@@ -101,19 +101,19 @@ def test_the_first_pod_of_a_self_affine_group_may_go_anywhere() -> None:
     cluster = Cluster()
     for each in (node("n"), pod("want", affinity={"podAffinity": term("want")})):
         cluster.set(decode(each))
-    assert place(Cycle(cluster, cluster.pods.row_of["a/want"])) is not None
+    assert place(PodFilters(cluster, cluster.pods.row_of["a/want"])) is not None
 
 
 def test_no_nodes_at_all_has_its_own_words() -> None:
     cluster = Cluster()
     cluster.set(decode(pod("want")))
-    assert diagnose(Cycle(cluster, 0)).message == "no nodes available to schedule pods"
+    assert diagnose(PodFilters(cluster, 0)).message == "no nodes available to schedule pods"
 
 
 def test_a_nominated_node_is_taken_without_scoring() -> None:
     cluster = Cluster()
     for each in (node("roomy", "8"), node("tight", "2"), pod("want", status={"nominatedNodeName": "tight"})):
         cluster.set(decode(each))
-    slot = place(Cycle(cluster, cluster.pods.row_of["a/want"]))
+    slot = place(PodFilters(cluster, cluster.pods.row_of["a/want"]))
     assert slot is not None
     assert cluster.nodes.names[slot] == "tight"

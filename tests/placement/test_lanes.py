@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
-from reprieve.placement import DEFAULT, Cycle, Scoring, place, place_gang
+from reprieve.placement import DEFAULT, PodFilters, Scoring, place, place_gang
 
 Document = dict[str, Any]
 SHAPE = ((0, 0), (30, 80), (100, 20))
@@ -77,7 +77,7 @@ def _one_by_one(cluster: Cluster, rows: list[int], scoring: Scoring) -> list[tup
     mark = cluster.checkpoint()
     placed = []
     for row in rows:
-        slot = place(Cycle(cluster, row), scoring)
+        slot = place(PodFilters(cluster, row), scoring)
         if slot is not None:
             cluster.attach(row, slot)
             placed.append((row, slot))

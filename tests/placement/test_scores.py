@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reprieve.cluster import Cluster
 from reprieve.config.sections import ScoredResource, ScoringStrategy, ShapePoint
 from reprieve.objects.decode import decode
-from reprieve.placement import Cycle, place
+from reprieve.placement import PodFilters, place
 from reprieve.placement.choose import _fewest_best, _most_best, best, preorder
 from reprieve.placement.images import image_scores
 from reprieve.placement.resources import (
@@ -208,6 +208,6 @@ def test_the_end_to_end_example_of_the_specification() -> None:
         pod("p", cpu="500m", memory="1Gi", labels={"app": "r"}),
     )
     cluster.set_owner("ReplicaSet", "a", "r", LabelSelector(match_labels={"app": "r"}))
-    slot = place(Cycle(cluster, cluster.pods.row_of["a/p"]))
+    slot = place(PodFilters(cluster, cluster.pods.row_of["a/p"]))
     assert slot is not None
     assert cluster.nodes.names[slot] == "b"

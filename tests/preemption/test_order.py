@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.preemption.goorder import go_order
+from reprieve.preemption.go_sort import go_order
 
 
 @given(st.one_of(st.lists(st.integers(0, 3), max_size=300), st.lists(st.integers(), max_size=120)))

@@ -315,13 +315,13 @@ def test_a_target_that_makes_no_sense_is_an_error(target: str) -> None:
 def test_room_is_left_for_nominated_pods_that_are_at_least_as_important() -> None:
     from reprieve.cluster import Cluster
     from reprieve.objects.decode import decode
-    from reprieve.placement import Cycle, diagnose, place
+    from reprieve.placement import PodFilters, diagnose, place
 
     cluster = Cluster()
     promised = pod("promised", "2", priority=50, status={"nominatedNodeName": "n"})
     for each in (node("n", "3"), promised, pod("equal", "2", priority=50), pod("higher", "2", priority=51)):
         cluster.set(decode(each))
-    equal, higher = (Cycle(cluster, cluster.pods.row_of[f"a/{name}"]) for name in ("equal", "higher"))
+    equal, higher = (PodFilters(cluster, cluster.pods.row_of[f"a/{name}"]) for name in ("equal", "higher"))
     assert place(equal) is None
     assert "nominated" in diagnose(equal).message
     assert place(higher) is not None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reprieve.cluster import NOWHERE
 from reprieve.config import Configuration
-from reprieve.placement import UNSCHEDULABLE, Cycle, diagnose
+from reprieve.placement import UNSCHEDULABLE, PodFilters, diagnose
 from reprieve.preemption.pods import choice_key, dry_run
 from reprieve.preemption.sweep import Sweep
 from reprieve.preemption.view import View
@@ -43,7 +43,7 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
         cluster = load(_scene(Random(seed)))
         view = View(cluster, config, 0)
         row = next(row for row in cluster.pods.row_of.values() if cluster.pods.node[row] == NOWHERE)
-        cycle = Cycle(cluster, row, view.faithful)
+        cycle = PodFilters(cluster, row, view.faithful)
         candidates = diagnose(cycle, view.scoring).code == UNSCHEDULABLE
         if not cycle.plain or cycle.cls.ports:
             return

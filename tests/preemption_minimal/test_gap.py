@@ -13,7 +13,7 @@ from reprieve.cluster import Cluster
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
 from reprieve.objects.times import parse_time
-from reprieve.placement import Cycle, passes
+from reprieve.placement import PodFilters, passes
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.meter import Meter
@@ -21,8 +21,8 @@ from reprieve.preemption.minimal.model import NOBODY
 from reprieve.preemption.minimal.relaxed import relaxed_bound
 from reprieve.preemption.minimal.search import search
 from reprieve.preemption.minimal.table import INFINITE
-from reprieve.preemption.subject import find_group
-from reprieve.preemption.units import Candidates, Unit
+from reprieve.preemption.preemptor import find_group
+from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 from reprieve.whatif.pods import load
@@ -114,7 +114,7 @@ def ruled(seed: int) -> list[Any]:
     return [*objects, *gang(2, 2, int(rng.integers(2, 5)), labels={"app": "gang"}, **spec)]
 
 
-def price(view: View, units: list[Unit]) -> tuple[int, int, float]:
+def price(view: View, units: list[VictimUnit]) -> tuple[int, int, float]:
     rows = np.array([row for unit in units for row in unit.rows], np.int32)
     numbers = np.repeat(np.arange(len(units)), [len(unit.rows) for unit in units])
     groups = {number: unit.group for number, unit in enumerate(units) if unit.group >= 0}
@@ -133,7 +133,7 @@ def fits(cluster: Cluster, rows: tuple[int, ...]) -> bool:
     for slot in cluster.nodes.order.tolist():
         mark = cluster.checkpoint()
         try:
-            if passes(Cycle(cluster, rows[0], faithful=False), slot):
+            if passes(PodFilters(cluster, rows[0], faithful=False), slot):
                 cluster.attach(rows[0], slot)
                 if fits(cluster, rows[1:]):
                     return True

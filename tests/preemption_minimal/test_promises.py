@@ -6,7 +6,7 @@ import pytest
 
 import reprieve
 from reprieve.cluster import Cluster
-from reprieve.placement import Cycle, passes
+from reprieve.placement import PodFilters, passes
 from reprieve.whatif.compare import compare
 from reprieve.whatif.pods import load
 from tests.preemption_minimal.manifests import NOW, Manifest, random_cluster
@@ -72,7 +72,7 @@ def stands(cluster: Cluster, gone: set[str], placements: dict[str, str]) -> bool
         cluster.detach(cluster.pods.row_of[key])
     for key, name in placements.items():
         row, slot = cluster.pods.row_of[key], cluster.nodes.slot_of[name]
-        if not passes(Cycle(cluster, row, faithful=False), slot):
+        if not passes(PodFilters(cluster, row, faithful=False), slot):
             return False
         cluster.attach(row, slot)
     return True

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import Any
 
 from reprieve.config import Configuration
+from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import Client
 from reprieve.objects.quantity import milli_value
-from reprieve.scheduler.service import LiveScheduler
 from tests.scheduler.live import Live
 
 _spawner = multiprocessing.get_context("forkserver")

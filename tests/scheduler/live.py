@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from reprieve.config import Configuration
+from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import NAMESPACES, NODES, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
 from reprieve.objects.quantity import milli_value
-from reprieve.scheduler.service import LiveScheduler
 from reprieve.server import EmbeddedServer
 
 Document = dict[str, Any]

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import Client, kubeconfig
 from reprieve.kube.http_transport import HttpTransport
-from reprieve.scheduler.service import LiveScheduler
 from tests.scheduler.held import Held
 from tests.scheduler.live import (
     NODES,

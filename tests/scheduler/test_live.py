@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from reprieve.controllers.scheduler.api_actions import ATTEMPTS, ApiActions, merge_condition
 from reprieve.kube import EventRecorder, TransportError
 from reprieve.scheduler.actions import ActionError, Bind, Nominate, Ref, SetGroupCondition, SetPodCondition
-from reprieve.scheduler.live import ATTEMPTS, LiveActions, merge_condition
 from tests.kube.apiserver import Script, ok, status
 
 POD = Ref("Pod", "ns", "a", "u1")
@@ -30,7 +30,7 @@ def actions(*answers):
         slept.append(seconds)
         await asyncio.sleep(0)
 
-    live = LiveActions(
+    live = ApiActions(
         client,
         EventRecorder(client, "x"),
         sleep=sleep,

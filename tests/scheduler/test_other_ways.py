@@ -4,8 +4,8 @@ from typing import Any
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.controllers.scheduler.service import in_time
 from reprieve.objects.decode import decode_all
-from reprieve.scheduler.service import in_time
 
 
 def pod(name: str, priority: int, node: str = "") -> dict[str, Any]:

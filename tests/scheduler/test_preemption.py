@@ -230,9 +230,9 @@ class TestAsynchronous:
     def test_calls_that_fail_take_the_promise_back_and_queue_the_unit_again(self):
         world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
         world.run()
-        assert world.core.promises.node("ns/high") == "n1"
+        assert world.core.nominations.node("ns/high") == "n1"
         world.fail("503")
-        assert world.core.promises.node("ns/high") == ""
+        assert world.core.nominations.node("ns/high") == ""
         assert world.state("Pod/ns/high") == "backoff"
         assert world.events[-1].reason == "PreemptionFailed"
         world.hold = lambda action: False
@@ -243,7 +243,7 @@ class TestAsynchronous:
         world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
         world.run()
         world.change("Pod", "high", metadata={"annotations": {"a": "b"}})
-        assert world.core.promises.node("ns/high") == "n1"
+        assert world.core.nominations.node("ns/high") == "n1"
 
     def test_a_preemptor_that_vanishes_leaves_nothing_behind(self):
         world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))

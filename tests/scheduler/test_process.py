@@ -10,10 +10,11 @@ from click.testing import CliRunner
 
 from reprieve.cli.run import _address, command
 from reprieve.config import Configuration
+from reprieve.controllers import CONTROLLERS, load
 from reprieve.kube import PODS, Informer
 from reprieve.objects.errors import ReprieveError
-from reprieve.scheduler.logs import JsonFormatter
-from reprieve.scheduler.process import CONTROLLERS, Process, Services, load
+from reprieve.runtime.logs import JsonFormatter
+from reprieve.runtime.process import Process, Services
 from tests.kube.apiserver import Script, status
 
 
@@ -34,7 +35,7 @@ async def test_a_port_that_is_taken_is_said():
         port = taken.getsockname()[1]
         client = Script(status(404, "NotFound")).client()
         with pytest.raises(ReprieveError, match=f"cannot listen on 127.0.0.1:{port}"):
-            await Process(client, Configuration.load(None), [], port=port).run()
+            await Process(client, Configuration.load(None), {}, port=port).run()
 
 
 async def test_readyz_names_the_rights_that_are_missing():
@@ -50,14 +51,12 @@ async def test_readyz_names_the_rights_that_are_missing():
         async with Informer(client, PODS):
             raise AssertionError("pods cannot be read")
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reprieve.scheduler.process.load", lambda name: reading)
-        process = Process(Script(answer).client(), Configuration.load(None), ["x"], port=None)
-        task = asyncio.create_task(process.run())
-        while not services or services[0].problem().count("does not let us") < 2:
-            await asyncio.sleep(0.01)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    process = Process(Script(answer).client(), Configuration.load(None), {"x": reading}, port=None)
+    task = asyncio.create_task(process.run())
+    while not services or services[0].problem().count("does not let us") < 2:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
     assert "list and watch pods" in services[0].problem()
     assert "the Lease 'reprieve' in the namespace 'reprieve-system'" in services[0].problem()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.scheduler.queue import Pauses, Queue, State, Unit
+from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from tests.scheduler.world import World, group, node, pod
 
 
@@ -26,7 +26,7 @@ def drain(queue, now=0.0):
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 5), st.booleans()), max_size=30))
 def test_more_important_units_go_first_then_older_ones_then_by_name(shape):
     units = [
-        Unit(f"Pod/ns/{i:02}", priority, age, unfinished=begun)
+        QueuedUnit(f"Pod/ns/{i:02}", priority, age, unfinished=begun)
         for i, (priority, age, begun) in enumerate(shape)
     ]
     wanted = sorted(units, key=lambda unit: (not unit.unfinished, -unit.priority, unit.since, unit.key))
@@ -42,7 +42,7 @@ def test_pauses_double_up_to_a_limit_that_grows_with_the_group(failures, pods, s
 
 
 def test_a_unit_that_failed_for_good_rests_until_something_helps_it():
-    unit = Unit("Pod/ns/a", 0, 0)
+    unit = QueuedUnit("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.pop(0)
     queue.rest(unit, 0)
@@ -54,7 +54,7 @@ def test_a_unit_that_failed_for_good_rests_until_something_helps_it():
 
 
 def test_a_unit_that_nothing_helped_is_tried_again_after_five_minutes():
-    unit = Unit("Pod/ns/a", 0, 0)
+    unit = QueuedUnit("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.pop(0)
     queue.rest(unit, 0)
@@ -63,7 +63,7 @@ def test_a_unit_that_nothing_helped_is_tried_again_after_five_minutes():
 
 
 def test_a_unit_in_backoff_waits_while_others_are_ready():
-    failed, other = Unit("Pod/ns/a", 0, 0), Unit("Pod/ns/b", 0, 1)
+    failed, other = QueuedUnit("Pod/ns/a", 0, 0), QueuedUnit("Pod/ns/b", 0, 1)
     queue = queue_with(failed)
     queue.pop(0)
     queue.rest(failed, 0)
@@ -75,7 +75,7 @@ def test_a_unit_in_backoff_waits_while_others_are_ready():
 
 
 def test_a_less_important_unit_never_overtakes_one_that_an_event_may_have_helped():
-    high, low = Unit("Pod/ns/high", 10, 0), Unit("Pod/ns/low", 1, 0)
+    high, low = QueuedUnit("Pod/ns/high", 10, 0), QueuedUnit("Pod/ns/low", 1, 0)
     queue = queue_with(high)
     queue.pop(0)
     queue.rest(high, 0)
@@ -86,7 +86,7 @@ def test_a_less_important_unit_never_overtakes_one_that_an_event_may_have_helped
 
 
 def test_a_unit_that_failed_by_error_is_not_hurried():
-    unit = Unit("Pod/ns/a", 0, 0)
+    unit = QueuedUnit("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.pop(0)
     queue.back_off(unit, 0)
@@ -97,7 +97,7 @@ def test_a_unit_that_failed_by_error_is_not_hurried():
 
 
 def test_a_unit_that_waits_for_its_victims_is_not_hurried_by_other_events():
-    unit = Unit("Pod/ns/a", 0, 0, patient=True)
+    unit = QueuedUnit("Pod/ns/a", 0, 0, patient=True)
     queue = queue_with(unit)
     queue.pop(0)
     queue.rest(unit, 0)
@@ -107,7 +107,7 @@ def test_a_unit_that_waits_for_its_victims_is_not_hurried_by_other_events():
 
 
 def test_removed_units_never_come_back():
-    unit = Unit("Pod/ns/a", 0, 0)
+    unit = QueuedUnit("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.remove("Pod/ns/a", 0)
     assert drain(queue) == []
@@ -116,7 +116,7 @@ def test_removed_units_never_come_back():
 
 class TestUnitsAlike:
     def resting(self, count):
-        units = [Unit(f"Pod/ns/{i}", 0, i) for i in range(count)]
+        units = [QueuedUnit(f"Pod/ns/{i}", 0, i) for i in range(count)]
         queue = queue_with(*units)
         for unit in units:
             queue.pop(0)
@@ -149,7 +149,7 @@ class TestUnitsAlike:
 
 
 def test_depths_count_pods_and_groups_apart():
-    queue = queue_with(Unit("Pod/ns/a", 0, 0), Unit("PodGroup/ns/g", 0, 0))
+    queue = queue_with(QueuedUnit("Pod/ns/a", 0, 0), QueuedUnit("PodGroup/ns/g", 0, 0))
     assert queue.depths() == {(State.ACTIVE, False): 1, (State.ACTIVE, True): 1}
 
 

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from reprieve.config import Configuration
+from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
+from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import Change
 from reprieve.objects.decode import decode
 from reprieve.scheduler.actions import ActionError, Recorded
 from reprieve.scheduler.core import Core
-from reprieve.scheduler.lanes import Lanes
-from reprieve.scheduler.shell import Shell
 from tests.scheduler.world import group, node, pod
 
 
@@ -137,7 +137,7 @@ async def test_a_record_says_who_was_reprieved_and_what_the_budgets_said():
 
 class TestLanes:
     async def test_work_on_one_object_happens_in_order_and_on_others_at_once(self):
-        lanes, log, gate = Lanes(8), [], asyncio.Event()
+        lanes, log, gate = KeyedTasks(8), [], asyncio.Event()
 
         async def slow():
             await gate.wait()
@@ -156,7 +156,7 @@ class TestLanes:
         assert log == ["other", "first", "second"]
 
     async def test_a_failure_does_not_block_what_comes_after_it(self):
-        lanes, log = Lanes(8), []
+        lanes, log = KeyedTasks(8), []
 
         async def fail():
             raise ActionError("no")
@@ -171,7 +171,7 @@ class TestLanes:
         assert isinstance(task.exception(), ActionError)
 
     async def test_no_more_than_the_limit_run_at_once(self):
-        lanes, running, most = Lanes(3), 0, 0
+        lanes, running, most = KeyedTasks(3), 0, 0
 
         async def work():
             nonlocal running, most

@@ -18,10 +18,10 @@ from reprieve.scheduler.actions import (
     SetGroupCondition,
     SetPodCondition,
 )
-from reprieve.scheduler.core import Core, Cycle
+from reprieve.scheduler.core import Core, CycleResult
 from reprieve.scheduler.incomplete import RELEASED
 from reprieve.scheduler.marks import CONDITION, REASON
-from reprieve.scheduler.room import instant
+from reprieve.scheduler.waiting import instant
 
 Document = dict[str, Any]
 GONE: Document = {"metadata": {"deletionTimestamp": ""}}
@@ -78,7 +78,7 @@ class World:
         self.core = Core(Configuration.load(config), "reprieve")
         self.graceful = graceful
         self.events: list[Emit] = []
-        self.cycles: list[Cycle] = []
+        self.cycles: list[CycleResult] = []
         self.evictions: list[str] = []
         self.held: list[Action] = []
         self.hold: Callable[[Action], bool] = lambda action: False
@@ -123,9 +123,9 @@ class World:
 
     # The loop
 
-    def run(self, limit: int = 200) -> list[Cycle]:
+    def run(self, limit: int = 200) -> list[CycleResult]:
         """Cycles until nobody is ready; their actions happen."""
-        done: list[Cycle] = []
+        done: list[CycleResult] = []
         while (cycle := self.core.cycle(self.now)) is not None:
             done.append(cycle)
             self.perform(cycle.actions)
@@ -133,7 +133,7 @@ class World:
         self.cycles += done
         return done
 
-    def wait(self, seconds: float) -> list[Cycle]:
+    def wait(self, seconds: float) -> list[CycleResult]:
         self.now += seconds
         return self.run()
 

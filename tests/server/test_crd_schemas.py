@@ -28,7 +28,7 @@ def walk(node: Node, seen: set[str]) -> int:
 
 @pytest.mark.parametrize("info", builtin_resources(), ids=repr)
 def test_every_kind_we_serve_is_described_to_the_last_field(info: ResourceInfo) -> None:
-    root = schemas.builtin(info.group, info.version, info.kind)
+    root = schemas.builtin_schema(info.group, info.version, info.kind)
     assert root is not None
     assert walk(root, set()) > 3
     assert root.fields["metadata"].type_name.endswith("ObjectMeta")
@@ -48,7 +48,7 @@ def test_merge_keys_name_fields_of_the_items() -> None:
             check(child, seen)
 
     for info in builtin_resources():
-        root = schemas.builtin(info.group, info.version, info.kind)
+        root = schemas.builtin_schema(info.group, info.version, info.kind)
         assert root is not None
         check(root, set())
 

@@ -11,8 +11,7 @@ import click
 
 from reprieve import __version__
 from reprieve.cli.output import BAD_INPUT, fail
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.structure import nearest
+from reprieve.objects import ReprieveError, nearest
 
 COMMANDS = {
     "plan": "Would it fit, and if not: who makes way, and why?",
@@ -105,7 +104,7 @@ def _helpful_usage() -> Iterator[None]:
 
 def _said_by_api_server(error: Exception) -> str:
     """What to tell people about a refusal, or the silence, of an API server; empty for any other error."""
-    from reprieve.kube.errors import ApiError, TransportError
+    from reprieve.kube import ApiError, TransportError
 
     if isinstance(error, TransportError):
         return f"the API server does not answer ({error}); does the kubeconfig name the right address, and is it running?"

@@ -9,7 +9,7 @@ import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console

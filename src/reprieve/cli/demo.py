@@ -27,7 +27,7 @@ def command(step: bool, keep: bool, port: int) -> None:
       reprieve demo --step
       reprieve demo --keep --port 8088
     """
-    from reprieve.demo.show import show
+    from reprieve.demo import show
 
     logging.basicConfig(level=logging.WARNING)
     begun = time.monotonic()

@@ -88,10 +88,9 @@ async def _from_cluster(
     token_file: str | None,
     records: str | None,
 ) -> "Evidence":
-    from reprieve.explain.collect import fetch_records, from_cluster
-    from reprieve.explain.evidence import Target
+    from reprieve.explain import Target, fetch_records, from_cluster
     from reprieve.kube import PATIENCE_OF_PEOPLE, Client
-    from reprieve.scheduler.tokens import read_token
+    from reprieve.runtime import read_token
 
     named = Target(target)
     decisions = (
@@ -102,23 +101,23 @@ async def _from_cluster(
 
 
 def _read_records(path: str | None) -> list[dict[str, Any]]:
-    from reprieve.explain.collect import read_records
+    from reprieve.explain import read_records
 
     return read_records(Path(path)) if path else []
 
 
 def _render(console: "Console", answer: "Explanation") -> None:
-    from reprieve.explain.telling import told
+    from reprieve.explain import render
 
     console.print(f"[bold]{_plain(answer.sentence)}[/bold]")
     for line in answer.details:
         console.print(f"  {_plain(line)}")
     _list(console, "Waits for", answer.waits_for)
     if answer.for_.startswith("Node/"):
-        _list(console, "Preempted here", told(answer.preempted_by, "both"))
+        _list(console, "Preempted here", render(answer.preempted_by, "both"))
     else:
-        _list(console, "Preempted by", told(answer.preempted_by, "by"))
-    _list(console, "Preempted", told(answer.preempted, "victim"))
+        _list(console, "Preempted by", render(answer.preempted_by, "by"))
+    _list(console, "Preempted", render(answer.preempted, "victim"))
     _list(console, "What would help", answer.would_help)
     _list(console, "Not shown", answer.not_shown)
 

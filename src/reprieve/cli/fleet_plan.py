@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprieve.cli.output import NO, YES, Output, print_result
-from reprieve.objects.documents import read_documents
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
+from reprieve.objects import Document, ReprieveError, read_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from reprieve.config import Configuration
-    from reprieve.whatif.fleet import FleetPlan
+    from reprieve.whatif import FleetPlan
 
 
 def plan_and_print(
@@ -30,7 +28,7 @@ def plan_and_print(
     output: Output,
 ) -> int:
     """Answer the question and print it; the exit code. `fleet` is a folder, or empty for the manager's workers."""
-    from reprieve.whatif.fleet import plan_fleet
+    from reprieve.whatif import plan_fleet
 
     workload = _workload([item for path in files for item in _documents(Path(path))], for_)
     clusters = read_folder(Path(fleet)) if fleet else read_live(kubeconfig)
@@ -55,13 +53,13 @@ def read_folder(folder: Path) -> dict[str, list[Document]]:
 
 def read_live(kubeconfig: str | None) -> dict[str, list[Document]]:
     """The workers of the manager behind the kubeconfig, as they are now."""
-    from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
-    from reprieve.controllers.fleet.survey import survey
+    from reprieve.controllers.fleet import survey
     from reprieve.kube import PATIENCE_OF_PEOPLE, Client
+    from reprieve.objects import well_known
 
     async def read() -> dict[str, list[Document]]:
         async with Client.from_kubeconfig(kubeconfig, attempts=PATIENCE_OF_PEOPLE) as client:
-            return await survey(client, KUBECONFIG_NAMESPACE)
+            return await survey(client, well_known.KUBECONFIG_NAMESPACE)
 
     return asyncio.run(read())
 

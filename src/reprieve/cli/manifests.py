@@ -20,8 +20,8 @@ def command() -> None:
 @click.option("--kueue/--no-kueue", default=True, show_default=True, help="Also the kinds of kueue.x-k8s.io.")
 def crds(kueue: bool) -> None:
     """CustomResourceDefinitions, for clusters that do not serve the kinds themselves."""
-    from reprieve.manifests.crds import KUEUE, SCHEDULING
-    from reprieve.manifests.crds import crds as definitions
+    from reprieve.manifests import KUEUE, SCHEDULING
+    from reprieve.manifests import crds as definitions
 
     _print(definitions((SCHEDULING, KUEUE) if kueue else (SCHEDULING,)))
 
@@ -51,9 +51,8 @@ def crds(kueue: bool) -> None:
 )
 def deploy(controllers: str, image: str | None, **options: Any) -> None:
     """Deployment, rights, Service, PodDisruptionBudget and NetworkPolicy."""
-    from reprieve.manifests import Installation, deployment
-    from reprieve.manifests.rights import RULES
-    from reprieve.objects.labels import dns_label
+    from reprieve.manifests import RULES, Installation, deployment
+    from reprieve.objects import dns_label
 
     names = tuple(name.strip() for name in controllers.split(",") if name.strip())
     if unknown := [name for name in names if name not in RULES] or (["none"] if not names else []):

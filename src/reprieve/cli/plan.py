@@ -6,7 +6,7 @@ import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,7 +92,7 @@ def command(
 
 def _target(text: str) -> str:
     """`pg/ml/train` is as good as `PodGroup/ml/train`, and no namespace means `default`, as for `reprieve explain`."""
-    from reprieve.explain.evidence import Target
+    from reprieve.explain import Target
 
     try:
         named = Target(text)
@@ -112,7 +112,7 @@ def _compare(documents: list[dict[str, Any]], for_: str, config: Any, now: str |
             "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
         )
     from reprieve.cli.plan_compare import HELPED, render_comparison
-    from reprieve.whatif.compare import compare
+    from reprieve.whatif import compare
 
     data = compare(documents, for_, config=config, now=now)
     print_result(data, output, lambda screen: render_comparison(screen, data))

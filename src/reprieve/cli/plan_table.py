@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from reprieve.preemption.plan import Alternative, Cost, Plan, Victim
+from reprieve.preemption import Alternative, Cost, Plan, Victim
 
 MOST_ROWS = 12
 STYLES = {

@@ -93,16 +93,15 @@ def command(
       reprieve run --controllers quota,fleet --config examples/30-fleet/least-cost.yaml
     """
     from reprieve.cli.output import fail
+    from reprieve.controllers import load
     from reprieve.dashboard import guarded
     from reprieve.kube import Client
-    from reprieve.objects.errors import ReprieveError
-    from reprieve.scheduler import logs
-    from reprieve.scheduler.process import LeaseLost, Process, load
+    from reprieve.objects import ReprieveError
+    from reprieve.runtime import LeaseLost, Process, set_up_logging
 
-    logs.set_up(log_format, log_level.upper())
+    set_up_logging(log_format, log_level.upper())
     names = [name.strip() for name in controllers.split(",") if name.strip()]
-    for name in names:
-        load(name)
+    runs = {name: load(name) for name in names}
     config = _configuration(**settings)
     access, port = _access(listen, token_file, dashboard)
     connect = partial(Client.from_kubeconfig, kubeconfig, context_)
@@ -118,7 +117,7 @@ def command(
             add = guarded(access, dashboard)
             elect = config.scheduler.leader_election.enabled
             await Process(
-                client, config, names, access.host, port, elect, lease_client,
+                client, config, runs, access.host, port, elect, lease_client,
                 lambda app, _, records, config: add(app, page_client, records, config),
             ).run()  # fmt: skip
 
@@ -135,7 +134,7 @@ def _access(listen: str, token_file: Path | None, dashboard: bool) -> "tuple[Acc
     """Who may look at what this process tells, and on which port it tells it."""
     from reprieve.cli.output import fail
     from reprieve.dashboard import Access
-    from reprieve.scheduler.tokens import read_token
+    from reprieve.runtime import read_token
 
     host, port = _address(listen)
     access = Access(host, read_token(token_file))

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 
 def gather(filenames: Sequence[str], kubeconfig: str | None) -> list[dict[str, Any]]:
@@ -15,15 +15,15 @@ def gather(filenames: Sequence[str], kubeconfig: str | None) -> list[dict[str, A
     asked = read_manifests(filenames)
     if not kubeconfig:
         return asked
-    from reprieve.kube.dump import read_cluster
-    from reprieve.whatif.overlay import overlay
+    from reprieve.kube import read_cluster
+    from reprieve.whatif import overlay
 
     return overlay(read_cluster(kubeconfig), asked)
 
 
 def read_manifests(filenames: Sequence[str]) -> list[dict[str, Any]]:
     """All documents, each of the shape that its kind has; what is wrong is said with its file."""
-    from reprieve.objects.decode import decode_all, read_documents
+    from reprieve.objects import decode_all, read_documents
 
     for filename in filenames:
         if "://" in filename:

@@ -12,10 +12,8 @@ from pathlib import Path
 
 import click
 
-from reprieve.objects.times import format_duration
-from reprieve.server.embedded import EmbeddedServer
-from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
+from reprieve.objects import format_duration
+from reprieve.server import EmbeddedServer, Habits, NodeTemplate, local_cluster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +75,7 @@ async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
 
 async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: EmbeddedServer) -> None:
     from reprieve.config import Configuration
-    from reprieve.local.cluster import controllers_of
+    from reprieve.local import controllers_of
 
     document = Configuration.read(options.config).to_dict() if options.config else {}
     name, *others = options.scheduler_names
@@ -91,7 +89,7 @@ async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: E
 
 
 async def _start_fleet(stack: AsyncExitStack, options: Options) -> None:
-    from reprieve.local.fleet import local_fleet
+    from reprieve.local import local_fleet
 
     fleet = await stack.enter_async_context(
         local_fleet(

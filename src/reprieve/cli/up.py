@@ -12,10 +12,8 @@ from click.core import ParameterSource
 
 from reprieve.cli.output import fail
 from reprieve.cli.stage import Options, serve
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.times import parse_duration
-from reprieve.server.embedded import new_event_loop
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.objects import ReprieveError, parse_duration
+from reprieve.server import Habits, NodeTemplate, new_event_loop
 
 DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
 

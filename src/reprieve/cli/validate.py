@@ -7,8 +7,7 @@ from rich.console import Console
 
 from reprieve.cli.output import BAD_INPUT, Output, output_option, print_result, progress
 from reprieve.config import KIND, Configuration, ConfigurationError
-from reprieve.objects.documents import MAX_BYTES, Found, Source, scan_documents
-from reprieve.objects.review import Finding, review
+from reprieve.objects import MAX_BYTES, Finding, Found, Source, review, scan_documents
 
 
 @click.command("validate")

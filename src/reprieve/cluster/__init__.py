@@ -13,7 +13,35 @@ victims, reasons) and leaves the cluster as it was. Supposed changes run under `
 Nothing here does I/O or reads a clock.
 """
 
-from reprieve.cluster.columns import LOST, NOWHERE
+from reprieve.cluster.classes import PodClass
+from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
+from reprieve.cluster.nodes import CPU, EPHEMERAL, MEMORY, MOST, PODS, NodeTable, Topology
+from reprieve.cluster.pods import NOT_STARTED, ticks
+from reprieve.cluster.ports import ports_clash
+from reprieve.cluster.priorities import resolve
 from reprieve.cluster.state import Cluster
+from reprieve.cluster.terms import Spread, Term
 
-__all__ = ["LOST", "NOWHERE", "Cluster"]
+__all__ = [
+    "CPU",
+    "EPHEMERAL",
+    "LOST",
+    "MEMORY",
+    "MOST",
+    "NOT_STARTED",
+    "NOWHERE",
+    "PODS",
+    "Cluster",
+    "Ints",
+    "Mask",
+    "NodeTable",
+    "PodClass",
+    "Rows",
+    "Spread",
+    "Term",
+    "Topology",
+    "add_at",
+    "ports_clash",
+    "resolve",
+    "ticks",
+]

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from reprieve.cluster.classes import PodClass
-from reprieve.objects.policy import PodDisruptionBudget
-from reprieve.objects.selectors import matches
+from reprieve.objects import PodDisruptionBudget, matches
 
 
 class BudgetTable:

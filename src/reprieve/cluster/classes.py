@@ -11,11 +11,16 @@ import numpy as np
 from reprieve.cluster.columns import Ints, Mask, grown
 from reprieve.cluster.nodes import CPU, MEMORY, MOST, PODS, NodeTable
 from reprieve.cluster.terms import Spread, Term, preferred_terms, required_terms, spread_constraints
-from reprieve.objects.core import Pod, PodSpec, PreferredSchedulingTerm
-from reprieve.objects.errors import InvalidObject
-from reprieve.objects.meta import find_condition
-from reprieve.objects.quantity import QuantityError
-from reprieve.objects.requests import nonzero_requests, pod_requests
+from reprieve.objects import (
+    InvalidObject,
+    Pod,
+    PodSpec,
+    PreferredSchedulingTerm,
+    QuantityError,
+    find_condition,
+    nonzero_requests,
+    pod_requests,
+)
 
 WILDCARD = "0.0.0.0"
 

@@ -6,7 +6,7 @@ A group can be named by pods before its object is seen: it has a number from the
 import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
-from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.objects import PodGroup, PriorityClass
 
 
 class GroupTable:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reprieve.objects.core import ContainerImage
+from reprieve.objects import ContainerImage
 
 
 class ImageTable:

@@ -10,9 +10,7 @@ import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
 from reprieve.cluster.images import ImageTable
-from reprieve.objects.core import Node, ResourceList, Taint
-from reprieve.objects.errors import InvalidObject
-from reprieve.objects.quantity import QuantityError, amount
+from reprieve.objects import InvalidObject, Node, QuantityError, ResourceList, Taint, amount
 
 CPU, MEMORY, EPHEMERAL, PODS = range(4)
 BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, grown
-from reprieve.objects.core import Pod
-from reprieve.objects.meta import find_condition
+from reprieve.objects import Pod, find_condition
 
 NOT_STARTED = 2**62
 """The start of a pod that states none: later than any other."""

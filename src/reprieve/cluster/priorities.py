@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from reprieve.cluster.groups import PriorityTable
-from reprieve.objects.core import Pod
-from reprieve.objects.scheduling import PodGroup
+from reprieve.objects import Pod, PodGroup
 
 PREEMPTION_CLASS = "reprieve.dev/preemption-priority-class"
 

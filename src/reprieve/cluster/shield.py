@@ -1,9 +1,7 @@
 """How long a unit is shielded from preemption by `reprieve.dev/min-runtime`."""
 
 from reprieve.cluster.pods import NOT_STARTED, ticks
-from reprieve.objects.core import Pod
-from reprieve.objects.errors import InvalidObject
-from reprieve.objects.times import TimeError, parse_duration
+from reprieve.objects import InvalidObject, Pod, TimeError, parse_duration
 
 MIN_RUNTIME = "reprieve.dev/min-runtime"
 

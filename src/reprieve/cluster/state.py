@@ -20,10 +20,16 @@ from reprieve.cluster.pods import PodTable, is_finished
 from reprieve.cluster.ports import PortTable
 from reprieve.cluster.priorities import resolve
 from reprieve.cluster.shield import shielded_until
-from reprieve.objects.core import Namespace, Node, Pod
-from reprieve.objects.meta import LabelSelector, Object
-from reprieve.objects.policy import PodDisruptionBudget
-from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.objects import (
+    LabelSelector,
+    Namespace,
+    Node,
+    Object,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
+)
 
 Undo = tuple[Any, ...]
 

@@ -6,9 +6,15 @@ The API server merges `matchLabelKeys` into the selectors; manifests that never 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reprieve.objects.core import PodAffinity, PodAffinityTerm, PodSpec, TopologySpreadConstraint
-from reprieve.objects.meta import LabelSelector, LabelSelectorRequirement
-from reprieve.objects.selectors import matches
+from reprieve.objects import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    TopologySpreadConstraint,
+    matches,
+)
 
 
 class Term(NamedTuple):

@@ -19,18 +19,23 @@ from reprieve.config.sections import (
     Quota,
     Records,
     Scheduler,
+    ScoringStrategy,
     Section,
 )
-from reprieve.objects.admission import Context
-from reprieve.objects.documents import read_documents
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.normalise import without_nulls
-from reprieve.objects.priorities import PriorityClasses
-from reprieve.objects.show import shown
-from reprieve.objects.structure import Problem, misfits
-from reprieve.objects.times import Duration, parse_duration
+from reprieve.objects import (
+    Context,
+    Duration,
+    PriorityClasses,
+    Problem,
+    ReprieveError,
+    misfits,
+    parse_duration,
+    read_documents,
+    shown,
+    without_nulls,
+)
 
-__all__ = ["Configuration", "ConfigurationError"]
+__all__ = ["KIND", "Configuration", "ConfigurationError", "ScoringStrategy"]
 
 API_VERSION = "reprieve.dev/v1alpha1"
 KIND = "ReprieveConfiguration"

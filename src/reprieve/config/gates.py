@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from reprieve.objects.structure import Problem, nearest
+from reprieve.objects import Problem, nearest
 
 
 class Gate(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, dataclass_transform
 import msgspec
 from msgspec import Meta
 
-from reprieve.objects.times import Duration
+from reprieve.objects import Duration
 
 Positive = Annotated[int, Meta(ge=1)]
 Weight = Annotated[float, Meta(ge=0)]

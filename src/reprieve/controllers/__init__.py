@@ -1,0 +1,47 @@
+"""The live loops of scheduler, quota and fleet, each against an API server. The decisions are made in the rooms below.
+
+    load("quota")                    # its `run(client, config, services)`
+
+Only the controllers that a process runs are imported.
+"""
+
+from reprieve.controllers.conditions import set_condition
+from reprieve.controllers.deletion import delete_with_dependents
+from reprieve.controllers.own_writes import OwnWrites, revision_of, utc_now
+from reprieve.controllers.templates import GENERATED_LABELS, plain_template
+from reprieve.controllers.workqueue import WorkQueue
+from reprieve.objects import ReprieveError
+from reprieve.runtime import Controller
+
+__all__ = [
+    "CONTROLLERS",
+    "GENERATED_LABELS",
+    "OwnWrites",
+    "WorkQueue",
+    "delete_with_dependents",
+    "load",
+    "plain_template",
+    "revision_of",
+    "set_condition",
+    "utc_now",
+]
+
+CONTROLLERS = ("scheduler", "quota", "fleet")
+
+
+def load(name: str) -> Controller:
+    """The controller of this name; an unknown one is the user's to fix."""
+    match name:
+        case "scheduler":
+            from reprieve.controllers import scheduler
+
+            return scheduler.run
+        case "quota":
+            from reprieve.controllers import quota
+
+            return quota.run
+        case "fleet":
+            from reprieve.controllers import fleet
+
+            return fleet.run
+    raise ReprieveError(f"there is no controller {name!r}; known are {', '.join(CONTROLLERS)}")

@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from reprieve.objects.meta import Document
-from reprieve.objects.times import format_time
+from reprieve.objects import Document, format_time
 
 LONGEST_MESSAGE = 32 * 1024
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 def utc_now() -> datetime:

@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Final
 
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 GENERATED_LABELS: Final = (
     "controller-uid",

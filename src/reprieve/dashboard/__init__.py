@@ -24,7 +24,7 @@ from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
 from reprieve.dashboard.quota_view import quota_view
 from reprieve.kube import Client
-from reprieve.quota.rules import Rules
+from reprieve.quota import Rules
 
 __all__ = ["Access", "attach", "guarded"]
 

@@ -21,7 +21,7 @@ from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.node_views import node_detail
 from reprieve.dashboard.views import ClusterViews, View
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 from reprieve.records import Decision
 
 STATIC = Path(__file__).parent / "static"

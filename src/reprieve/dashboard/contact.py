@@ -5,9 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from reprieve.kube import ApiError, Client
-from reprieve.kube.errors import TransportError
-from reprieve.objects.times import format_time
+from reprieve.kube import ApiError, Client, TransportError
+from reprieve.objects import format_time
 
 EVERY_SECONDS = 3.0
 PATIENCE_SECONDS = 4.0

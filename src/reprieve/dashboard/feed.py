@@ -20,11 +20,11 @@ from reprieve.kube import (
     RESOURCE_FLAVORS,
     ApiError,
     Client,
+    Reflector,
     Resource,
+    TransportError,
 )
-from reprieve.kube.errors import TransportError
-from reprieve.kube.reflector import Reflector
-from reprieve.objects.meta import Object
+from reprieve.objects import Object
 
 WATCHED = (
     NODES,

@@ -4,10 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
-from reprieve.fleet.ledger import read_ledger
-from reprieve.objects import kueue
-from reprieve.objects.meta import find_condition
-from reprieve.objects.times import format_time
+from reprieve.fleet import read_ledger
+from reprieve.objects import find_condition, format_time, kueue
 
 View = dict[str, Any]
 SHOWN = 500

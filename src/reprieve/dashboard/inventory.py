@@ -10,10 +10,7 @@ from datetime import datetime
 from sys import intern
 from typing import Any, NamedTuple
 
-from reprieve.objects import core, kueue, scheduling
-from reprieve.objects.meta import Object, find_condition
-from reprieve.objects.quantity import amount
-from reprieve.objects.requests import pod_requests
+from reprieve.objects import Object, amount, core, find_condition, kueue, pod_requests, scheduling
 
 TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from typing import Any
 
 from reprieve.dashboard.inventory import Inventory, NodeRecord, PodRecord
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 
 View = dict[str, Any]
 

@@ -7,10 +7,8 @@ from typing import Any
 
 from reprieve import plan
 from reprieve.kube import Client, fetch_cluster
-from reprieve.objects.documents import read_documents
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
-from reprieve.whatif.overlay import overlay
+from reprieve.objects import Document, ReprieveError, read_documents
+from reprieve.whatif import overlay
 
 UNIT_KINDS = ("PodGroup", "Workload", "Pod")
 

@@ -6,11 +6,8 @@ from itertools import chain
 from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
-from reprieve.objects.meta import Object, find_condition
-from reprieve.quota.amounts import UNLIMITED
-from reprieve.quota.loading import load
-from reprieve.quota.rules import Rules
-from reprieve.quota.summary import quota_lines, waiters
+from reprieve.objects import Object, find_condition
+from reprieve.quota import UNLIMITED, Rules, load, quota_lines, waiters
 
 SHOWN_WAITERS = 5
 

@@ -11,7 +11,7 @@ from typing import Any
 from reprieve.dashboard.group_views import GroupViews
 from reprieve.dashboard.inventory import GroupRecord, Inventory, PodRecord
 from reprieve.dashboard.node_views import NodeViews
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 
 View = dict[str, Any]
 

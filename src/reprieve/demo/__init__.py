@@ -3,3 +3,7 @@
 `stage` starts the clusters, `tour` speaks to the viewer, each module under `scenes` shows one thing. A scene submits manifests,
 waits until the cluster says that it happened, and tells why in one sentence; it never pretends.
 """
+
+from reprieve.demo.show import show
+
+__all__ = ["show"]

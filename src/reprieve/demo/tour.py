@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,18 @@ witness tells is not guessed. For something that waits, the planner is asked wha
 """
 
 from reprieve.explain.answer import Explanation
+from reprieve.explain.collect import fetch_records, from_cluster, read_records
 from reprieve.explain.dispatch import explain
-from reprieve.explain.evidence import Evidence
+from reprieve.explain.evidence import Evidence, Target
+from reprieve.explain.rendering import render
 
-__all__ = ["Evidence", "Explanation", "explain"]
+__all__ = [
+    "Evidence",
+    "Explanation",
+    "Target",
+    "explain",
+    "fetch_records",
+    "from_cluster",
+    "read_records",
+    "render",
+]

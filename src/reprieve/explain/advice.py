@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from reprieve.explain.evictions import in_words
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.remedies import remedies
-from reprieve.explain.witnesses import in_words
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 from reprieve.whatif import plan
 
 NAMED = 3

@@ -15,8 +15,7 @@ import msgspec
 from reprieve.explain.evidence import Evidence, Target
 from reprieve.explain.redaction import namespaces_of, without
 from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
+from reprieve.objects import Document, ReprieveError
 from reprieve.records import Decision
 
 if TYPE_CHECKING:

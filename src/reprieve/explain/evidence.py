@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
+from reprieve.objects import Document, ReprieveError
 
 CLUSTER_SCOPED = ("Node", "ClusterQueue", "Cohort")
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Episode, Explanation
+from reprieve.explain.evictions import evictions_by, evictions_of_group
 from reprieve.explain.evidence import Evidence, Target, key_of
-from reprieve.explain.promises import promise_of
+from reprieve.explain.nominations import nomination_of
 from reprieve.explain.units import by, ended, group_name, waits_for
-from reprieve.explain.witnesses import evictions_by, evictions_of_group
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 class Members(NamedTuple):
@@ -49,7 +49,7 @@ def explain_group(
         )
     if not members.waiting:
         return answer
-    promise = promise_of(members.waiting, evidence)
+    promise = nomination_of(members.waiting, evidence)
     if promise.holds:
         answer.waits_for, answer.would_help = promise.leaving, [promise.advice]
     else:

@@ -5,12 +5,8 @@ from datetime import datetime
 
 from reprieve.config import Configuration
 from reprieve.explain.evidence import condition, key_of
-from reprieve.objects.decode import decode_all
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
-from reprieve.quota.loading import load
-from reprieve.quota.rules import Rules
-from reprieve.quota.summary import quota_lines
+from reprieve.objects import Document, ReprieveError, decode_all
+from reprieve.quota import Rules, load, quota_lines
 
 SHOWN = 5
 

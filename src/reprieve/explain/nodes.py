@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.explain.answer import Explanation
+from reprieve.explain.evictions import evictions_on
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
 from reprieve.explain.units import ended
-from reprieve.explain.witnesses import evictions_on
 
 SHOWN = 10
 

@@ -7,7 +7,7 @@ from typing import Any
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
 from reprieve.explain.holders import usage
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 SHOWN = 10
 

@@ -6,12 +6,16 @@ from typing import Any
 
 from reprieve.explain.evidence import key_of
 from reprieve.explain.holders import holders, queue_of
-from reprieve.objects.core import Node, Pod
-from reprieve.objects.decode import decode_all
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
-from reprieve.objects.quantity import amount, format_amount
-from reprieve.objects.requests import pod_requests
+from reprieve.objects import (
+    Document,
+    Node,
+    Pod,
+    ReprieveError,
+    amount,
+    decode_all,
+    format_amount,
+    pod_requests,
+)
 from reprieve.whatif import plan
 
 HIGHEST = 1_000_000_000

@@ -6,10 +6,10 @@ from typing import Any
 
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Episode, Explanation
+from reprieve.explain.evictions import evictions_by, evictions_of_pod
 from reprieve.explain.evidence import Evidence, Target, condition
-from reprieve.explain.promises import promise_of
-from reprieve.explain.witnesses import evictions_by, evictions_of_pod
-from reprieve.objects.meta import Document
+from reprieve.explain.nominations import nomination_of
+from reprieve.objects import Document
 
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 ENDED = ("Succeeded", "Failed")
@@ -38,7 +38,7 @@ def explain_pod(
     if state != "waiting" or pod is None:
         return answer
     known = evidence.find("PodGroup", group) if group else None
-    promise = promise_of([pod], evidence)
+    promise = nomination_of([pod], evidence)
     if promise.holds:
         answer.waits_for = promise.leaving
         answer.would_help = [promise.advice]

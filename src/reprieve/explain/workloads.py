@@ -6,9 +6,9 @@ from typing import Any
 
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Explanation
+from reprieve.explain.evictions import evictions_by, evictions_of_workload
 from reprieve.explain.evidence import Evidence, Target, condition
-from reprieve.explain.witnesses import evictions_by, evictions_of_workload
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 def explain_workload(

@@ -5,21 +5,94 @@ One way in: `step(group, settings, now)` takes what the manager sees of one work
 (`reprieve.controllers.fleet`), the simulation in the tests and the offline question are three shells around it.
 """
 
-from reprieve.fleet.actions import Action, Step
+from reprieve.fleet.actions import (
+    Action,
+    CloseGate,
+    CreateCopy,
+    DeactivateCopy,
+    DeleteCopy,
+    Finish,
+    Nominate,
+    OpenGate,
+    Remember,
+    SetCheck,
+    Step,
+    SyncJob,
+    UpdateCopy,
+)
+from reprieve.fleet.cost import PreemptionCost, cost_in, signal_message
 from reprieve.fleet.group import Group, Remote
+from reprieve.fleet.lease import Lease, LeaseState, lease_of
+from reprieve.fleet.ledger import Ledger, read_ledger, write_ledger
 from reprieve.fleet.manager import step
+from reprieve.fleet.names import (
+    BLOCKED,
+    CLOSED,
+    CONTROLLER,
+    DEACTIVATION_TARGET,
+    EVICTED_ON_MANAGER,
+    FINISHED,
+    GATE,
+    GATE_SEEN_ANNOTATION,
+    LEDGER_ANNOTATION,
+    OPEN,
+    ORIGIN_LABEL,
+    PREBUILT_LABEL,
+)
 from reprieve.fleet.offline import Reconciled, UnknownWorkload, reconcile
-from reprieve.fleet.settings import FleetSettings, settings_from
+from reprieve.fleet.pricing import price
+from reprieve.fleet.reading import gate_is_open, key_of, status_of
+from reprieve.fleet.settings import LEAST_COST, FleetSettings, settings_from
+from reprieve.fleet.signals import Signal, choose
 
 __all__ = [
+    "BLOCKED",
+    "CLOSED",
+    "CONTROLLER",
+    "DEACTIVATION_TARGET",
+    "EVICTED_ON_MANAGER",
+    "FINISHED",
+    "GATE",
+    "GATE_SEEN_ANNOTATION",
+    "LEAST_COST",
+    "LEDGER_ANNOTATION",
+    "OPEN",
+    "ORIGIN_LABEL",
+    "PREBUILT_LABEL",
     "Action",
+    "CloseGate",
+    "CreateCopy",
+    "DeactivateCopy",
+    "DeleteCopy",
+    "Finish",
     "FleetSettings",
     "Group",
+    "Lease",
+    "LeaseState",
+    "Ledger",
+    "Nominate",
+    "OpenGate",
+    "PreemptionCost",
     "Reconciled",
+    "Remember",
     "Remote",
+    "SetCheck",
+    "Signal",
     "Step",
+    "SyncJob",
     "UnknownWorkload",
+    "UpdateCopy",
+    "choose",
+    "cost_in",
+    "gate_is_open",
+    "key_of",
+    "lease_of",
+    "price",
+    "read_ledger",
     "reconcile",
     "settings_from",
+    "signal_message",
+    "status_of",
     "step",
+    "write_ledger",
 ]

@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from reprieve.fleet.ledger import Ledger
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 class Action(msgspec.Struct, frozen=True, tag=True):

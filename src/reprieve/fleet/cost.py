@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from reprieve.quota.sentences import GATED
+from reprieve.quota import GATED
 
 GATED_MESSAGE = GATED
 _PATTERN = re.compile(

@@ -19,8 +19,7 @@ from reprieve.fleet.names import (
     ORIGIN_LABEL,
 )
 from reprieve.fleet.settings import INCREMENTAL, FleetSettings
-from reprieve.objects.meta import Document
-from reprieve.objects.times import format_duration
+from reprieve.objects import Document, format_duration
 
 
 class Nomination(msgspec.Struct, frozen=True):

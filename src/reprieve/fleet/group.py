@@ -7,7 +7,7 @@ import msgspec
 
 from reprieve.fleet.ledger import Ledger, read_ledger
 from reprieve.fleet.reading import is_true, status_of
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 class Remote(msgspec.Struct, frozen=True):

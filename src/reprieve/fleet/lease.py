@@ -15,11 +15,10 @@ import msgspec
 
 from reprieve.fleet.names import GATE_LEASE_ANNOTATION, GATE_SEEN_ANNOTATION
 from reprieve.fleet.reading import gate_entry, gate_is_open, moment
-from reprieve.objects.meta import Document
-from reprieve.objects.times import format_time, parse_duration
+from reprieve.objects import Document, format_time, parse_duration
 
 
-class Verdict(Enum):
+class LeaseState(Enum):
     """What a worker does about the gate of one copy."""
 
     NONE = "nothing: the gate is closed, or open without a lease"
@@ -29,7 +28,7 @@ class Verdict(Enum):
 
 
 class Lease(msgspec.Struct, frozen=True):
-    verdict: Verdict
+    verdict: LeaseState
     left: timedelta = timedelta(0)
     note: str = ""
     """NOTE: the annotation's value."""
@@ -40,16 +39,16 @@ def lease_of(copy: Document, witnessed: bool, now: datetime) -> Lease:
     annotations = (copy.get("metadata") or {}).get("annotations") or {}
     length = _length(annotations.get(GATE_LEASE_ANNOTATION))
     if length is None or not gate_is_open(copy):
-        return Lease(Verdict.NONE)
+        return Lease(LeaseState.NONE)
     opening = str((gate_entry(copy) or {}).get("lastTransitionTime", ""))
     noted_opening, _, seen = str(annotations.get(GATE_SEEN_ANNOTATION, "")).partition(" ")
     since = moment(seen) if noted_opening == opening else None
     if since is None:
         if witnessed:
-            return Lease(Verdict.NOTE, length, f"{opening} {format_time(now)}")
-        return Lease(Verdict.CLOSE)
+            return Lease(LeaseState.NOTE, length, f"{opening} {format_time(now)}")
+        return Lease(LeaseState.CLOSE)
     left = since + length - now
-    return Lease(Verdict.HOLD, left) if left > timedelta(0) else Lease(Verdict.CLOSE)
+    return Lease(LeaseState.HOLD, left) if left > timedelta(0) else Lease(LeaseState.CLOSE)
 
 
 def _length(text: object) -> timedelta | None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from reprieve.fleet.names import LEDGER_ANNOTATION
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 class Turn(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

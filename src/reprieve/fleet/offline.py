@@ -22,9 +22,7 @@ from reprieve.fleet.manager import step
 from reprieve.fleet.names import CONTROLLER, GATE
 from reprieve.fleet.reading import key_of, moment, status_of
 from reprieve.fleet.settings import settings_from
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
-from reprieve.objects.times import parse_time
+from reprieve.objects import Document, ReprieveError, parse_time
 
 
 class UnknownWorkload(ReprieveError):

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from reprieve.fleet.cost import PreemptionCost, VictimCost, cost_of
-from reprieve.objects.meta import find_condition
-from reprieve.quota.claims import Claim
+from reprieve.objects import find_condition
+from reprieve.quota import Claim
 
 
 def price(victims: Iterable[Claim], now: datetime) -> PreemptionCost:

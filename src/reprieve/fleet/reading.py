@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.fleet.names import GATE, OPEN
-from reprieve.objects.meta import Document
-from reprieve.objects.times import parse_time
+from reprieve.objects import Document, parse_time
 
 
 def key_of(document: Document) -> str:

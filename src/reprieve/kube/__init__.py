@@ -39,7 +39,9 @@ from reprieve.kube.election import Election, LeaderElector
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.events import EventRecorder, Reference
 from reprieve.kube.informer import Change, Informer
-from reprieve.kube.pacing import Backoff, RateLimit
+from reprieve.kube.kubeconfig import merge, resolve
+from reprieve.kube.pacing import Backoff, Clock, RateLimit, Sleep
+from reprieve.kube.reflector import Reflector
 from reprieve.kube.resources import (
     ADMISSION_CHECKS,
     BUDGETS,
@@ -98,6 +100,7 @@ __all__ = [
     "Backoff",
     "Change",
     "Client",
+    "Clock",
     "ConfigError",
     "Election",
     "EventRecorder",
@@ -107,12 +110,16 @@ __all__ = [
     "MemoryTransport",
     "RateLimit",
     "Reference",
+    "Reflector",
     "Request",
     "Resource",
     "Response",
+    "Sleep",
     "Stream",
     "Transport",
     "TransportError",
     "fetch_cluster",
+    "merge",
     "read_cluster",
+    "resolve",
 ]

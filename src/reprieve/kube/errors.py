@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 
 class ConfigError(ReprieveError):

@@ -18,7 +18,7 @@ from reprieve.kube.client import MERGE_PATCH, Client
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.pacing import Clock
 from reprieve.kube.resources import EVENTS
-from reprieve.objects.meta import Object
+from reprieve.objects import Object
 
 log = logging.getLogger(__name__)
 

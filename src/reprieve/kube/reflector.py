@@ -33,7 +33,7 @@ from reprieve.kube.meta import revision_of
 from reprieve.kube.pacing import Backoff, Sleep
 from reprieve.kube.resources import Resource
 from reprieve.kube.wire import Bookmark, WatchEvent, decoder_of
-from reprieve.objects.errors import InvalidObject
+from reprieve.objects import InvalidObject
 
 log = logging.getLogger(__name__)
 

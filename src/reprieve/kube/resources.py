@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from reprieve.objects import batch, core, kueue, policy, scheduling
-from reprieve.objects.kinds import STAND_IN_GROUP
-from reprieve.objects.meta import Object
+from reprieve.objects import STAND_IN_GROUP, Object, batch, core, kueue, policy, scheduling
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from reprieve.kube.resources import Resource
-from reprieve.objects.decode import decode as decode_carefully
-from reprieve.objects.kinds import TABLE, kind_key
+from reprieve.objects import TABLE, kind_key
+from reprieve.objects import decode as decode_carefully
 
 Decode = Callable[[bytes | msgspec.Raw], Any]
 

@@ -2,3 +2,8 @@
 
 What `reprieve up` and the tour start. Everything runs in one process, but the parts talk over HTTP as everywhere else.
 """
+
+from reprieve.local.cluster import controllers_of
+from reprieve.local.fleet import local_fleet
+
+__all__ = ["controllers_of", "local_fleet"]

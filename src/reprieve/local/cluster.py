@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from reprieve.config import Configuration
+from reprieve.controllers import load
 from reprieve.dashboard import attach
 from reprieve.kube import Client
-from reprieve.scheduler.process import Process, load
+from reprieve.runtime import Process
 from reprieve.server import EmbeddedServer
 
 
@@ -28,11 +29,10 @@ async def controllers_of(
     server: EmbeddedServer, names: Sequence[str], config: Configuration, port: int = 0
 ) -> AsyncIterator[Controlled]:
     """Runs these controllers against a started server; one that dies ends everything with its reason."""
-    for name in names:
-        load(name)
+    runs = {name: load(name) for name in names}
     async with Client.from_kubeconfig(server.kubeconfig) as client, asyncio.TaskGroup() as tasks:
         at = port or _free_port()
-        process = Process(client, config, names, "127.0.0.1", at, leader_election=False, page=attach)
+        process = Process(client, config, runs, "127.0.0.1", at, leader_election=False, page=attach)
         running = tasks.create_task(process.run(), name="controllers")
         try:
             yield Controlled(server, client, f"http://127.0.0.1:{at}")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from reprieve.config import Configuration
-from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
-from reprieve.controllers.fleet.access import SECRETS
-from reprieve.fleet.names import CONTROLLER
+from reprieve.controllers import load
+from reprieve.controllers.fleet import SECRETS
+from reprieve.fleet import CONTROLLER
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -30,12 +30,9 @@ from reprieve.kube import (
     Resource,
 )
 from reprieve.local.cluster import controllers_of
-from reprieve.objects.meta import Document
-from reprieve.objects.quantity import amount, format_amount
-from reprieve.scheduler.process import Process
-from reprieve.server.embedded import EmbeddedServer
-from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
+from reprieve.objects import Document, amount, format_amount, well_known
+from reprieve.runtime import Process
+from reprieve.server import EmbeddedServer, Habits, NodeTemplate, local_cluster
 
 CHECK: Final = "fleet"
 FEATURES: Final = {"featureGates": {"MultiKueueOrchestratedPreemption": True}}
@@ -81,7 +78,8 @@ async def local_fleet(
         for name, server in servers.items():
             client = await stack.enter_async_context(Client.from_kubeconfig(server.kubeconfig))
             await _furnish(client, _quotas(nodes, 1))
-            process = Process(client, configuration, ("scheduler", "quota"), port=None, leader_election=False)
+            runs = {each: load(each) for each in ("scheduler", "quota")}
+            process = Process(client, configuration, runs, port=None, leader_election=False)
             stack.callback(tasks.create_task(process.run(), name=f"controllers of {name}").cancel)
         async with Client.from_kubeconfig(manager.kubeconfig) as client:
             await _furnish(client, _quotas(nodes, workers), CHECK)
@@ -126,10 +124,10 @@ async def _furnish(client: Client, quotas: dict[str, str], check: str = "") -> N
 
 async def _connect(client: Client, workers: dict[str, EmbeddedServer]) -> None:
     """Tell the manager of its workers: kubeconfigs in Secrets, as on any cluster."""
-    await _ensure(client, NAMESPACES, {"metadata": {"name": KUBECONFIG_NAMESPACE}})
+    await _ensure(client, NAMESPACES, {"metadata": {"name": well_known.KUBECONFIG_NAMESPACE}})
     for name, server in workers.items():
         data = {"kubeconfig": base64.b64encode(server.kubeconfig.read_bytes()).decode()}
-        metadata = {"name": name, "namespace": KUBECONFIG_NAMESPACE}
+        metadata = {"name": name, "namespace": well_known.KUBECONFIG_NAMESPACE}
         await client.apply(SECRETS, {"metadata": metadata, "data": data})
         source = {"kubeConfig": {"location": name, "locationType": "Secret"}}
         await _ensure(

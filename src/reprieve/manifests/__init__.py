@@ -6,7 +6,8 @@
 Documents only: nothing here talks to a cluster.
 """
 
-from reprieve.manifests.crds import crds
+from reprieve.manifests.crds import KUEUE, SCHEDULING, crds
 from reprieve.manifests.deployment import Installation, deployment
+from reprieve.manifests.rights import RULES
 
-__all__ = ["Installation", "crds", "deployment"]
+__all__ = ["KUEUE", "RULES", "SCHEDULING", "Installation", "crds", "deployment"]

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from reprieve.manifests.structural import root_schema
-from reprieve.objects.kinds import STAND_IN_GROUP
-from reprieve.server import schemas
-from reprieve.server.registry import ResourceInfo
-from reprieve.server.resources import builtin_resources
+from reprieve.objects import STAND_IN_GROUP
+from reprieve.server import ResourceInfo, builtin_resources, builtin_schema
 
 SCHEDULING, KUEUE = "scheduling.k8s.io", "kueue.x-k8s.io"
 KINDS = {SCHEDULING: ("PodGroup", "Workload")}
@@ -65,7 +63,7 @@ def _definition(name: str, versions: list[ResourceInfo]) -> dict[str, Any]:
 
 
 def _version(resource: ResourceInfo, *, storage: bool) -> dict[str, Any]:
-    node = schemas.builtin(resource.group, resource.version, resource.kind)
+    node = builtin_schema(resource.group, resource.version, resource.kind)
     assert node is not None, f"{resource.kind} is not described"
     version: dict[str, Any] = {
         "name": resource.version,

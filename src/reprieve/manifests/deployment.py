@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from reprieve.controllers.fleet import KUBECONFIG_NAMESPACE
 from reprieve.manifests.rights import KUBECONFIGS, LEASE, rules
+from reprieve.objects import well_known
 
 Document = dict[str, Any]
 
@@ -81,9 +81,9 @@ def _access(installation: Installation) -> list[Document]:
 
 def _access_to_workers(api: str, role: Document, subject: Document) -> list[Document]:
     """The kubeconfigs of the workers lie in a namespace of their own; it may exist already."""
-    there = Installation(namespace=KUBECONFIG_NAMESPACE)
+    there = Installation(namespace=well_known.KUBECONFIG_NAMESPACE)
     return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": KUBECONFIG_NAMESPACE}},
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": well_known.KUBECONFIG_NAMESPACE}},
         _object(api, "Role", there, rules=[dict(rule) for rule in KUBECONFIGS]),
         _object(api, "RoleBinding", there, roleRef=role, subjects=[subject]),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reprieve.objects.kinds import STAND_IN_GROUP
+from reprieve.objects import STAND_IN_GROUP
 
 Rule = dict[str, Any]
 

@@ -6,7 +6,7 @@ What a real API server insists on: every value has a type or is explicitly open,
 
 from typing import Any
 
-from reprieve.server.schemas import Node
+from reprieve.server import Node
 
 Schema = dict[str, Any]
 

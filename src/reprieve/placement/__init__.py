@@ -8,26 +8,34 @@
 Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.
 """
 
-from reprieve.placement.cycle import Cycle
 from reprieve.placement.diagnosis import FEASIBLE, UNRESOLVABLE, UNSCHEDULABLE, Diagnosis, diagnose
+from reprieve.placement.domains import EVERYWHERE, Domain, best_domain, domains_of
+from reprieve.placement.filters import PodFilters
 from reprieve.placement.gang import Assignment, GangPlacement, place_gang
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
-from reprieve.placement.single import feasible_mask, passes, place
+from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
+from reprieve.placement.static import static_fit
 
 __all__ = [
     "DEFAULT",
+    "EVERYWHERE",
     "FEASIBLE",
     "UNRESOLVABLE",
     "UNSCHEDULABLE",
     "Assignment",
-    "Cycle",
     "Diagnosis",
+    "Domain",
     "GangPlacement",
+    "PodFilters",
     "Scoring",
+    "best_domain",
     "diagnose",
+    "domains_of",
     "feasible_mask",
+    "nominated_slot",
     "passes",
     "place",
     "place_gang",
     "resolve_scoring",
+    "static_fit",
 ]

@@ -5,10 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask, Rows
-from reprieve.cluster.terms import Term
+from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Term
 from reprieve.placement.counting import by_domain, class_table, weights_by_node
 
 HARD_WEIGHT = 1

@@ -6,9 +6,7 @@ kube-scheduler's heap decides them: the first in pre-order of the implicit binar
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
 from reprieve.placement.affinity import affinity_scores
 from reprieve.placement.scan import Scan
 from reprieve.placement.spread import spread_scores

@@ -4,9 +4,7 @@ from collections.abc import Callable, Hashable
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Rows
+from reprieve.cluster import Cluster, Ints, PodClass, Rows
 
 
 def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int]) -> Ints:

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask, Rows
-from reprieve.cluster.nodes import PODS
+from reprieve.cluster import PODS, Mask, Rows
 from reprieve.placement import static
-from reprieve.placement.cycle import Cycle
+from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.scan import scan_of
 
@@ -49,7 +48,7 @@ class Diagnosis(NamedTuple):
         return f"0/{self.nodes} nodes are available: {', '.join(parts)}."
 
 
-def diagnose(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
+def diagnose(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
     """Ask every filter in order; a node's first objection counts."""
     cluster = cycle.cluster
     considered = cluster.nodes.known if within is None else cluster.nodes.known & within
@@ -88,7 +87,7 @@ def diagnose(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = Non
     return Diagnosis(code, reasons, int(considered.sum()))
 
 
-def _diagnose_resources(cycle: Cycle, left: Mask, code: Rows, reasons: Counter[str]) -> Mask:
+def _diagnose_resources(cycle: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> Mask:
     nodes = cycle.cluster.nodes
     width = nodes.slots
     short_of_any = np.zeros(width, dtype=np.bool_)
@@ -107,7 +106,7 @@ def _diagnose_resources(cycle: Cycle, left: Mask, code: Rows, reasons: Counter[s
     return left & ~short_of_any
 
 
-def _diagnose_promises(cycle: Cycle, left: Mask, code: Rows, reasons: Counter[str]) -> None:
+def _diagnose_promises(cycle: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> None:
     """Nodes whose only objection is the room they must leave for promised pods."""
     cluster = cycle.cluster
     for name in cluster.nominated:

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.columns import Mask
+from reprieve.cluster import Cluster, Mask
 from reprieve.placement.gang import GangPlacement
 from reprieve.placement.resources import BALANCED, Scoring
 

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.columns import Mask
-from reprieve.placement.cycle import Cycle
-from reprieve.placement.lane import Lane, has_lane
+from reprieve.cluster import Cluster, Mask
+from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.single import place
+from reprieve.placement.waves import Waves, goes_in_waves
 
 
 class Assignment(NamedTuple):
@@ -22,7 +21,7 @@ class Assignment(NamedTuple):
 
     row: int
     slot: int
-    cycle: Cycle
+    cycle: PodFilters
 
 
 class GangPlacement(NamedTuple):
@@ -50,10 +49,10 @@ def place_gang(
     tally = _Tally(len(rows), running, min_count)
     if tally.hopeless():
         return GangPlacement(False, [], [], f"pod group is unschedulable, {tally.cannot}")
-    lanes = _Lanes(cluster, scoring, within, faithful)
+    placer = _Placer(cluster, scoring, within, faithful)
     mark = cluster.checkpoint()
     for equal in _runs(cluster, rows):
-        lanes.place(equal, tally)
+        placer.place(equal, tally)
         if tally.hopeless():
             break
     cluster.rollback(mark)
@@ -96,7 +95,7 @@ class _Tally:
         self.remaining -= len(tried)
 
 
-class _Lanes:
+class _Placer:
     """Places pods: by the lane of their shape where they may take one, otherwise each by itself."""
 
     def __init__(self, cluster: Cluster, scoring: Scoring, within: Mask | None, faithful: bool) -> None:
@@ -104,14 +103,14 @@ class _Lanes:
         self._scoring = scoring
         self._within = within
         self._faithful = faithful
-        self._by_shape: dict[bytes, Lane] = {}
+        self._by_shape: dict[bytes, Waves] = {}
 
     def place(self, alike: list[int], tally: _Tally) -> None:
         """Pods of one shape, the first ones first; ends early when the gang has become hopeless."""
         cycles = self._cycles(alike)
         if cycles is None:
             for row in alike:
-                self._place_alone(Cycle(self._cluster, row, self._faithful), tally)
+                self._place_alone(PodFilters(self._cluster, row, self._faithful), tally)
                 if tally.hopeless():
                     return
             return
@@ -122,7 +121,7 @@ class _Lanes:
         tally.place([Assignment(*each) for each in zip(placed, slots, cycles, strict=False)])
         tally.fail(alike[len(slots) :])
 
-    def _cycles(self, alike: list[int]) -> list[Cycle] | None:
+    def _cycles(self, alike: list[int]) -> list[PodFilters] | None:
         """Each pod's view, one for all pods of a class; None when one of them may not take the lane.
 
         Asked anew for each run of pods: those in between may have brought demands on their neighbours. Pods that make demands
@@ -131,21 +130,21 @@ class _Lanes:
         if self._cluster.pods.about[alike[0]].nominated:
             return None
         classes = self._cluster.pods.cls[alike].tolist()
-        views: dict[int, Cycle] = {}
+        views: dict[int, PodFilters] = {}
         for row, cls in zip(alike, classes, strict=True):
             if cls not in views:
-                view = views[cls] = Cycle(self._cluster, row, self._faithful)
-                if not has_lane(view):
+                view = views[cls] = PodFilters(self._cluster, row, self._faithful)
+                if not goes_in_waves(view):
                     return None
         return [views[cls] for cls in classes]
 
-    def _lane(self, cycle: Cycle) -> Lane:
+    def _lane(self, cycle: PodFilters) -> Waves:
         shape = cycle.cls.shape
         if shape not in self._by_shape:
-            self._by_shape[shape] = Lane(cycle, self._scoring, self._within)
+            self._by_shape[shape] = Waves(cycle, self._scoring, self._within)
         return self._by_shape[shape]
 
-    def _place_alone(self, cycle: Cycle, tally: _Tally) -> None:
+    def _place_alone(self, cycle: PodFilters, tally: _Tally) -> None:
         slot = place(cycle, self._scoring, self._within)
         if slot is None:
             tally.fail([cycle.row])

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints
+from reprieve.cluster import Cluster, Ints, PodClass
 
 MIB = 1024 * 1024
 LEAST = 23 * MIB

@@ -10,11 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask, Rows
-from reprieve.cluster.nodes import CPU, MEMORY
-from reprieve.config.sections import ScoringStrategy
+from reprieve.cluster import CPU, MEMORY, Cluster, Ints, Mask, PodClass, Rows
+from reprieve.config import ScoringStrategy
 
 BALANCED = (CPU, MEMORY)
 Floats = NDArray[np.float64]

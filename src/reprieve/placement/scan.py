@@ -5,9 +5,7 @@ After a pod is placed only the touched node gets a new number, so the second pod
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask
+from reprieve.cluster import Cluster, Ints, Mask, PodClass
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.static import static_fit
 

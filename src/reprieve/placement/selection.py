@@ -5,10 +5,14 @@
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask, Rows
-from reprieve.cluster.nodes import NodeTable, Topology
-from reprieve.objects.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from reprieve.objects.selectors import node_term_matches, usable
+from reprieve.cluster import Mask, NodeTable, Rows, Topology
+from reprieve.objects import (
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    node_term_matches,
+    usable,
+)
 
 
 def selector_mask(nodes: NodeTable, selector: NodeSelector, at: Rows | None = None) -> Mask:

@@ -1,14 +1,13 @@
 """Where one pod goes, as the cluster is supposed to be now."""
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.columns import Mask
+from reprieve.cluster import Cluster, Mask
 from reprieve.placement.choose import best, feasible_list, totals
-from reprieve.placement.cycle import Cycle
+from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.scan import scan_of
 
 
-def feasible_mask(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Mask:
+def feasible_mask(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Mask:
     """Nodes that pass every filter, room for promised pods included."""
     cluster = cycle.cluster
     mask = scan_of(cluster, cycle.cls, scoring).fits.copy()
@@ -23,7 +22,7 @@ def feasible_mask(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None 
     return mask
 
 
-def place(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = None) -> int | None:
+def place(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> int | None:
     """The slot for a pod, or None.
 
     1. A node it was promised, if it passes the filters: nothing is scored then.
@@ -31,7 +30,7 @@ def place(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = None) 
     3. The feasible node with the highest score.
     """
     cluster = cycle.cluster
-    promised = promised_slot(cluster, cycle.row)
+    promised = nominated_slot(cluster, cycle.row)
     if promised is not None and passes(cycle, promised, scoring, within):
         return promised
     feasible = feasible_list(cluster, feasible_mask(cycle, scoring, within))
@@ -43,13 +42,13 @@ def place(cycle: Cycle, scoring: Scoring = DEFAULT, within: Mask | None = None) 
     return best(feasible, totals(cluster, cycle.cls, scan, feasible))
 
 
-def promised_slot(cluster: Cluster, row: int) -> int | None:
+def nominated_slot(cluster: Cluster, row: int) -> int | None:
     """The slot of the node that the pod's status nominates."""
     name = cluster.pods.about[row].nominated
     return cluster.nodes.slot_of.get(name) if name else None
 
 
-def passes(cycle: Cycle, slot: int, scoring: Scoring = DEFAULT, within: Mask | None = None) -> bool:
+def passes(cycle: PodFilters, slot: int, scoring: Scoring = DEFAULT, within: Mask | None = None) -> bool:
     """All filters for one node."""
     if within is not None and not within[slot]:
         return False

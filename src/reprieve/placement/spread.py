@@ -6,12 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask, Rows
-from reprieve.cluster.terms import Spread
-from reprieve.objects.meta import LabelSelector
-from reprieve.objects.selectors import matches
+from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Spread
+from reprieve.objects import LabelSelector, matches
 from reprieve.placement.counting import by_domain, class_table, weights_by_node
 from reprieve.placement.static import selected_mask, tolerated_mask
 

@@ -5,12 +5,8 @@ Worked out once for each pod class and kept until a node changes; then only that
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Ints, Mask, Rows
-from reprieve.cluster.nodes import NodeTable
-from reprieve.objects.core import Taint, Toleration
-from reprieve.objects.selectors import tolerates
+from reprieve.cluster import Cluster, Ints, Mask, NodeTable, PodClass, Rows
+from reprieve.objects import Taint, Toleration, tolerates
 from reprieve.placement.images import image_scores
 from reprieve.placement.selection import labels_mask, names_at, restricted_names, selector_mask, term_mask
 

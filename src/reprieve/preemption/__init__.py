@@ -12,12 +12,28 @@ For algorithms: `View` (gates, importance, time), `Candidates` (potential victim
 `select_for_gang` (kube-scheduler's answer), `Cycle.allows` / `reprieve.placement.passes` (the full filters for one pod on one node).
 """
 
+from reprieve.preemption.cost import Bill, billed
 from reprieve.preemption.decide import decide
 from reprieve.preemption.gangs import Gang
-from reprieve.preemption.plan import Plan, Victim
+from reprieve.preemption.plan import API_VERSION, Alternative, Cost, Plan, Victim
+from reprieve.preemption.preemptor import UnknownTarget
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.subject import UnknownTarget
-from reprieve.preemption.units import Candidates, Unit
+from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 
-__all__ = ["Candidates", "Gang", "Plan", "Selection", "Unit", "UnknownTarget", "Victim", "View", "decide"]
+__all__ = [
+    "API_VERSION",
+    "Alternative",
+    "Bill",
+    "Candidates",
+    "Cost",
+    "Gang",
+    "Plan",
+    "Selection",
+    "UnknownTarget",
+    "Victim",
+    "VictimUnit",
+    "View",
+    "billed",
+    "decide",
+]

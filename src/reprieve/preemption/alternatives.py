@@ -10,9 +10,9 @@ from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.names import unit_name
 from reprieve.preemption.plan import PREEMPTS, SCHEDULED, Alternative
 from reprieve.preemption.pods import choice_key
+from reprieve.preemption.preemptor import Preemptor
+from reprieve.preemption.rendering import cost_of
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.subject import Asker
-from reprieve.preemption.telling import cost_of
 from reprieve.preemption.view import View
 
 MOST = 3
@@ -21,7 +21,7 @@ MOST = 3
 TITLES = {"kubernetes": "as kube-scheduler 1.37 decides", "kep-5710": "as KEP-5710 decides"}
 
 
-def for_gang(view: View, asker: Asker, chosen: Selection) -> tuple[Alternative, ...]:
+def for_gang(view: View, asker: Preemptor, chosen: Selection) -> tuple[Alternative, ...]:
     """The other algorithms, and the gang without the pods it does not need."""
     found = []
     for algorithm, title in TITLES.items():
@@ -48,7 +48,7 @@ def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tupl
     return tuple(each for each in found if each is not None)
 
 
-def _cheapest(view: View, asker: Asker, chosen: Selection) -> Alternative | None:
+def _cheapest(view: View, asker: Preemptor, chosen: Selection) -> Alternative | None:
     from reprieve.preemption.minimal.improve import improve
 
     other = _with_algorithm(view, "minimal-cost")

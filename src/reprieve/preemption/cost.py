@@ -27,12 +27,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Mask, Rows
-from reprieve.cluster.nodes import EPHEMERAL, PODS
-from reprieve.cluster.pods import ticks
-from reprieve.objects.times import TimeError, parse_time
-from reprieve.placement.static import static_fit
+from reprieve.cluster import EPHEMERAL, PODS, Mask, PodClass, Rows, ticks
+from reprieve.objects import TimeError, parse_time
+from reprieve.placement import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.units import single_unit
 from reprieve.preemption.view import View

@@ -10,7 +10,7 @@ more important than the most important one that step 1 alone would have chosen, 
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask
+from reprieve.cluster import Mask
 from reprieve.placement import GangPlacement
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.selection import Selection

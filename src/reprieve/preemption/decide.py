@@ -7,9 +7,8 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects.errors import ReprieveError
-from reprieve.placement import Cycle, GangPlacement, diagnose, place
-from reprieve.placement.domains import EVERYWHERE, Domain
+from reprieve.objects import ReprieveError
+from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, diagnose, place
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
@@ -19,9 +18,16 @@ from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.names import node_name, pods_text
 from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import best_choice, choices_for_pod
+from reprieve.preemption.preemptor import (
+    Preemptor,
+    find_group,
+    find_pod,
+    never_preempts,
+    parse_target,
+    why_invalid,
+)
+from reprieve.preemption.rendering import plan_of
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.subject import Asker, find_group, find_pod, never_preempts, parse_target, why_invalid
-from reprieve.preemption.telling import plan_of
 from reprieve.preemption.view import View
 
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -69,7 +75,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
         return _scheduled(view, for_, where, f"{for_} is on a node already.")
     if cluster.pods.about[row].gated:
         return _refused(view, for_, outcomes.GATED, GATED)
-    cycle = Cycle(cluster, row, view.faithful)
+    cycle = PodFilters(cluster, row, view.faithful)
     slot = place(cycle, view.scoring)
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
@@ -93,7 +99,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
 
 
-def _plan_group(view: View, for_: str, asker: Asker, alternatives: bool) -> Plan:
+def _plan_group(view: View, for_: str, asker: Preemptor, alternatives: bool) -> Plan:
     cluster = view.cluster
     if any(cluster.pods.about[row].gated for row in asker.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
@@ -114,7 +120,7 @@ def _plan_group(view: View, for_: str, asker: Asker, alternatives: bool) -> Plan
     return _preempt_for_group(view, for_, asker, placement.status, alternatives)
 
 
-def _preempt_for_group(view: View, for_: str, asker: Asker, status: str, alternatives: bool) -> Plan:
+def _preempt_for_group(view: View, for_: str, asker: Preemptor, status: str, alternatives: bool) -> Plan:
     refused = f"{status}, pod group preemption: "
     if never_preempts(view, asker):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reprieve.cluster.columns import Rows
-from reprieve.placement import UNRESOLVABLE
-from reprieve.placement.domains import EVERYWHERE, Domain
-from reprieve.placement.single import promised_slot
+from reprieve.cluster import Rows
+from reprieve.placement import EVERYWHERE, UNRESOLVABLE, Domain, nominated_slot
 from reprieve.preemption.gangs import Gang, place_in_domains
-from reprieve.preemption.subject import Asker
+from reprieve.preemption.preemptor import Preemptor
 from reprieve.preemption.view import View
 
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -26,7 +24,7 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     """
     if view.cluster.pods.about[row].never_preempts:
         return NEVER
-    slot = promised_slot(view.cluster, row)
+    slot = nominated_slot(view.cluster, row)
     if slot is None or codes[slot] == UNRESOLVABLE:
         return ""
     own = int(view.cluster.pods.priority[row])
@@ -36,12 +34,12 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     return TERMINATING if waits else ""
 
 
-def must_wait(view: View, asker: Asker) -> bool:
+def must_wait(view: View, asker: Preemptor) -> bool:
     """Whether less important pods are on their way out on a node that one of the gang's pods was promised.
 
     KEP-5710 adds: once they are gone there must be room. When there will not be, the gang starts from scratch.
     """
-    slots = {slot for row in asker.waiting if (slot := promised_slot(view.cluster, row)) is not None}
+    slots = {slot for row in asker.waiting if (slot := nominated_slot(view.cluster, row)) is not None}
     if not any(making_way(view, slot, asker.gang.priority) for slot in slots):
         return False
     return view.faithful or _waiting_helps(view, asker.gang, asker.domains)

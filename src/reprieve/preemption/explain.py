@@ -4,16 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reprieve.cluster.columns import add_at
-from reprieve.objects.quantity import format_amount
-from reprieve.placement import UNSCHEDULABLE, Cycle, Diagnosis, diagnose
-from reprieve.placement.static import static_fit
+from reprieve.cluster import add_at
+from reprieve.objects import format_amount
+from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
+from reprieve.preemption.capacity import slack_next_to
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.names import node_name, pods_text, unit_name
 from reprieve.preemption.plan import BudgetUse, Reprieved
-from reprieve.preemption.room import slack_next_to
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, Unit
+from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 
 MOST_TOLD = 50
@@ -39,7 +38,7 @@ class Leftovers:
         self.slack: dict[int, list[int]] = dict(zip(slots.tolist(), slack.T.tolist(), strict=True))
         """For each node that holds a pod of the preemptor, what is left of each resource that such a pod asks for."""
 
-    def reason(self, view: View, unit: Unit, breaks: int) -> str:
+    def reason(self, view: View, unit: VictimUnit, breaks: int) -> str:
         """`why_victim`; single pods that ask for the same on the same node share their words."""
         if unit.group >= 0:
             return why_victim(view, unit, self, breaks)
@@ -50,7 +49,7 @@ class Leftovers:
             found = self._told[key] = why_victim(view, unit, self, breaks)
         return found
 
-    def shortage(self, unit: Unit) -> tuple[int, str, int] | None:
+    def shortage(self, unit: VictimUnit) -> tuple[int, str, int] | None:
         """(slot, resource, amount): the first thing that would be missing if the unit stayed."""
         cluster = self._view.cluster
         wanted: dict[tuple[int, int], int] = {}
@@ -65,7 +64,7 @@ class Leftovers:
         return None
 
 
-def why_victim(view: View, unit: Unit, left: Leftovers, breaks: int) -> str:
+def why_victim(view: View, unit: VictimUnit, left: Leftovers, breaks: int) -> str:
     """Why this unit and not another."""
     names = view.cluster.nodes.names
     parts = []
@@ -172,7 +171,7 @@ def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
     lower = lower[: cluster.nodes.slots]
     mark = cluster.checkpoint()
     cluster.detach_all(candidates.rows)
-    still = diagnose(Cycle(cluster, row, view.faithful), view.scoring, tried & lower)
+    still = diagnose(PodFilters(cluster, row, view.faithful), view.scoring, tried & lower)
     cluster.rollback(mark)
     counts = dict(still.reasons)
     counts["No preemption victims found for incoming pod"] = int((tried & ~lower).sum())

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask
-from reprieve.placement import Assignment, GangPlacement, place_gang
-from reprieve.placement.domains import EVERYWHERE, Domain, best_domain
+from reprieve.cluster import Mask
+from reprieve.placement import EVERYWHERE, Assignment, Domain, GangPlacement, best_domain, place_gang
+from reprieve.preemption.capacity import ranked, slack_next_to, stays
 from reprieve.preemption.importance import by_importance, has_ties, importance_keys
-from reprieve.preemption.reprieve import bench_for, only_room_counts, reprieve
-from reprieve.preemption.room import ranked, slack_next_to, stays
+from reprieve.preemption.reprieve import bench_for, only_capacity_counts, reprieve
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, LazyUnits, Unit, single_units
+from reprieve.preemption.units import Candidates, LazyUnits, VictimUnit, single_units
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -68,7 +67,7 @@ class GangSearch:
             cluster.rollback(mark)
 
     def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
-        if only_room_counts(assigned):
+        if only_capacity_counts(assigned):
             near = out & self.candidates.units_with(self._near(assigned))
             quick = self._reprieve_by_room(assigned, near)
             return quick if quick is not None else self._reprieve_one_by_one(assigned, near)
@@ -107,7 +106,7 @@ class GangSearch:
             victims = [unit for unit in ordered if unit in gone]
         return Selection(assigned, victims, verdict.reprieved, broken)
 
-    def _broken(self) -> dict[Unit, int]:
+    def _broken(self) -> dict[VictimUnit, int]:
         return {self.candidates.unit(number): count for number, count in self.violations.items()}
 
     def _near(self, assigned: list[Assignment]) -> Mask:
@@ -117,7 +116,7 @@ class GangSearch:
         near: Mask = hot[self.candidates.home]
         return near
 
-    def ordered(self, numbers: list[int]) -> list[Unit]:
+    def ordered(self, numbers: list[int]) -> list[VictimUnit]:
         """These units, most important first.
 
         Where some are equal, how Go leaves them depends on all the others, so all are sorted.

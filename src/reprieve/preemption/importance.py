@@ -11,14 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reprieve.cluster.columns import Ints, Rows
-from reprieve.cluster.pods import NOT_STARTED
-from reprieve.preemption.goorder import INSERTION, go_order
-from reprieve.preemption.units import GROUP, POD, Unit
+from reprieve.cluster import NOT_STARTED, Ints, Rows
+from reprieve.preemption.go_sort import INSERTION, go_order
+from reprieve.preemption.units import GROUP, POD, VictimUnit
 from reprieve.preemption.view import View
 
 
-def by_importance(view: View, units: Sequence[Unit]) -> list[Unit]:
+def by_importance(view: View, units: Sequence[VictimUnit]) -> list[VictimUnit]:
     """The units, most important first."""
     if not view.faithful:
         keys = view.cluster.pods.keys
@@ -39,10 +38,10 @@ def importance_keys(view: View, rows: Rows) -> list[Ints]:
     return [-view.priority[rows], -rank, start]
 
 
-def has_ties(units: Sequence[Unit]) -> bool:
+def has_ties(units: Sequence[VictimUnit]) -> bool:
     """Whether two of them are equally important."""
     return len({_key(unit) for unit in units}) < len(units)
 
 
-def _key(unit: Unit) -> tuple[int, int, int, int]:
+def _key(unit: VictimUnit) -> tuple[int, int, int, int]:
     return -unit.priority, -unit.rank, -len(unit.rows), unit.start

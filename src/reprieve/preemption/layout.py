@@ -6,7 +6,7 @@ again.
 
 import numpy as np
 
-from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.cluster import Ints, Mask, Rows
 from reprieve.preemption.importance import importance_keys
 from reprieve.preemption.view import View
 

@@ -1,11 +1,11 @@
 """What rows and slots are called."""
 
-from reprieve.cluster.columns import LOST
-from reprieve.preemption.units import Unit
+from reprieve.cluster import LOST
+from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
 
-def unit_name(view: View, unit: Unit) -> str:
+def unit_name(view: View, unit: VictimUnit) -> str:
     if unit.group >= 0:
         return f"PodGroup/{view.cluster.groups.keys[unit.group]}"
     return f"Pod/{view.cluster.pods.keys[unit.rows[0]]}"

@@ -2,24 +2,24 @@
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask
-from reprieve.placement import UNSCHEDULABLE, Assignment, Cycle, Diagnosis
+from reprieve.cluster import Mask
+from reprieve.placement import UNSCHEDULABLE, Assignment, Diagnosis, PodFilters
 from reprieve.preemption.importance import by_importance
-from reprieve.preemption.reprieve import RoomBench, only_room_counts, reprieve
+from reprieve.preemption.reprieve import CapacityBench, only_capacity_counts, reprieve
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.sweep import Sweep
-from reprieve.preemption.units import Unit, placed_members, single_unit, whole_unit
+from reprieve.preemption.units import VictimUnit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
-Groups = dict[int, Unit | None]
+Groups = dict[int, VictimUnit | None]
 """Units of groups that go as a whole, by number; None for one that is shielded for now."""
 
 MOST_SHOWN = 4
 """How many nodes of a sweep are returned: the best one and a few others to compare it with."""
 
 
-def choices_for_pod(view: View, cycle: Cycle, diagnosis: Diagnosis) -> list[Selection]:
+def choices_for_pod(view: View, cycle: PodFilters, diagnosis: Diagnosis) -> list[Selection]:
     """Nodes on which evicting lower units helps, with those who make way: the best of all that were swept, and every other."""
     order = view.cluster.nodes.order
     candidates: Mask = diagnosis.code == UNSCHEDULABLE
@@ -36,7 +36,7 @@ def choices_for_pod(view: View, cycle: Cycle, diagnosis: Diagnosis) -> list[Sele
     return found
 
 
-def dry_run(view: View, cycle: Cycle, slot: int, groups: Groups | None = None) -> Selection | None:
+def dry_run(view: View, cycle: PodFilters, slot: int, groups: Groups | None = None) -> Selection | None:
     """Take every lower unit off one node, then put back who can stay. None when even that does not help.
 
     `groups` remembers units of whole groups from one node to the next.
@@ -50,7 +50,9 @@ def dry_run(view: View, cycle: Cycle, slot: int, groups: Groups | None = None) -
     mark = cluster.checkpoint()
     try:
         bench = (
-            RoomBench(view, here, home) if only_room_counts(here) else NodeBench(cycle.forked(), home, slot)
+            CapacityBench(view, here, home)
+            if only_capacity_counts(here)
+            else NodeBench(cycle.forked(), home, slot)
         )
         for unit in units:
             bench.take(unit)
@@ -67,10 +69,10 @@ def dry_run(view: View, cycle: Cycle, slot: int, groups: Groups | None = None) -
     return Selection(here, victims, verdict.reprieved, broken)
 
 
-def units_on(view: View, slot: int, below: int, groups: Groups) -> list[Unit]:
+def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUnit]:
     """Units with a pod on the node and a priority below the given one, in the order of the node's pods."""
     cluster = view.cluster
-    units: list[Unit] = []
+    units: list[VictimUnit] = []
     seen: set[int] = set()
     for row in sorted(cluster.residents[slot], key=cluster.pods.sequence.__getitem__):
         if view.priority[row] >= below:
@@ -93,7 +95,7 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[Unit]:
 class NodeBench:
     """Where units are tried for a pod on one node."""
 
-    def __init__(self, cycle: Cycle, home: dict[int, int], slot: int) -> None:
+    def __init__(self, cycle: PodFilters, home: dict[int, int], slot: int) -> None:
         self._cycle = cycle
         self._home = home
         self._slot = slot
@@ -102,7 +104,7 @@ class NodeBench:
     def stands(self) -> bool:
         return self._cycle.allows(self._slot)
 
-    def stays(self, unit: Unit) -> bool:
+    def stays(self, unit: VictimUnit) -> bool:
         for row in unit.rows:
             if self._home[row] == self._slot:
                 self._cycle.cluster.attach(row, self._slot)
@@ -112,7 +114,7 @@ class NodeBench:
         self.take(unit)
         return False
 
-    def take(self, unit: Unit) -> None:
+    def take(self, unit: VictimUnit) -> None:
         """Suppose a unit gone: off this node, and out of the counts wherever it is."""
         for row in unit.rows:
             if self._home[row] == self._slot:

@@ -8,27 +8,27 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from reprieve.placement import Assignment
-from reprieve.preemption.units import Unit
+from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
 
-class Verdict(NamedTuple):
-    victims: list[Unit]
-    reprieved: list[Unit]
+class ReprieveResult(NamedTuple):
+    victims: list[VictimUnit]
+    reprieved: list[VictimUnit]
 
 
 class Bench(Protocol):
     """Where units are tried: returns whether the unit can stay, and leaves it in place if so."""
 
-    def stays(self, unit: Unit) -> bool: ...
+    def stays(self, unit: VictimUnit) -> bool: ...
 
 
-def reprieve(bench: Bench, units: Sequence[Unit], *, again: bool = False) -> Verdict:
+def reprieve(bench: Bench, units: Sequence[VictimUnit], *, again: bool = False) -> ReprieveResult:
     """Try the units in order. `again`: until nobody else can return.
 
     Under spread constraints and affinity a unit may be able to stay once a less important one does; kube-scheduler does not look again.
     """
-    verdict = Verdict([], [])
+    verdict = ReprieveResult([], [])
     waiting = list(units)
     while waiting:
         verdict.victims.clear()
@@ -42,12 +42,12 @@ def reprieve(bench: Bench, units: Sequence[Unit], *, again: bool = False) -> Ver
 
 def bench_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> Bench:
     """The quickest bench that sees everything it must. `home` gives the node of every pod that was taken out."""
-    if only_room_counts(assigned):
-        return RoomBench(view, assigned, home)
+    if only_capacity_counts(assigned):
+        return CapacityBench(view, assigned, home)
     return FilterBench(view, assigned, home)
 
 
-def only_room_counts(assigned: Sequence[Assignment]) -> bool:
+def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
     """Whether nothing but free resources on the preemptor's own nodes decides who may return."""
     return all(
         each.cycle.plain and not each.cycle.cls.ports and not each.cycle.promised(each.slot)
@@ -55,7 +55,7 @@ def only_room_counts(assigned: Sequence[Assignment]) -> bool:
     )
 
 
-class RoomBench:
+class CapacityBench:
     """Only resources matter, so only nodes that hold a preemptor pod do: units elsewhere return at once.
 
     Asking the preemptor's pods one after the other comes to this: their requests together must fit for every resource that
@@ -79,13 +79,13 @@ class RoomBench:
         """Whether there is room for the preemptor at all."""
         return all(left >= 0 for slack in self._slack.values() for left in slack.values())
 
-    def take(self, unit: Unit) -> None:
+    def take(self, unit: VictimUnit) -> None:
         """Suppose a unit gone that the cluster still counts."""
         for slot, here in self._wanted(unit).items():
             for index, number in here.items():
                 self._slack[slot][index] += number
 
-    def _wanted(self, unit: Unit) -> dict[int, dict[int, int]]:
+    def _wanted(self, unit: VictimUnit) -> dict[int, dict[int, int]]:
         """What the unit asks for, by node and resource, where that matters to the preemptor."""
         wanted: dict[int, dict[int, int]] = {}
         for row in unit.rows:
@@ -99,7 +99,7 @@ class RoomBench:
                     here[index] = here.get(index, 0) + number
         return wanted
 
-    def stays(self, unit: Unit) -> bool:
+    def stays(self, unit: VictimUnit) -> bool:
         wanted = self._wanted(unit)
         if any(number > self._slack[slot][i] for slot, here in wanted.items() for i, number in here.items()):
             return False
@@ -123,7 +123,7 @@ class FilterBench:
             on_slot.setdefault(each.slot, []).append(each.row)
         self._aloof = all(each.cycle.plain for each in assigned)
 
-    def stays(self, unit: Unit) -> bool:
+    def stays(self, unit: VictimUnit) -> bool:
         mark = self._cluster.checkpoint()
         for row in unit.rows:
             if self._home[row] >= 0:
@@ -137,7 +137,7 @@ class FilterBench:
                 return False
         return True
 
-    def _tell(self, unit: Unit, delta: int) -> None:
+    def _tell(self, unit: VictimUnit, delta: int) -> None:
         if not self._aloof:
             for row in unit.rows:
                 for each in self._assigned:

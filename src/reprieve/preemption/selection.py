@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reprieve.placement import Assignment
-from reprieve.preemption.units import Unit
+from reprieve.preemption.units import VictimUnit
 
 NOBODY = -(2**62)
 """The highest priority among no victims: below every priority there is."""
@@ -12,11 +12,11 @@ NOBODY = -(2**62)
 
 class Selection(NamedTuple):
     assigned: list[Assignment]
-    victims: list[Unit]
+    victims: list[VictimUnit]
     """Most important first."""
-    reprieved: Sequence[Unit]
+    reprieved: Sequence[VictimUnit]
     """Those that were tried and stay; units far from the preemptor may be left out."""
-    violations: dict[Unit, int]
+    violations: dict[VictimUnit, int]
     """Units that break a budget, with the number of their pods that do."""
 
     @property

@@ -6,9 +6,9 @@ the dry run of one node; the best of both is the answer.
 
 import numpy as np
 
-from reprieve.cluster.columns import Ints, Mask, Rows
-from reprieve.placement import Assignment, Cycle
-from reprieve.preemption.goorder import INSERTION
+from reprieve.cluster import Ints, Mask, Rows
+from reprieve.placement import Assignment, PodFilters
+from reprieve.preemption.go_sort import INSERTION
 from reprieve.preemption.layout import Layout, layout_of
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.units import LazyUnits, single_units
@@ -19,7 +19,7 @@ from reprieve.preemption.violations import breaks_by_node
 class Sweep:
     """Victims on every swept node."""
 
-    def __init__(self, view: View, cycle: Cycle, candidates: Mask) -> None:
+    def __init__(self, view: View, cycle: PodFilters, candidates: Mask) -> None:
         self._view = view
         self._cycle = cycle
         self._layout: Layout = layout_of(view)

@@ -1,6 +1,6 @@
 """Victim units: what makes way together. A pod, or all pods of a group in disruption mode *all*.
 
-Potential victims are kept as columns; a `Unit` is made only of those a decision has to look at one by one.
+Potential victims are kept as columns; a `VictimUnit` is made only of those a decision has to look at one by one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,15 +9,14 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
-from reprieve.cluster.columns import Ints, Mask, Rows
-from reprieve.cluster.pods import NOT_STARTED
+from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.preemption.view import View
 
 POD, GROUP = 1, 2
 """Rank of a unit: at equal priority a group, or a pod of one, is more important than a pod on its own."""
 
 
-class Unit(NamedTuple):
+class VictimUnit(NamedTuple):
     rows: tuple[int, ...]
     priority: int
     rank: int
@@ -30,7 +29,7 @@ FEW = 64
 """Units that are made at a time: who reads them seldom reads all."""
 
 
-class LazyUnits(Sequence[Unit]):
+class LazyUnits(Sequence[VictimUnit]):
     """Units of single pods, made when somebody looks."""
 
     def __init__(self, view: View, rows: Rows) -> None:
@@ -40,15 +39,15 @@ class LazyUnits(Sequence[Unit]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Unit]:
+    def __iter__(self) -> Iterator[VictimUnit]:
         for start in range(0, len(self._rows), FEW):
             yield from single_units(self._view, self._rows[start : start + FEW])
 
     @overload
-    def __getitem__(self, index: int) -> Unit: ...
+    def __getitem__(self, index: int) -> VictimUnit: ...
     @overload
     def __getitem__(self, index: slice) -> "LazyUnits": ...
-    def __getitem__(self, index: int | slice) -> "Unit | LazyUnits":
+    def __getitem__(self, index: int | slice) -> "VictimUnit | LazyUnits":
         if isinstance(index, slice):
             return LazyUnits(self._view, self._rows[index])
         return single_unit(self._view, int(self._rows[index]))
@@ -106,13 +105,13 @@ class Candidates:
         mask[self.unit_of[pods]] = True
         return mask
 
-    def unit(self, number: int) -> Unit:
+    def unit(self, number: int) -> VictimUnit:
         if number < len(self.singles):
             return single_unit(self.view, int(self.singles[number]))
         index = number - len(self.singles)
         return whole_unit(self.view, self.groups[index], self.members[index])
 
-    def units(self, numbers: Iterable[int]) -> list[Unit]:
+    def units(self, numbers: Iterable[int]) -> list[VictimUnit]:
         """The units in the order in which the scheduler meets their first pods."""
         position = self.view.position
         return sorted((self.unit(number) for number in numbers), key=lambda unit: position[unit.rows[0]])
@@ -124,13 +123,13 @@ def placed_members(view: View, group: int) -> Rows:
     return rows[np.argsort(view.position[rows], kind="stable")]
 
 
-def single_unit(view: View, row: int) -> Unit:
+def single_unit(view: View, row: int) -> VictimUnit:
     pods = view.cluster.pods
     rank = GROUP if view.group_victims and pods.group[row] >= 0 else POD
-    return Unit((row,), int(view.priority[row]), rank, _start(view, row), -1)
+    return VictimUnit((row,), int(view.priority[row]), rank, _start(view, row), -1)
 
 
-def single_units(view: View, rows: Rows) -> list[Unit]:
+def single_units(view: View, rows: Rows) -> list[VictimUnit]:
     """The same for many pods at once."""
     pods = view.cluster.pods
     in_group = (pods.group[rows] >= 0) & view.group_victims
@@ -138,7 +137,7 @@ def single_units(view: View, rows: Rows) -> list[Unit]:
     if (start == NOT_STARTED).any():
         start = np.where(start == NOT_STARTED, start + view.position[rows], start)
     return [
-        Unit((row,), priority, rank, began, -1)
+        VictimUnit((row,), priority, rank, began, -1)
         for row, priority, rank, began in zip(
             rows.tolist(),
             view.priority[rows].tolist(),
@@ -149,9 +148,9 @@ def single_units(view: View, rows: Rows) -> list[Unit]:
     ]
 
 
-def whole_unit(view: View, group: int, members: Rows) -> Unit:
+def whole_unit(view: View, group: int, members: Rows) -> VictimUnit:
     rows = tuple(members.tolist())
-    return Unit(rows, int(view.priority[rows[0]]), GROUP, min(_start(view, row) for row in rows), group)
+    return VictimUnit(rows, int(view.priority[rows[0]]), GROUP, min(_start(view, row) for row in rows), group)
 
 
 def _start(view: View, row: int) -> int:

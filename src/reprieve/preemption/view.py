@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reprieve.cluster import LOST, Cluster
-from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.cluster import LOST, Cluster, Ints, Mask, Rows
 from reprieve.config import Configuration
 from reprieve.placement import Scoring, resolve_scoring
 

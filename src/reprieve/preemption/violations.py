@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask, Rows
-from reprieve.preemption.units import Unit
+from reprieve.cluster import Mask, Rows
+from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
 
-def count_violations(view: View, units: Iterable[Unit]) -> dict[Unit, int]:
+def count_violations(view: View, units: Iterable[VictimUnit]) -> dict[VictimUnit, int]:
     """Of units (most important first), those whose eviction would break a budget, with the number of their pods that do."""
     budgets = view.cluster.budgets.all
     if not budgets:

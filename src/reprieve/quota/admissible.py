@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-from reprieve.objects.core import Container, LimitRange, LimitRangeItem, ResourceList
-from reprieve.objects.kueue import PodSet, Workload
-from reprieve.objects.quantity import nano
-from reprieve.objects.requests import all_requests
-from reprieve.objects.selectors import matches
+from reprieve.objects import (
+    Container,
+    LimitRange,
+    LimitRangeItem,
+    PodSet,
+    ResourceList,
+    Workload,
+    all_requests,
+    matches,
+    nano,
+)
 from reprieve.quota.demand import with_defaults
 from reprieve.quota.pending import GENERIC, NAMESPACE_MISMATCH
 from reprieve.quota.queue import QueueNode

@@ -16,8 +16,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from reprieve.objects.kueue import Admission, PodSetAssignment
-from reprieve.objects.quantity import format_amount
+from reprieve.objects import Admission, PodSetAssignment, format_amount
 from reprieve.quota import sentences, transitions
 from reprieve.quota.admissible import Refusal, refusal
 from reprieve.quota.assigner import Assigner, Nominated

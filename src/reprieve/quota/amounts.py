@@ -3,8 +3,7 @@
 A quota too large to count is `UNLIMITED`. It stays unlimited whatever is taken from it, and nothing else is larger.
 """
 
-from reprieve.objects.core import Quantity
-from reprieve.objects.quantity import amount
+from reprieve.objects import Quantity, amount
 
 UNLIMITED = 2**63 - 1
 LOWEST = -(2**63)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from reprieve.objects.kueue import ResourceFlavor
+from reprieve.objects import ResourceFlavor
 from reprieve.quota.assignment import (
     Assignment,
     Attempt,

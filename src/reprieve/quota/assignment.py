@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from reprieve.objects.quantity import format_amount
+from reprieve.objects import format_amount
 from reprieve.quota.modes import Mode, Outlook, Prospect
 from reprieve.quota.tree import FlavorResource, Usage
 

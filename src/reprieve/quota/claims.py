@@ -9,10 +9,7 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from datetime import datetime
 
-from reprieve.objects.core import LimitRange
-from reprieve.objects.kueue import Admission, Workload
-from reprieve.objects.meta import Condition, find_condition
-from reprieve.objects.quantity import amount
+from reprieve.objects import Admission, Condition, LimitRange, Workload, amount, find_condition
 from reprieve.quota.demand import Demand, demands, fingerprint
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage

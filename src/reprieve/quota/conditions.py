@@ -4,8 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects.kueue import Workload, WorkloadStatus
-from reprieve.objects.meta import Condition, find_condition
+from reprieve.objects import Condition, Workload, WorkloadStatus, find_condition
 
 LONGEST_MESSAGE = 32 * 1024
 Conditions = tuple[Condition, ...]

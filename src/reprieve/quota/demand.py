@@ -11,10 +11,17 @@ from functools import lru_cache
 
 import msgspec
 
-from reprieve.objects.core import Container, LimitRange, PodSpec, ResourceList, ResourceRequirements
-from reprieve.objects.kueue import PodSet, ReclaimablePod
-from reprieve.objects.quantity import amount
-from reprieve.objects.requests import all_requests
+from reprieve.objects import (
+    Container,
+    LimitRange,
+    PodSet,
+    PodSpec,
+    ReclaimablePod,
+    ResourceList,
+    ResourceRequirements,
+    all_requests,
+    amount,
+)
 from reprieve.quota.amounts import times
 
 PODS = "pods"

@@ -6,9 +6,15 @@ the flavor does not promise, the nodes may still have.
 
 from collections.abc import Iterable
 
-from reprieve.objects.core import NodeSelector, NodeSelectorTerm, PodSpec, Taint
-from reprieve.objects.kueue import ResourceFlavor
-from reprieve.objects.selectors import node_selector_matches, tolerates
+from reprieve.objects import (
+    NodeSelector,
+    NodeSelectorTerm,
+    PodSpec,
+    ResourceFlavor,
+    Taint,
+    node_selector_matches,
+    tolerates,
+)
 from reprieve.quota.assignment import Mismatch
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from reprieve.objects.kueue import ClusterQueue, Cohort
+from reprieve.objects import ClusterQueue, Cohort
 from reprieve.quota.queue import QueueNode, limits_of, weight_of
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import CohortNode, recompute

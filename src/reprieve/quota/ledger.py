@@ -9,8 +9,7 @@ from collections.abc import Container, Iterable
 
 from msgspec.structs import replace
 
-from reprieve.objects.kueue import AdmissionCheck, ClusterQueue, Cohort, ResourceFlavor
-from reprieve.objects.meta import find_condition
+from reprieve.objects import AdmissionCheck, ClusterQueue, Cohort, ResourceFlavor, find_condition
 from reprieve.quota.claims import Claim
 from reprieve.quota.forest import Forest
 from reprieve.quota.problems import cohort_problems, queue_problems

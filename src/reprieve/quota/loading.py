@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from reprieve.objects.core import LimitRange, Namespace
-from reprieve.objects.kueue import (
+from reprieve.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    LimitRange,
     LocalQueue,
+    Namespace,
+    Object,
+    PriorityClass,
     ResourceFlavor,
     Workload,
     WorkloadPriorityClass,
 )
-from reprieve.objects.meta import Object
-from reprieve.objects.scheduling import PriorityClass
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reprieve.objects.kueue import Workload
+from reprieve.objects import Workload
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.claims import Claim
 from reprieve.quota.sentences import Event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reprieve.objects.quantity import format_amount
+from reprieve.objects import format_amount
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.claims import Claim
 from reprieve.quota.modes import Mode

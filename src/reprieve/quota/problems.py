@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from reprieve.objects.kueue import ClusterQueue, Cohort, ResourceGroup
-from reprieve.objects.quantity import QuantityError, nano
+from reprieve.objects import ClusterQueue, Cohort, QuantityError, ResourceGroup, nano
 
 
 def queue_problems(queue: ClusterQueue) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from reprieve.objects.kueue import ClusterQueue, FairSharing, ResourceGroup
-from reprieve.objects.quantity import exact
+from reprieve.objects import ClusterQueue, FairSharing, ResourceGroup, exact
 from reprieve.quota.amounts import quota_amount
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Limits, Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from reprieve.objects.meta import find_condition
+from reprieve.objects import find_condition
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.claims import Claim
 from reprieve.quota.queue import QueueNode

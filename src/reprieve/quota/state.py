@@ -11,18 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from reprieve.objects.core import LimitRange
-from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
-from reprieve.objects.meta import LabelSelector, find_condition
-from reprieve.objects.quantity import QuantityError
-from reprieve.objects.selectors import matches
+from reprieve.objects import (
+    ClusterQueue,
+    LabelSelector,
+    LimitRange,
+    LocalQueue,
+    QuantityError,
+    Workload,
+    find_condition,
+    matches,
+)
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.claims import PRIORITY_BOOST, Claim, backoff_over, is_queueable, is_reserved
 from reprieve.quota.ledger import Ledger
 from reprieve.quota.pending import PendingQueue, Scan
+from reprieve.quota.preemption_limit import PreemptionLimit
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import CohortNode
-from reprieve.quota.truce import Truce
 
 SUSPENDED = "Suspended"
 ORIGIN = "kueue.x-k8s.io/multikueue-origin"
@@ -36,7 +41,7 @@ class Quota:
         self.ledger = Ledger(self.rules)
         self.pending: dict[str, PendingQueue] = {}
         self.scans: dict[str, Scan] = {}
-        self.truce = Truce()
+        self.truce = PreemptionLimit()
         self.cycles = 0
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.priority_classes: dict[tuple[str, str], int] = {}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from reprieve.objects.meta import Condition, find_condition
-from reprieve.objects.quantity import format_amount
+from reprieve.objects import Condition, find_condition, format_amount
 from reprieve.quota.amounts import UNLIMITED
 from reprieve.quota.claims import Claim
 from reprieve.quota.pending import PendingQueue

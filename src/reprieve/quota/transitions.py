@@ -9,8 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects.kueue import Admission, AdmissionCheckState, Workload
-from reprieve.objects.meta import find_condition
+from reprieve.objects import Admission, AdmissionCheckState, Workload, find_condition
 from reprieve.quota.conditions import Conditions, turned_off, with_condition, with_status
 
 PREEMPTED = "Preempted"

@@ -1,11 +1,63 @@
-"""The live loop: queue, cycles, nominations, delayed and asynchronous preemption.
+"""The scheduler as a pure state machine: observations in, actions out. No I/O, no clock; `controllers.scheduler` is its live shell.
 
-room, queue, wakeups     who waits, who is next, what helps whom
-core                     the state machine: observations in, actions out; no I/O, no clock
-promises, preemptions    nominations and evictions under way
-marks, recovery          what a crash leaves in the API objects, and how it is finished or undone
-actions                  actions as data, and the port through which they are performed
-shell, lanes, live       the asyncio loop around the core, and the port to a real API server
-status, metrics          words and numbers for people
-endpoints, service       HTTP, informers, leader election: the process
+core                        the front of the machine
+waiting, queue, wakeups     which pods wait, which unit is next, which change helps whom
+intake                      every change of an object, into the cluster, the waiting pods and the queue
+cycles, feasibility         one decision, and whether nominated nodes are still good
+results                     how actions ended
+nominations, preemptions    nominations and evictions under way
+incomplete                  gangs that were begun and not finished
+marks, recovery             what a crash leaves in the API objects, and how it is finished or undone
+actions                     actions as data, and the port through which they are performed
+status                      conditions and events
 """
+
+from reprieve.scheduler import marks, status
+from reprieve.scheduler.actions import (
+    Action,
+    ActionError,
+    Actions,
+    Bind,
+    BindGang,
+    Emit,
+    Evicted,
+    Nominate,
+    Preempt,
+    Ref,
+    Release,
+    Reprieve,
+    SetGroupCondition,
+    SetPodCondition,
+)
+from reprieve.scheduler.core import Core, CycleResult
+from reprieve.scheduler.incomplete import RELEASED
+from reprieve.scheduler.marks import CONDITION, REASON, preemptor_in
+from reprieve.scheduler.queue import State
+from reprieve.scheduler.waiting import instant
+
+__all__ = [
+    "CONDITION",
+    "REASON",
+    "RELEASED",
+    "Action",
+    "ActionError",
+    "Actions",
+    "Bind",
+    "BindGang",
+    "Core",
+    "CycleResult",
+    "Emit",
+    "Evicted",
+    "Nominate",
+    "Preempt",
+    "Ref",
+    "Release",
+    "Reprieve",
+    "SetGroupCondition",
+    "SetPodCondition",
+    "State",
+    "instant",
+    "marks",
+    "preemptor_in",
+    "status",
+]

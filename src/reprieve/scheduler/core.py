@@ -20,13 +20,13 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.preemption import decide
 from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
-from reprieve.scheduler.aftermath import Aftermath
-from reprieve.scheduler.cycles import Cycle, Cycles, Decide
+from reprieve.scheduler.cycles import CycleResult, Cycles, Decide
 from reprieve.scheduler.intake import Intake
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
+from reprieve.scheduler.results import Results
 
-__all__ = ["Core", "Cycle"]
+__all__ = ["Core", "CycleResult"]
 
 
 class Core:
@@ -41,22 +41,22 @@ class Core:
         self.memory = Memory(cluster or Cluster(), config, scheduler_name)
         self.cluster = self.memory.cluster
         self.queue = self.memory.queue
-        self.promises = self.memory.promises
+        self.nominations = self.memory.nominations
         self.preemptions = self.memory.preemptions
         self.name = scheduler_name
         self._intake = Intake(self.memory)
         self._cycles = Cycles(self.memory, decide)
-        self._aftermath = Aftermath(self.memory)
+        self._results = Results(self.memory)
 
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
         """One change (ADDED, MODIFIED, DELETED) of one typed object, as an informer tells it."""
         self._intake.observe(type, old, new, now)
 
-    def cycle(self, now: float) -> Cycle | None:
+    def cycle(self, now: float) -> CycleResult | None:
         """Decide on the best waiting unit; None when nobody is ready."""
         return self._cycles.run(now)
 
-    def crashed(self, message: str, now: float) -> Cycle | None:
+    def crashed(self, message: str, now: float) -> CycleResult | None:
         """A cycle raised: its unit (the last one popped) says so and tries again later. None if no unit was popped."""
         popped = [unit for unit in self.queue.units.values() if unit.state is State.IN_FLIGHT]
         unit = max(popped, key=lambda each: each.ticket, default=None)
@@ -70,13 +70,13 @@ class Core:
         return replace(event, by=self.memory.scheduler_of(str(about)))
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
-        return self._aftermath.bound(bind, error, now)
+        return self._results.bound(bind, error, now)
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
-        return self._aftermath.evicted(preempt, errors, now)
+        return self._results.evicted(preempt, errors, now)
 
     def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
-        return self._aftermath.released(release, errors, now)
+        return self._results.released(release, errors, now)
 
     def recover(self) -> list[Action]:
-        return self._aftermath.recover()
+        return self._results.recover()

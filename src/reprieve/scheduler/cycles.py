@@ -12,16 +12,15 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.preemption import Plan
-from reprieve.preemption.plan import Victim
+from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
 from reprieve.scheduler.feasibility import holds, making_way
 from reprieve.scheduler.incomplete import INCOMPLETE, Shortfall, message
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
-from reprieve.scheduler.queue import State, Unit
-from reprieve.scheduler.room import unit_of
+from reprieve.scheduler.queue import QueuedUnit, State
+from reprieve.scheduler.waiting import unit_of
 
 Decide = Callable[[Cluster, str, Configuration, int | None], Plan]
 
@@ -29,7 +28,7 @@ REMEMBERED = 4096
 
 
 @dataclass(slots=True)
-class Cycle:
+class CycleResult:
     """One decision and what follows from it."""
 
     unit: str
@@ -49,13 +48,13 @@ class Cycles:
         self._decide = decide
         self._hopeless: dict[tuple[int, int, bool], tuple[int, Plan]] = {}
 
-    def run(self, now: float) -> Cycle | None:
+    def run(self, now: float) -> CycleResult | None:
         """Decide on the best waiting unit; None when nobody is ready."""
         unit = self._memory.queue.pop(now)
         if unit is None:
             return None
         scheduler = self._memory.scheduler_of(unit.key)
-        strangers, unequal = self._memory.room.misfits(unit.key, scheduler)
+        strangers, unequal = self._memory.waiting.misfits(unit.key, scheduler)
         if strangers or unequal:
             message = status.mismatch(strangers, unequal, scheduler, unit.priority)
             cycle = self.fail(unit, message, now)
@@ -65,18 +64,18 @@ class Cycles:
         self._say_matching(unit, "False", "", cycle.actions)
         return cycle
 
-    def fail(self, unit: Unit, message: str, now: float) -> Cycle:
+    def fail(self, unit: QueuedUnit, message: str, now: float) -> CycleResult:
         """The unit cannot be decided on as it is: say so, and try again later."""
         actions = self._memory.withdraw(unit.key, unit.pods)
         actions += self._say_waiting(unit, "SchedulerError", message)
         self._memory.queue.wake_next(unit, now)
         self._memory.queue.back_off(unit, now)
-        return Cycle(unit.key, "error", [message], len(unit.pods), actions)
+        return CycleResult(unit.key, "error", [message], len(unit.pods), actions)
 
-    def _try(self, unit: Unit, now: float) -> Cycle:
+    def _try(self, unit: QueuedUnit, now: float) -> CycleResult:
         waiting = self._memory.preemptions.get(unit.key)
         given_up: list[Action] = []
-        with self._memory.promises.in_order(unit.key, unit.pods, unit.priority):
+        with self._memory.nominations.in_order(unit.key, unit.pods, unit.priority):
             holding = waiting is None or self._promise_holds(unit, waiting)
             plan = self._plan_beside_others(unit, waiting, now) if holding else None
         if plan is None:
@@ -92,17 +91,17 @@ class Cycles:
             return self._preempt(unit, plan, given_up, now)
         return self._reject(unit, plan, given_up, now)
 
-    def _promise_holds(self, unit: Unit, waiting: Preemption) -> bool:
-        promised = self._memory.promises.holders(unit.pods)
+    def _promise_holds(self, unit: QueuedUnit, waiting: Preemption) -> bool:
+        promised = self._memory.nominations.holders(unit.pods)
         return bool(promised) and holds(self._memory.cluster, promised, waiting.victims)
 
-    def _plan_beside_others(self, unit: Unit, waiting: Preemption | None, now: float) -> Plan:
+    def _plan_beside_others(self, unit: QueuedUnit, waiting: Preemption | None, now: float) -> Plan:
         if waiting is None or not waiting.victims:
             return self._plan(unit, now)
-        with self._memory.promises.all_kept(unit.priority):
+        with self._memory.nominations.all_kept(unit.priority):
             return self._plan(unit, now)
 
-    def _plan(self, unit: Unit, now: float) -> Plan:
+    def _plan(self, unit: QueuedUnit, now: float) -> Plan:
         """The decision; pods alike that failed on the same state of the cluster are not looked at twice."""
         memory, key = self._memory, self._likeness(unit)
         if key is not None:
@@ -116,7 +115,7 @@ class Cycles:
             self._hopeless[key] = (memory.epoch, plan)
         return plan
 
-    def _likeness(self, unit: Unit) -> tuple[int, int, bool] | None:
+    def _likeness(self, unit: QueuedUnit) -> tuple[int, int, bool] | None:
         """Everything about a single pod that a refusal depends on; None for units that are like no other."""
         if unit.is_group:
             return None
@@ -128,40 +127,40 @@ class Cycles:
 
     # --- the four ways it can end -----------------------------------------------------------------------------------------
 
-    def _schedule(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
+    def _schedule(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory = self._memory
         memory.epoch += 1
         memory.preemptions.end(unit.key)
-        memory.promises.end_turn(unit.key)
+        memory.nominations.end_turn(unit.key)
         memory.queue.wake_next(unit, now)
         unit.patient = False
         unit.failures = 0
         actions = [*given_up, *self._binding(unit, plan)]
         actions += self._displace(unit, plan)
-        return Cycle(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
+        return CycleResult(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 
-    def _binding(self, unit: Unit, plan: Plan) -> list[Action]:
+    def _binding(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Assume every placement; one pod is bound as it is, several of a group with their places promised first."""
         memory = self._memory
         nominations, binds = [], []
         for key, node in plan.placements.items():
-            ref = status.pod_ref(memory.room.pods[key])
-            if memory.promises.node(key) != node:
+            ref = status.pod_ref(memory.waiting.pods[key])
+            if memory.nominations.node(key) != node:
                 nominations.append(Nominate(ref, node))
             binds.append(Bind(unit.key, ref, node, unit.is_group))
             memory.cluster.assume(key, node)
-            memory.room.take(key)
+            memory.waiting.take(key)
             memory.binding[unit.key] += 1
         return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
 
-    def _preempt(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
+    def _preempt(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory = self._memory
         memory.epoch += 1
         preemptor, message = memory.ref(unit.key), _message(plan)
         nominations = []
         for key, node in plan.placements.items():
-            memory.promises.make(memory.room.pods[key], node)
-            nominations.append(Nominate(status.pod_ref(memory.room.pods[key]), node, message))
+            memory.nominations.make(memory.waiting.pods[key], node)
+            nominations.append(Nominate(status.pod_ref(memory.waiting.pods[key]), node, message))
         victims = tuple(
             Evicted(memory.pod_ref(victim.pod), victim.node, victim.reason)
             for victim in plan.victims
@@ -180,19 +179,23 @@ class Cycles:
         actions.append(status.preempting(preemptor, victims))
         actions += self._say_group(unit, "Unschedulable", message)
         evicted = frozenset(victim.pod.key for victim in victims)
-        return Cycle(unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted)
+        return CycleResult(
+            unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted
+        )
 
-    def _keep_waiting(self, unit: Unit, waiting: Preemption | None, plan: Plan, now: float) -> Cycle:
+    def _keep_waiting(
+        self, unit: QueuedUnit, waiting: Preemption | None, plan: Plan, now: float
+    ) -> CycleResult:
         self._memory.queue.rest(unit, now)
         count = len(waiting.victims) if waiting else 0
         reason = f"waiting for {count or 'the'} preempted {'pod' if count == 1 else 'pods'} to end"
-        return Cycle(unit.key, "waits", [reason], len(unit.pods), plan=plan)
+        return CycleResult(unit.key, "waits", [reason], len(unit.pods), plan=plan)
 
-    def _reject(self, unit: Unit, plan: Plan, given_up: list[Action], now: float) -> Cycle:
+    def _reject(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory, text, due = self._memory, _message(plan), None
         unit.patient = False
         memory.preemptions.end(unit.key)
-        promised = memory.promises.holders(unit.pods)
+        promised = memory.nominations.holders(unit.pods)
         stuck = not promised or not making_way(memory.cluster, promised.values())
         if promised and stuck:
             given_up = [*given_up, *memory.withdraw(unit.key, unit.pods)]
@@ -206,11 +209,11 @@ class Cycles:
         actions += self._say_incomplete(unit, shortfall, text)
         memory.queue.rest(unit, now, self._likeness(unit), due)
         reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
-        return Cycle(unit.key, "unschedulable", reasons, len(unit.pods), actions, plan)
+        return CycleResult(unit.key, "unschedulable", reasons, len(unit.pods), actions, plan)
 
     def _release(
-        self, unit: Unit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str
-    ) -> Cycle:
+        self, unit: QueuedUnit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str
+    ) -> CycleResult:
         """The gang cannot be completed: its bound pods go, so that it can be placed as a whole. It waits until they are gone."""
         memory = self._memory
         memory.epoch += 1
@@ -224,22 +227,22 @@ class Cycles:
         )  # fmt: skip
         told = msgspec.structs.replace(plan, victims=victims)
         evicted = frozenset(shortfall.bound)
-        return Cycle(unit.key, "released", [text], len(unit.pods), actions, told, evicted)
+        return CycleResult(unit.key, "released", [text], len(unit.pods), actions, told, evicted)
 
-    def _say_incomplete(self, unit: Unit, shortfall: Shortfall | None, text: str) -> list[Action]:
-        group = self._memory.room.group(unit.key)
+    def _say_incomplete(self, unit: QueuedUnit, shortfall: Shortfall | None, text: str) -> list[Action]:
+        group = self._memory.waiting.group(unit.key)
         if shortfall is None or group is None:
             return [*self._memory.begun.over(unit.key)]
         condition = status.group_condition(group, INCOMPLETE, "True", "Unschedulable", text)
         return [condition] if condition else []
 
-    def _displace(self, unit: Unit, plan: Plan) -> list[Action]:
+    def _displace(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Less important units that were promised these nodes and would no longer fit give their promises up."""
         memory = self._memory
         losers: dict[str, None] = {}
         for node in sorted(set(plan.placements.values()) & memory.cluster.nominated.keys()):
             for row in memory.cluster.nominated[node]:
-                pod = memory.room.pods.get(memory.cluster.pods.keys[row])
+                pod = memory.waiting.pods.get(memory.cluster.pods.keys[row])
                 if pod is not None and unit_of(pod) != unit.key:
                     losers[unit_of(pod)] = None
         actions: list[Action] = []
@@ -248,7 +251,7 @@ class Cycles:
             if loser is None or loser.priority >= unit.priority or loser.state is State.IN_FLIGHT:
                 continue
             waiting = memory.preemptions.get(key)
-            promised = memory.promises.holders(loser.pods)
+            promised = memory.nominations.holders(loser.pods)
             if not holds(memory.cluster, promised, waiting.victims if waiting else ()):
                 actions += memory.withdraw(key, loser.pods)
                 loser.patient = False
@@ -257,23 +260,23 @@ class Cycles:
 
     # --- words ---------------------------------------------------------------------------------------------------------------
 
-    def _say_waiting(self, unit: Unit, reason: str, message: str) -> list[Action]:
+    def _say_waiting(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
         """The condition of every waiting pod, the group's, and one event."""
-        pods = self._memory.room.pods
+        pods = self._memory.waiting.pods
         conditions = (status.not_scheduled(pods[key], reason, message) for key in unit.pods)
         actions: list[Action] = [condition for condition in conditions if condition is not None]
         actions.append(status.failed(self._memory.ref(unit.key), message))
         return actions + self._say_group(unit, reason, message)
 
-    def _say_group(self, unit: Unit, reason: str, message: str) -> list[Action]:
-        group = self._memory.room.group(unit.key)
+    def _say_group(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
+        group = self._memory.waiting.group(unit.key)
         if group is None:
             return []
         condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "False", reason, message)
         return [condition] if condition else []
 
-    def _say_matching(self, unit: Unit, truth: str, message: str, actions: list[Action]) -> None:
-        group = self._memory.room.group(unit.key)
+    def _say_matching(self, unit: QueuedUnit, truth: str, message: str, actions: list[Action]) -> None:
+        group = self._memory.waiting.group(unit.key)
         if group is not None:
             reason = "PriorityMismatch" if truth == "True" else "PrioritiesMatch"
             condition = status.group_condition(group, status.NOT_MATCHING, truth, reason, message)

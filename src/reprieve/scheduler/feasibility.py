@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from reprieve.cluster import Cluster
-from reprieve.placement.cycle import Cycle
-from reprieve.placement.static import static_fit
+from reprieve.placement import PodFilters, static_fit
 
 
 def holds(cluster: Cluster, promised: Mapping[str, str], victims: Iterable[str] = ()) -> bool:
@@ -45,7 +44,7 @@ def _fits(cluster: Cluster, key: str, node: str) -> bool:
     row, slot = cluster.pods.row_of.get(key), cluster.nodes.slot_of.get(node)
     if row is None or slot is None:
         return False
-    if not static_fit(cluster, cluster.class_of(row)).fine[slot] or not Cycle(cluster, row).allows(slot):
+    if not static_fit(cluster, cluster.class_of(row)).fine[slot] or not PodFilters(cluster, row).allows(slot):
         return False
     cluster.attach(row, slot)
     return True

@@ -17,14 +17,11 @@ from dataclasses import dataclass
 
 from reprieve.cluster import LOST, Cluster
 from reprieve.config import Configuration
-from reprieve.objects.core import Pod
-from reprieve.objects.meta import find_condition
-from reprieve.objects.scheduling import PodGroup
-from reprieve.objects.times import Duration
+from reprieve.objects import Duration, Pod, PodGroup, find_condition
 from reprieve.scheduler import status
 from reprieve.scheduler.actions import Evicted, Ref, SetGroupCondition
 from reprieve.scheduler.marks import CONDITION
-from reprieve.scheduler.room import Room
+from reprieve.scheduler.waiting import WaitingPods
 
 INCOMPLETE = "reprieve.dev/Incomplete"
 RELEASED = "IncompleteGang"
@@ -55,9 +52,11 @@ class Shortfall:
 class Begun:
     """Gangs with pods on nodes: who is short of how many, since when, and who could be released."""
 
-    def __init__(self, cluster: Cluster, room: Room, config: Configuration, names: Collection[str]) -> None:
+    def __init__(
+        self, cluster: Cluster, room: WaitingPods, config: Configuration, names: Collection[str]
+    ) -> None:
         self._cluster = cluster
-        self._room = room
+        self._waiting = room
         self._names = names
         self.timeout = config.scheduler.incomplete_gang_timeout
         self._gangs = config.gate("GenericWorkload") and config.gate("GangScheduling")
@@ -80,10 +79,10 @@ class Begun:
 
     def shortfall(self, unit: str) -> Shortfall | None:
         """What a gang that was begun and never was complete lacks; None for everybody else."""
-        group = self._room.group(unit)
-        if not self._gangs or group is None or not group.is_gang or self._room.once_complete(group):
+        group = self._waiting.group(unit)
+        if not self._gangs or group is None or not group.is_gang or self._waiting.once_complete(group):
             return None
-        bound = self._room.staying(unit)
+        bound = self._waiting.staying(unit)
         if not 0 < len(bound) < group.min_count:
             return None
         bare = tuple(key for key in bound if key not in self._controlled)
@@ -91,7 +90,7 @@ class Begun:
 
     def since(self, unit: str, now: float) -> float:
         """Since when it has been known to be incomplete."""
-        group = self._room.group(unit)
+        group = self._waiting.group(unit)
         told = _told(group) if group is not None else None
         known = self._since.setdefault(unit, now)
         return known if told is None else min(known, told)
@@ -115,13 +114,13 @@ class Begun:
 
     def over(self, unit: str) -> list[SetGroupCondition]:
         """The condition of a gang that is not incomplete any more, if it still says so."""
-        group = self._room.group(unit)
+        group = self._waiting.group(unit)
         if self.shortfall(unit) is not None:
             return []
         self._since.pop(unit, None)
         if group is None or _told(group) is None:
             return []
-        placed = len(self._room.staying(unit))
+        placed = len(self._waiting.staying(unit))
         text = f"{placed} of {group.min_count} pods are bound"
         reason = "Complete" if placed >= group.min_count else "Released"
         condition = status.group_condition(group, INCOMPLETE, "False", reason, text)

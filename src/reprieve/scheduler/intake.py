@@ -5,26 +5,24 @@ A change wakes only the units it can help (`wakeups`); most changes help nobody.
 
 from typing import Any
 
-from reprieve.cluster.classes import PodClass
-from reprieve.objects.core import Node, Pod
-from reprieve.objects.policy import PodDisruptionBudget
-from reprieve.objects.scheduling import PodGroup
+from reprieve.cluster import PodClass
+from reprieve.objects import Node, Pod, PodDisruptionBudget, PodGroup
 from reprieve.scheduler import marks, recovery, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
-from reprieve.scheduler.room import FINISHED, unit_of
+from reprieve.scheduler.waiting import FINISHED, unit_of
 
 
 class Intake:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._cluster = memory.cluster
-        self._room = memory.room
+        self._waiting = memory.waiting
         self._queue = memory.queue
 
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
         if isinstance(new, Pod):
-            joined = self._room.joined
+            joined = self._waiting.joined
             self._pod(type, None if old is None else joined(old), joined(new), now)
             return
         self._memory.epoch += 1
@@ -58,21 +56,21 @@ class Intake:
         self._note_mark(pod, gone)
         if gone:
             self._gone(pod, left, now)
-        elif self._room.ours(pod):
+        elif self._waiting.ours(pod):
             self._waits(old, pod, now)
         else:
             self._placed(old, pod, left, now)
 
     def _only_told(self, old: Pod, pod: Pod) -> None:
         """Its status says more than before, and no decision depends on it; a mark is worth a note."""
-        if pod.key in self._room.pods:
-            self._room.pods[pod.key] = pod
+        if pod.key in self._waiting.pods:
+            self._waiting.pods[pod.key] = pod
         elif old.status.conditions != pod.status.conditions:
             self._note_mark(pod, gone=False)
 
     def _waits(self, old: Pod | None, pod: Pod, now: float) -> None:
-        self._room.put(pod)
-        self._memory.promises.reconcile(pod)
+        self._waiting.put(pod)
+        self._memory.nominations.reconcile(pod)
         self._memory.refresh(unit_of(pod), now)
         if old is not None and (old.spec != pod.spec or old.metadata.labels != pod.metadata.labels):
             self._queue.wake_unit(unit_of(pod), now)
@@ -118,9 +116,9 @@ class Intake:
             self._memory.refresh(unit_of(pod), now)
 
     def _leave_room(self, key: str, now: float) -> Pod | None:
-        pod = self._room.drop(key)
+        pod = self._waiting.drop(key)
         if pod is not None:
-            self._memory.promises.forget(key)
+            self._memory.nominations.forget(key)
             self._memory.refresh(unit_of(pod), now)
         return pod
 
@@ -142,7 +140,7 @@ class Intake:
     def _group(self, type: str, old: PodGroup | None, group: PodGroup, now: float) -> None:
         unit = f"PodGroup/{group.key}"
         if type == "DELETED":
-            self._room.forget_group(group)
+            self._waiting.forget_group(group)
         self._memory.refresh(unit, now)
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)

@@ -7,8 +7,7 @@ knows for whom a pod was to make way.
 import re
 from typing import NamedTuple
 
-from reprieve.objects.core import Pod
-from reprieve.objects.meta import find_condition
+from reprieve.objects import Pod, find_condition
 
 CONDITION = "DisruptionTarget"
 REASON = "PreemptionByScheduler"

@@ -11,11 +11,11 @@ from reprieve.config import Configuration
 from reprieve.scheduler import status
 from reprieve.scheduler.actions import Action, Nominate, Ref
 from reprieve.scheduler.incomplete import Begun
+from reprieve.scheduler.nominations import Nominations
 from reprieve.scheduler.preemptions import Preemptions
-from reprieve.scheduler.promises import Promises
-from reprieve.scheduler.queue import Pauses, Queue, State, Unit
+from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from reprieve.scheduler.recovery import Marked
-from reprieve.scheduler.room import Room
+from reprieve.scheduler.waiting import WaitingPods
 
 
 class Memory:
@@ -25,9 +25,9 @@ class Memory:
         self.name = scheduler_name
         self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
-        self.room = Room(cluster, self.names, config)
-        self.begun = Begun(cluster, self.room, config, self.names)
-        self.promises = Promises(cluster)
+        self.waiting = WaitingPods(cluster, self.names, config)
+        self.begun = Begun(cluster, self.waiting, config, self.names)
+        self.nominations = Nominations(cluster)
         self.preemptions = Preemptions()
         self.marked: dict[str, Marked] = {}
         """Pods on nodes that carry our mark."""
@@ -38,7 +38,7 @@ class Memory:
 
     def refresh(self, key: str, now: float) -> None:
         """Bring the queue in line with the pods that wait for this unit."""
-        pods = self.room.free(key)
+        pods = self.waiting.free(key)
         unit = self.queue.units.get(key)
         if not pods:
             if unit is not None:
@@ -46,23 +46,23 @@ class Memory:
                 if not self.binding[key]:
                     self.queue.remove(key, now)
                     self.preemptions.end(key)
-                    self.promises.end_turn(key)
+                    self.nominations.end_turn(key)
             return
         if unit is None:
-            unit = Unit(key, 0, self.room.since(key, now))
+            unit = QueuedUnit(key, 0, self.waiting.since(key, now))
             self.queue.add(unit)
         unit.pods = pods
         if unit.state is State.IN_FLIGHT:
             return
-        unit.priority = self.room.priority(key)
-        gate = self.room.gate(key)
+        unit.priority = self.waiting.priority(key)
+        gate = self.waiting.gate(key)
         if gate:
             self.queue.gate(unit, gate)
         elif unit.state is State.GATED:
-            unit.unfinished = self.room.is_unfinished(key)
+            unit.unfinished = self.waiting.is_unfinished(key)
             self.queue.activate(unit)
 
-    def settle(self, unit: Unit, now: float, *, failed: bool = False) -> None:
+    def settle(self, unit: QueuedUnit, now: float, *, failed: bool = False) -> None:
         """Nothing of the unit is in flight any more: it waits on, or leaves."""
         unit.state = State.GATED
         self.refresh(unit.key, now)
@@ -72,11 +72,11 @@ class Memory:
     def withdraw(self, unit: str, pods: Iterable[str]) -> list[Action]:
         """Take back what was promised to the pods of a unit, and forget whom it was waiting for."""
         self.preemptions.end(unit)
-        self.promises.end_turn(unit)
+        self.nominations.end_turn(unit)
         actions: list[Action] = []
-        for key in self.promises.holders(pods):
-            self.promises.make(self.room.pods[key], "")
-            actions.append(Nominate(status.pod_ref(self.room.pods[key]), ""))
+        for key in self.nominations.holders(pods):
+            self.nominations.make(self.waiting.pods[key], "")
+            actions.append(Nominate(status.pod_ref(self.waiting.pods[key]), ""))
         if actions:
             self.epoch += 1
         return actions
@@ -84,7 +84,7 @@ class Memory:
     def stands(self, preemptor: str) -> bool:
         """A preemption's decision stands while its unit waits and holds a promise."""
         unit = self.queue.units.get(preemptor)
-        return unit is not None and bool(self.promises.holders(unit.pods))
+        return unit is not None and bool(self.nominations.holders(unit.pods))
 
     def scheduler_of(self, unit: str) -> str:
         """The scheduler that the unit's pods named; our own name when they are gone."""
@@ -104,9 +104,9 @@ class Memory:
         kind, _, key = unit.partition("/")
         namespace, _, name = key.partition("/")
         if kind == "PodGroup":
-            group = self.room.group(unit)
+            group = self.waiting.group(unit)
             return status.group_ref(group) if group else Ref(kind, namespace, name)
-        pod = self.room.pods.get(key)
+        pod = self.waiting.pods.get(key)
         return status.pod_ref(pod) if pod else Ref(kind, namespace, name)
 
     def pod_ref(self, key: str) -> Ref:

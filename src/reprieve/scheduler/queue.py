@@ -37,7 +37,7 @@ class State(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Unit:
+class QueuedUnit:
     """One pod, or one group with the pods of it that wait."""
 
     key: str
@@ -83,14 +83,14 @@ class Pauses(NamedTuple):
 class Queue:
     def __init__(self, pauses: Pauses | None = None) -> None:
         self._pauses = pauses or Pauses()
-        self.units: dict[str, Unit] = {}
-        self._active: list[tuple[Order, int, Unit]] = []
-        self._backoff: list[tuple[float, int, Unit]] = []
-        self._early: list[tuple[Order, int, Unit]] = []
+        self.units: dict[str, QueuedUnit] = {}
+        self._active: list[tuple[Order, int, QueuedUnit]] = []
+        self._backoff: list[tuple[float, int, QueuedUnit]] = []
+        self._early: list[tuple[Order, int, QueuedUnit]] = []
         """Units in backoff that an event may have helped, best first."""
-        self._resting: dict[Hashable, list[tuple[Order, int, Unit]]] = {}
+        self._resting: dict[Hashable, list[tuple[Order, int, QueuedUnit]]] = {}
         """Unschedulable units by what they are like, best first."""
-        self._overdue: list[tuple[float, int, Unit]] = []
+        self._overdue: list[tuple[float, int, QueuedUnit]] = []
         self._tickets = 0
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Queue:
         """How many units are in each state, pods and groups apart."""
         return Counter((unit.state, unit.is_group) for unit in self.units.values())
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: QueuedUnit) -> None:
         self.units[unit.key] = unit
 
     def remove(self, key: str, now: float) -> None:
@@ -110,25 +110,25 @@ class Queue:
             if unit.state in (State.ACTIVE, State.BACKOFF):
                 self.wake_next(unit, now)
 
-    def activate(self, unit: Unit) -> None:
+    def activate(self, unit: QueuedUnit) -> None:
         """Ready now, whatever it waited for."""
         self._enter(unit, State.ACTIVE)
         heapq.heappush(self._active, (_order(unit), unit.ticket, unit))
 
-    def gate(self, unit: Unit, why: str) -> None:
+    def gate(self, unit: QueuedUnit, why: str) -> None:
         self._enter(unit, State.GATED)
         unit.gate = why
 
-    def hold(self, unit: Unit) -> None:
+    def hold(self, unit: QueuedUnit) -> None:
         """In flight: decided on, not yet known how it ended."""
         self._enter(unit, State.IN_FLIGHT)
 
-    def back_off(self, unit: Unit, now: float) -> None:
+    def back_off(self, unit: QueuedUnit, now: float) -> None:
         """It failed in a way that only time can cure: no event brings it back early."""
         self._failed(unit, now)
         self._wait(unit)
 
-    def rest(self, unit: Unit, now: float, like: Hashable = None, until: float | None = None) -> None:
+    def rest(self, unit: QueuedUnit, now: float, like: Hashable = None, until: float | None = None) -> None:
         """It failed, and only a change of the cluster can help. `until`: the latest moment for another look."""
         self._failed(unit, now)
         self._enter(unit, State.UNSCHEDULABLE)
@@ -137,7 +137,7 @@ class Queue:
         overdue = now + self._pauses.leftover
         heapq.heappush(self._overdue, (overdue if until is None else min(overdue, until), unit.ticket, unit))
 
-    def wake(self, helped: Callable[[Unit], bool], now: float) -> None:
+    def wake(self, helped: Callable[[QueuedUnit], bool], now: float) -> None:
         """Something happened: of units alike, the first one it may help is roused."""
         for like in list(self._resting):
             unit = self._first_like(like)
@@ -150,13 +150,13 @@ class Queue:
         if unit is not None and unit.state is State.UNSCHEDULABLE:
             self._rouse(unit, now)
 
-    def wake_next(self, unit: Unit, now: float) -> None:
+    def wake_next(self, unit: QueuedUnit, now: float) -> None:
         """The unit got what it wanted, or leaves without having tried: the next one like it may be lucky."""
         following = self._first_like(unit.like)
         if following is not None:
             self._rouse(following, now)
 
-    def _first_like(self, like: Hashable) -> Unit | None:
+    def _first_like(self, like: Hashable) -> QueuedUnit | None:
         heap = self._resting.get(like)
         if heap is None:
             return None
@@ -165,7 +165,7 @@ class Queue:
             del self._resting[like]
         return unit
 
-    def _rouse(self, unit: Unit, now: float) -> None:
+    def _rouse(self, unit: QueuedUnit, now: float) -> None:
         """Out of the unschedulable set; into backoff while its pause lasts."""
         if unit.ready_at <= now:
             self.activate(unit)
@@ -174,7 +174,7 @@ class Queue:
         if not unit.patient:
             heapq.heappush(self._early, (_order(unit), unit.ticket, unit))
 
-    def pop(self, now: float) -> Unit | None:
+    def pop(self, now: float) -> QueuedUnit | None:
         """The next unit to try, now in flight; None when nobody is ready."""
         self._flush(now)
         head = _first(self._active, State.ACTIVE)
@@ -191,20 +191,20 @@ class Queue:
         _first(self._overdue, State.UNSCHEDULABLE)
         return min((heap[0][0] for heap in (self._backoff, self._overdue) if heap), default=None)
 
-    def _failed(self, unit: Unit, now: float) -> None:
+    def _failed(self, unit: QueuedUnit, now: float) -> None:
         unit.failures += 1
         unit.ready_at = now + self._pauses.after(unit.failures, len(unit.pods))
 
-    def _wait(self, unit: Unit) -> None:
+    def _wait(self, unit: QueuedUnit) -> None:
         self._enter(unit, State.BACKOFF)
         heapq.heappush(self._backoff, (unit.ready_at, unit.ticket, unit))
 
-    def _enter(self, unit: Unit, state: State) -> None:
+    def _enter(self, unit: QueuedUnit, state: State) -> None:
         self._stamp(unit)
         unit.state = state
         unit.gate = ""
 
-    def _stamp(self, unit: Unit) -> None:
+    def _stamp(self, unit: QueuedUnit) -> None:
         """A new ticket makes the unit's old heap entries void."""
         self._tickets += 1
         unit.ticket = self._tickets
@@ -219,16 +219,16 @@ class Queue:
 Order = tuple[bool, int, float, str]
 
 
-def _order(unit: Unit) -> Order:
+def _order(unit: QueuedUnit) -> Order:
     return (not unit.unfinished, -unit.priority, unit.since, unit.key)
 
 
-def _first(heap: list[Any], state: State) -> Unit | None:
+def _first(heap: list[Any], state: State) -> QueuedUnit | None:
     """The first unit of a heap whose entry is still true; void entries on the way are dropped."""
     while heap:
         _, ticket, unit = heap[0]
         if unit.ticket == ticket and unit.state is state:
-            found: Unit = unit
+            found: QueuedUnit = unit
             return found
         heapq.heappop(heap)
     return None

@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from reprieve.cluster import Cluster
-from reprieve.objects.core import Pod
+from reprieve.objects import Pod
 from reprieve.scheduler import marks
 from reprieve.scheduler.actions import Ref
-from reprieve.scheduler.room import FINISHED, group_of
+from reprieve.scheduler.waiting import FINISHED, group_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Unfinished:
     finish: dict[str, list[tuple[Ref, str]]]
     """Preemptor -> pods (and their nodes) still to be evicted for it."""
     spare: list[Ref]
@@ -52,9 +52,9 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
     return Marked(ref, pod.spec.node_name, group_of(pod), mark.preemptor, going)
 
 
-def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[str], bool]) -> Verdict:
+def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[str], bool]) -> Unfinished:
     """`stands(preemptor)`: it waits and holds a promise."""
-    verdict = Verdict({}, [])
+    verdict = Unfinished({}, [])
     judged: set[str] = set()
     for key in sorted(found):
         mark = found[key]
@@ -72,7 +72,11 @@ def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[str], bo
 
 
 def _judge_group(
-    cluster: Cluster, number: int, found: dict[str, Marked], stands: Callable[[str], bool], verdict: Verdict
+    cluster: Cluster,
+    number: int,
+    found: dict[str, Marked],
+    stands: Callable[[str], bool],
+    verdict: Unfinished,
 ) -> None:
     pods = cluster.pods
     running = sorted(pods.keys[row] for row in cluster.groups.members[number] if pods.node[row] >= 0)

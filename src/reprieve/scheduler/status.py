@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from reprieve.objects.core import Pod
-from reprieve.objects.meta import find_condition
-from reprieve.objects.scheduling import PodGroup
+from reprieve.objects import Pod, PodGroup, find_condition
 from reprieve.scheduler.actions import Emit, Evicted, Ref, SetGroupCondition, SetPodCondition
 
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"

@@ -6,14 +6,13 @@
 Everything else that helps (gates, groups, own spec) changes the unit itself and does not come through here.
 """
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.objects.core import Node
-from reprieve.placement.static import static_fit
-from reprieve.scheduler.queue import Unit
+from reprieve.cluster import Cluster, PodClass
+from reprieve.objects import Node
+from reprieve.placement import static_fit
+from reprieve.scheduler.queue import QueuedUnit
 
 
-def pod_left(cluster: Cluster, unit: Unit, node: str, left: PodClass) -> bool:
+def pod_left(cluster: Cluster, unit: QueuedUnit, node: str, left: PodClass) -> bool:
     held = {index for index, amount in left.asks if amount}
     return any(
         (_asks(cls) & held and _could_host(cluster, node, cls))
@@ -24,11 +23,11 @@ def pod_left(cluster: Cluster, unit: Unit, node: str, left: PodClass) -> bool:
     )
 
 
-def pod_came(cluster: Cluster, unit: Unit) -> bool:
+def pod_came(cluster: Cluster, unit: QueuedUnit) -> bool:
     return any(cls.affinity or cls.spread or cls.anti_affinity for cls in classes_of(cluster, unit))
 
 
-def node_changed(cluster: Cluster, unit: Unit, node: str) -> bool:
+def node_changed(cluster: Cluster, unit: QueuedUnit, node: str) -> bool:
     gone = node not in cluster.nodes.slot_of
     return any(cls.spread if gone else _could_host(cluster, node, cls) for cls in classes_of(cluster, unit))
 
@@ -51,7 +50,7 @@ def node_matters(old: Node | None, new: Node) -> bool:
     )
 
 
-def classes_of(cluster: Cluster, unit: Unit) -> list[PodClass]:
+def classes_of(cluster: Cluster, unit: QueuedUnit) -> list[PodClass]:
     rows = (cluster.pods.row_of.get(key) for key in unit.pods)
     ids = {int(cluster.pods.cls[row]) for row in rows if row is not None}
     return [cluster.classes[id] for id in sorted(ids)]

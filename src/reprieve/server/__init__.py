@@ -41,6 +41,21 @@ An object carries `managedFields` from its first server-side apply on; that appl
 "before-first-apply", ordinary writes are tracked from then on.
 """
 
-from reprieve.server.embedded import EmbeddedServer
+from reprieve.server.embedded import EmbeddedServer, new_event_loop
+from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.server.local import local_cluster
+from reprieve.server.registry import ResourceInfo
+from reprieve.server.resources import builtin_resources
+from reprieve.server.schemas import Node, builtin_schema
 
-__all__ = ["EmbeddedServer"]
+__all__ = [
+    "EmbeddedServer",
+    "Habits",
+    "Node",
+    "NodeTemplate",
+    "ResourceInfo",
+    "builtin_resources",
+    "builtin_schema",
+    "local_cluster",
+    "new_event_loop",
+]

@@ -17,12 +17,10 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.kinds import TABLE
-from reprieve.objects.normalise import normalise
-from reprieve.objects.structure import misfits, shown
+from reprieve.objects import TABLE, misfits, normalise, shown
 from reprieve.server import defaults, metadata, validation
+from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
-from reprieve.server.molds import PodMolds
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.rules import ObjectRules
 from reprieve.server.schema import wrong_types
@@ -36,7 +34,7 @@ class Admission:
     def __init__(self, store: Store, rules: ObjectRules) -> None:
         self._store = store
         self._rules = rules
-        self._molds = PodMolds()
+        self._molds = AdmittedSpecs()
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         """The document to store; a document of another served version comes back in the storage version."""

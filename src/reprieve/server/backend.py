@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from reprieve.config import Configuration
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 from reprieve.server.admission import Admission
 from reprieve.server.errors import not_found
 from reprieve.server.registry import Registry, ResourceInfo

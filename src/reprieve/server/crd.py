@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.labels import dns_label, dns_subdomain
+from reprieve.objects import dns_label, dns_subdomain
 from reprieve.server import errors, structural
 from reprieve.server.errors import Cause, invalid_value, not_supported, required
 from reprieve.server.jsonpath import InvalidPath, JsonPath

@@ -7,7 +7,7 @@ it carries a deletion timestamp and goes with the write that removes the last ho
 
 from datetime import timedelta
 
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.errors import bad_request, conflict, forbidden
 from reprieve.server.registry import Document, ResourceInfo

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 
 class Cause(NamedTuple):

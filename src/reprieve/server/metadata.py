@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import labels as syntax
+from reprieve.objects import dns_label, dns_subdomain, label_key, label_value
 from reprieve.server.errors import ApiError, Cause, bad_request, forbidden_field, invalid_value, required
 from reprieve.server.registry import RBAC, Document, ResourceInfo
 
@@ -131,7 +131,7 @@ def _problem(check: Callable[[str], str | None], text: str) -> str | None:
 def _name_check(resource: ResourceInfo) -> Callable[[str], str | None]:
     if resource.group == RBAC:
         return _path_segment
-    return syntax.dns_label if resource.storage_key in _DNS_LABEL_NAMES else syntax.dns_subdomain
+    return dns_label if resource.storage_key in _DNS_LABEL_NAMES else dns_subdomain
 
 
 def _path_segment(name: str) -> str | None:
@@ -171,7 +171,7 @@ def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
             )
         )
     for i, finalizer in enumerate(metadata.get("finalizers", ())):
-        problem = _problem(syntax.label_key, finalizer)
+        problem = _problem(label_key, finalizer)
         if problem:
             causes.append(invalid_value(f"metadata.finalizers[{i}]", finalizer, problem))
     return causes
@@ -180,10 +180,10 @@ def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
 def _validate_labels(labels: dict[str, str]) -> list[Cause]:
     causes = []
     for key, value in labels.items():
-        problem = _problem(syntax.label_key, key)
+        problem = _problem(label_key, key)
         if problem:
             causes.append(invalid_value("metadata.labels", key, problem))
-        problem = _problem(syntax.label_value, value)
+        problem = _problem(label_value, value)
         if problem:
             causes.append(invalid_value("metadata.labels", value, problem))
     return causes
@@ -193,7 +193,7 @@ def _validate_annotations(annotations: dict[str, str]) -> list[Cause]:
     causes = []
     size = 0
     for key, value in annotations.items():
-        problem = _problem(syntax.label_key, key.lower())
+        problem = _problem(label_key, key.lower())
         if problem:
             causes.append(invalid_value("metadata.annotations", key, problem))
         size += len(key) + len(value)

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.meta import LabelSelector
-from reprieve.objects.selectors import matches
+from reprieve.objects import LabelSelector, matches
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.deletion import delete
 from reprieve.server.errors import (

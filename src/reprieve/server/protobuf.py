@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 from reprieve.server import schemas
 from reprieve.server.errors import bad_request, unsupported_media_type
 from reprieve.server.schemas import Node
@@ -58,7 +58,11 @@ def _text(members: dict[int, list[int | bytes]], number: int) -> str:
 
 def _schema(api_version: str, kind: str) -> Node:
     group, _, version = api_version.rpartition("/")
-    node = schemas.message("meta", kind) if kind == "DeleteOptions" else schemas.builtin(group, version, kind)
+    node = (
+        schemas.message("meta", kind)
+        if kind == "DeleteOptions"
+        else schemas.builtin_schema(group, version, kind)
+    )
     numbered = (name for name, child in node.fields.items() if child.number) if node is not None else ()
     if node is None or set(numbered) <= {"metadata"}:
         raise unsupported_media_type("application/json, application/yaml")

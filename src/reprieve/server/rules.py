@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 
 from reprieve.config import Configuration
-from reprieve.objects.admission import Context, PriorityClasses, Problem, admit
-from reprieve.objects.defaulting import RESOURCE_IN_USE
-from reprieve.objects.kinds import TABLE
-from reprieve.objects.structure import INVALID, REFUSED, REQUIRED
+from reprieve.objects import (
+    INVALID,
+    REFUSED,
+    REQUIRED,
+    RESOURCE_IN_USE,
+    TABLE,
+    Context,
+    PriorityClasses,
+    Problem,
+    admit,
+)
 from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Change, Store

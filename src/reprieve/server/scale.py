@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.meta import LabelSelector
+from reprieve.objects import LabelSelector
 from reprieve.server.errors import bad_request, internal, invalid, invalid_value
 from reprieve.server.registry import Document, ResourceInfo, ScalePaths
 

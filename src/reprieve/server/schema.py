@@ -17,13 +17,13 @@ def schema_of(resource: ResourceInfo) -> Node:
     """The tree that describes a resource; one that allows everything when there is none."""
     if resource.schema is not None:
         return _custom(resource)
-    return schemas.builtin(resource.group, resource.version, resource.kind) or _ANYTHING
+    return schemas.builtin_schema(resource.group, resource.version, resource.kind) or _ANYTHING
 
 
 def schema_of_kind(doc: dict[str, Any]) -> Node:
     """By what a document says it is; for custom kinds nothing is known this way."""
     group, _, version = str(doc.get("apiVersion", "")).rpartition("/")
-    return schemas.builtin(group, version, str(doc.get("kind", ""))) or _ANYTHING
+    return schemas.builtin_schema(group, version, str(doc.get("kind", ""))) or _ANYTHING
 
 
 @lru_cache(maxsize=512)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.labels import label_key, label_value
+from reprieve.objects import label_key, label_value
 from reprieve.server.errors import bad_request
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record

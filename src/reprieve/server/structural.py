@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from reprieve.objects.times import TimeError, parse_duration, parse_time
+from reprieve.objects import TimeError, parse_duration, parse_time
 from reprieve.server.errors import Cause, invalid_value, not_supported, required
 
 Schema = dict[str, Any]

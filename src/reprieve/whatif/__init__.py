@@ -3,11 +3,17 @@
 `plan` answers for one pod, pod group or Kueue workload; `admit` runs admission cycles for all of them.
 """
 
+from reprieve.whatif.compare import compare
+from reprieve.whatif.fleet import FleetPlan, plan_fleet
+from reprieve.whatif.overlay import overlay
+
+__all__ = ["FleetPlan", "admit", "compare", "overlay", "plan", "plan_fleet"]
+
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 def plan(

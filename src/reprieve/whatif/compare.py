@@ -6,14 +6,10 @@ from typing import Any
 
 import msgspec
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.pods import ticks
+from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.objects.meta import Document
-from reprieve.objects.times import parse_time
-from reprieve.preemption import Plan, View, decide
-from reprieve.preemption.cost import Bill, billed
-from reprieve.preemption.plan import API_VERSION
+from reprieve.objects import Document, parse_time
+from reprieve.preemption import API_VERSION, Bill, Plan, View, billed, decide
 from reprieve.whatif.pods import load
 
 ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")

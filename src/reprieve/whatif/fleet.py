@@ -10,14 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.fleet.cost import PreemptionCost
-from reprieve.fleet.pricing import price
-from reprieve.fleet.settings import LEAST_COST, settings_from
-from reprieve.fleet.signals import Signal, choose
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.meta import Document
-from reprieve.objects.times import parse_time
-from reprieve.quota.plan import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
+from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, price, settings_from
+from reprieve.objects import Document, ReprieveError, parse_time
+from reprieve.quota import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
 from reprieve.whatif.quota import plan_workload
 
 

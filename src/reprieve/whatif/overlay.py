@@ -1,7 +1,6 @@
 """Manifests on top of a cluster: what if these were submitted?"""
 
-from reprieve.objects.kinds import kind_key
-from reprieve.objects.meta import Document
+from reprieve.objects import Document, kind_key
 
 
 def overlay(cluster: list[Document], asked: list[Document]) -> list[Document]:

@@ -6,14 +6,18 @@ from typing import Any
 
 import msgspec
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.pods import ticks
+from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.objects.decode import decode_all
-from reprieve.objects.errors import InvalidObject, ReprieveError
-from reprieve.objects.meta import Document, LabelSelector, Object
-from reprieve.objects.scheduling import PodGroup
-from reprieve.objects.times import parse_time
+from reprieve.objects import (
+    Document,
+    InvalidObject,
+    LabelSelector,
+    Object,
+    PodGroup,
+    ReprieveError,
+    decode_all,
+    parse_time,
+)
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.warnings import warnings
 

@@ -11,28 +11,37 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.objects.decode import decode_all
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.kueue import Workload
-from reprieve.objects.meta import Document
-from reprieve.objects.quantity import amount
-from reprieve.objects.times import format_time, parse_time
-from reprieve.quota.admission import find_assignment
-from reprieve.quota.assigner import Assigner, Oracle
-from reprieve.quota.assignment import Assignment, Choice, PodSetResult
-from reprieve.quota.claims import Claim
-from reprieve.quota.loading import load
-from reprieve.quota.modes import Mode, Outlook, Prospect
-from reprieve.quota.outcome import Reservation
-from reprieve.quota.partial import can_shrink
-from reprieve.quota.plan import API_VERSION, Answer, QuotaPlan
-from reprieve.quota.queue import QueueNode
-from reprieve.quota.rules import Rules
-from reprieve.quota.settle import Run, Step, settle, waiting_lists
-from reprieve.quota.state import Quota
-from reprieve.quota.summary import queue_summaries, waiters
-from reprieve.quota.tree import FlavorResource, Usage
-from reprieve.quota.victims.scout import Scout
+from reprieve.objects import Document, ReprieveError, Workload, amount, decode_all, format_time, parse_time
+from reprieve.quota import (
+    API_VERSION,
+    Answer,
+    Assigner,
+    Assignment,
+    Choice,
+    Claim,
+    FlavorResource,
+    Mode,
+    Oracle,
+    Outlook,
+    PodSetResult,
+    Prospect,
+    QueueNode,
+    Quota,
+    QuotaPlan,
+    Reservation,
+    Rules,
+    Run,
+    Scout,
+    Step,
+    Usage,
+    can_shrink,
+    find_assignment,
+    load,
+    queue_summaries,
+    settle,
+    waiters,
+    waiting_lists,
+)
 
 
 class QuestionError(ReprieveError):

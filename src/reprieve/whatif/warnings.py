@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from reprieve.cluster import LOST, NOWHERE, Cluster
-from reprieve.cluster.nodes import MOST
+from reprieve.cluster import LOST, MOST, NOWHERE, Cluster
 
 MOST_NAMED = 3
 

@@ -5,27 +5,25 @@ calls. May not decide anything by itself: what is not in a `Step` is not done.
 """
 
 from reprieve.config import Configuration
-from reprieve.controllers.fleet.access import connect
+from reprieve.controllers.fleet.access import SECRETS, connect
 from reprieve.controllers.fleet.manager import Manager
-from reprieve.controllers.fleet.telling import Telling
-from reprieve.controllers.services import Services
+from reprieve.controllers.fleet.reporting import Reporter
+from reprieve.controllers.fleet.survey import survey
 from reprieve.fleet import settings_from
 from reprieve.kube import Client
-from reprieve.objects.meta import Document
+from reprieve.objects import Document, well_known
+from reprieve.runtime import Services
 
-__all__ = ["Manager", "run"]
-
-KUBECONFIG_NAMESPACE = "kueue-system"
-"""Where the Secrets with the workers' kubeconfigs live, as with Kueue."""
+__all__ = ["SECRETS", "Manager", "run", "survey"]
 
 
 async def run(client: Client, config: Configuration | None = None, services: Services | None = None) -> None:
     """Manage the workers of the cluster behind `client` until cancelled; with `services`, only while it leads."""
 
     async def to_worker(cluster: Document) -> Client:
-        return await connect(client, KUBECONFIG_NAMESPACE, cluster)
+        return await connect(client, well_known.KUBECONFIG_NAMESPACE, cluster)
 
-    told = Telling(
+    told = Reporter(
         services.records if services is not None else None,
         services.registry if services is not None else None,
     )

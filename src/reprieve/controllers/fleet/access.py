@@ -11,9 +11,8 @@ from typing import Any, Final
 
 import yaml
 
-from reprieve.kube import Client, ConfigError, Resource
-from reprieve.kube.kubeconfig import merge, resolve
-from reprieve.objects.meta import Document
+from reprieve.kube import Client, ConfigError, Resource, merge, resolve
+from reprieve.objects import Document
 
 SECRETS: Final = Resource("", "v1", "Secret", "secrets")
 SECRET_KEY: Final = "kubeconfig"

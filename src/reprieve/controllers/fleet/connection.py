@@ -12,11 +12,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
 
-from reprieve.controllers.deletion import delete_with_dependents
+from reprieve.controllers import OwnWrites, delete_with_dependents
 from reprieve.controllers.fleet.access import InsecureKubeConfig
-from reprieve.controllers.own_writes import OwnWrites
-from reprieve.fleet.names import ORIGIN_LABEL, PREBUILT_LABEL
-from reprieve.fleet.reading import key_of
+from reprieve.fleet import ORIGIN_LABEL, PREBUILT_LABEL, key_of
 from reprieve.kube import (
     JOBS,
     KUEUE_WORKLOADS,
@@ -28,7 +26,7 @@ from reprieve.kube import (
     Informer,
     TransportError,
 )
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,14 @@ from reprieve.controllers.fleet import gatework
 from reprieve.controllers.fleet.connection import Connection, NotConnected
 from reprieve.controllers.fleet.home import Home
 from reprieve.controllers.fleet.jobs import bring_home, fresh_job, send_job
-from reprieve.fleet.actions import (
+from reprieve.fleet import (
     Action,
     CloseGate,
     CreateCopy,
     DeactivateCopy,
     DeleteCopy,
     Finish,
+    Group,
     Nominate,
     OpenGate,
     Remember,
@@ -23,7 +24,6 @@ from reprieve.fleet.actions import (
     SyncJob,
     UpdateCopy,
 )
-from reprieve.fleet.group import Group
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, TransportError
 
 log = logging.getLogger(__name__)

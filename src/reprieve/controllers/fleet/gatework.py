@@ -6,12 +6,11 @@ That matters for the gate: an opening that was delayed on its way must not land 
 from collections.abc import Callable
 from datetime import datetime
 
-from reprieve.controllers.conditions import set_condition
+from reprieve.controllers import set_condition
 from reprieve.controllers.fleet.connection import Connection
-from reprieve.fleet.names import CLOSED, DEACTIVATION_TARGET, EVICTED_ON_MANAGER, GATE, OPEN
+from reprieve.fleet import CLOSED, DEACTIVATION_TARGET, EVICTED_ON_MANAGER, GATE, OPEN
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client
-from reprieve.objects.meta import Document
-from reprieve.objects.times import format_time
+from reprieve.objects import Document, format_time
 
 Change = Callable[[Document], bool]
 

@@ -5,12 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
 
-from reprieve.controllers.conditions import set_condition
+from reprieve.controllers import OwnWrites, set_condition
 from reprieve.controllers.fleet.jobs import owner_job
-from reprieve.controllers.own_writes import OwnWrites
-from reprieve.fleet.ledger import Ledger, write_ledger
-from reprieve.fleet.names import CONTROLLER, FINISHED, LEDGER_ANNOTATION
-from reprieve.fleet.reading import key_of, status_of
+from reprieve.fleet import CONTROLLER, FINISHED, LEDGER_ANNOTATION, Ledger, key_of, status_of, write_ledger
 from reprieve.kube import (
     ADMISSION_CHECKS,
     JOBS,
@@ -22,8 +19,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.objects.meta import Document
-from reprieve.objects.times import format_time
+from reprieve.objects import Document, format_time
 
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 

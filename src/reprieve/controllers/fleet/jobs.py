@@ -3,11 +3,11 @@
 from copy import deepcopy
 from typing import Any
 
+from reprieve.controllers import GENERATED_LABELS, plain_template
 from reprieve.controllers.fleet.connection import Connection
-from reprieve.controllers.templates import GENERATED_LABELS, plain_template
-from reprieve.fleet.names import CONTROLLER, ORIGIN_LABEL, PREBUILT_LABEL
+from reprieve.fleet import CONTROLLER, ORIGIN_LABEL, PREBUILT_LABEL
 from reprieve.kube import JOBS, ApiError, Client
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 def owner_job(workload: Document) -> str:

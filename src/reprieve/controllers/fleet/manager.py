@@ -10,15 +10,14 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
+from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.controllers.fleet.execution import REFUSED, Execution
 from reprieve.controllers.fleet.home import Home
 from reprieve.controllers.fleet.status import check_condition, cluster_condition
-from reprieve.controllers.own_writes import utc_now
-from reprieve.controllers.workqueue import WorkQueue
 from reprieve.fleet import FleetSettings, Group, Remote, Step, step
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 log = logging.getLogger(__name__)
 

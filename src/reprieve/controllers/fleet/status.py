@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 
-from reprieve.controllers.conditions import set_condition
+from reprieve.controllers import set_condition
 from reprieve.controllers.fleet.connection import Connection
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 Change = Callable[[Document], bool]
 

@@ -4,7 +4,7 @@ import asyncio
 
 from reprieve.controllers.fleet.access import connect
 from reprieve.kube import MULTIKUEUE_CLUSTERS, NAMESPACES, PRIORITY_CLASSES, QUOTA_KINDS, Client
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 
 async def survey(manager: Client, namespace: str) -> dict[str, list[Document]]:

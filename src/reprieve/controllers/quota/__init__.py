@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 from reprieve.config import Configuration
 from reprieve.controllers.quota.controller import QuotaController
 from reprieve.controllers.quota.job_shape import QUEUE_LABEL
-from reprieve.controllers.services import Services
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -33,6 +32,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
+from reprieve.runtime import Services
 
 __all__ = ["QuotaController", "run", "watching"]
 

@@ -18,7 +18,7 @@ from msgspec import structs
 from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
-from reprieve.controllers.own_writes import utc_now
+from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
 from reprieve.controllers.quota.jobs import job_workload_key, may_run, reconcile_job
 from reprieve.controllers.quota.lifecycle import Situation, next_state
@@ -26,10 +26,8 @@ from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.patches import status_patch
 from reprieve.controllers.quota.pricing import gated_message
 from reprieve.controllers.quota.queue_status import cluster_queue_status, local_queue_status
-from reprieve.controllers.quota.telling import Telling
-from reprieve.controllers.workqueue import WorkQueue
-from reprieve.fleet.lease import Verdict
-from reprieve.fleet.names import GATE, GATE_SEEN_ANNOTATION
+from reprieve.controllers.quota.reporting import Reporter
+from reprieve.fleet import GATE, GATE_SEEN_ANNOTATION, LeaseState
 from reprieve.kube import (
     CLUSTER_QUEUES,
     KUEUE_WORKLOADS,
@@ -40,12 +38,8 @@ from reprieve.kube import (
     Reference,
     TransportError,
 )
-from reprieve.objects.kueue import Workload
-from reprieve.objects.meta import Document
-from reprieve.quota import Outcome, Quota, Rules, cycle, wait
-from reprieve.quota.claims import holds
-from reprieve.quota.outcome import Waiting
-from reprieve.quota.sentences import Event
+from reprieve.objects import Document, Workload
+from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, holds, wait
 from reprieve.records import DecisionLog
 
 log = logging.getLogger(__name__)
@@ -75,7 +69,7 @@ class QuotaController:
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
         self._events = events
         self._now = now
-        self._telling = Telling(self.quota, records, registry, now)
+        self._telling = Reporter(self.quota, records, registry, now)
         self._wake = asyncio.Event()
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -207,17 +201,17 @@ class QuotaController:
             self._locks.pop(key, None)
             return 0.0
         lease = self.seen.lease(key)
-        if lease.verdict is Verdict.NOTE:
+        if lease.verdict is LeaseState.NOTE:
             await self._annotate(key, lease.note)
             return lease.left.total_seconds()
         if next_state(self._situation(key, self.seen.workloads[key]), self._seconds()).deactivate:
             await self._deactivate(key)
         await self._write(key, partial(self._next, key), gates=True)
-        return lease.left.total_seconds() if lease.verdict is Verdict.HOLD else 0.0
+        return lease.left.total_seconds() if lease.verdict is LeaseState.HOLD else 0.0
 
     def _next(self, key: str, known: Workload) -> Workload:
         now = self._seconds()
-        if self.seen.lease(key).verdict is Verdict.CLOSE:
+        if self.seen.lease(key).verdict is LeaseState.CLOSE:
             known = _with_closed_gate(known, now)
         return next_state(self._situation(key, known), now).workload
 

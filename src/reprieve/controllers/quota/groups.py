@@ -13,11 +13,7 @@ from reprieve.controllers.quota.job_shape import QUEUE_LABEL, injected, owned_wo
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
-from reprieve.objects.core import Pod
-from reprieve.objects.decode import encode
-from reprieve.objects.kueue import ResourceFlavor, Workload
-from reprieve.objects.meta import Document
-from reprieve.objects.scheduling import PodGroup
+from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, encode
 
 ADMISSION_GATE: Final = "kueue.x-k8s.io/admission"
 GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"

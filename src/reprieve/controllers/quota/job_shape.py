@@ -4,11 +4,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from reprieve.controllers import plain_template
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
-from reprieve.controllers.templates import plain_template
-from reprieve.objects.decode import encode
-from reprieve.objects.kueue import ResourceFlavor, Workload
-from reprieve.objects.meta import Document
+from reprieve.objects import Document, ResourceFlavor, Workload, encode
 
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"

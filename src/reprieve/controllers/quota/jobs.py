@@ -21,9 +21,8 @@ from reprieve.controllers.quota.job_shape import (
 from reprieve.controllers.quota.lifecycle import FINISHED
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
-from reprieve.objects.kueue import ResourceFlavor, Workload
-from reprieve.objects.meta import Document
-from reprieve.quota.claims import holds
+from reprieve.objects import Document, ResourceFlavor, Workload
+from reprieve.quota import holds
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,14 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects.kueue import AdmissionCheckState, PreemptionGateState, ReclaimablePod, Workload
-from reprieve.objects.meta import find_condition
-from reprieve.quota import evict, release
-from reprieve.quota.claims import holds
-from reprieve.quota.conditions import with_condition, with_status
+from reprieve.objects import (
+    AdmissionCheckState,
+    PreemptionGateState,
+    ReclaimablePod,
+    Workload,
+    find_condition,
+)
+from reprieve.quota import evict, holds, release, with_condition, with_status
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 

@@ -12,31 +12,32 @@ from typing import Any
 
 from msgspec import structs
 
-from reprieve.controllers.own_writes import revision_of
+from reprieve.controllers import revision_of
 from reprieve.controllers.quota.groups import group_of, group_owner, group_workload_key, waits_for_quota
 from reprieve.controllers.quota.job_shape import job_owner
 from reprieve.controllers.quota.jobs import job_workload_key
 from reprieve.controllers.quota.lifecycle import Owner
 from reprieve.controllers.quota.priorities import Priorities
-from reprieve.fleet.lease import Lease, Verdict, lease_of
-from reprieve.fleet.names import GATE
-from reprieve.fleet.reading import gate_is_open, key_of
+from reprieve.fleet import GATE, Lease, LeaseState, gate_is_open, key_of, lease_of
 from reprieve.kube import Change
-from reprieve.objects.core import LimitRange, Namespace, Pod
-from reprieve.objects.decode import decode_as
-from reprieve.objects.kueue import (
+from reprieve.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    Document,
+    LimitRange,
     LocalQueue,
+    Namespace,
+    Object,
+    Pod,
+    PodGroup,
+    PriorityClass,
     ResourceFlavor,
     Workload,
     WorkloadPriorityClass,
+    decode_as,
 )
-from reprieve.objects.meta import Document, Object
-from reprieve.objects.scheduling import PodGroup, PriorityClass
-from reprieve.quota import Quota
-from reprieve.quota.loading import NAME_LABEL
+from reprieve.quota import NAME_LABEL, Quota
 
 Touch = Callable[[str], None]
 """Hears `kind/namespace/name` of what needs a look."""
@@ -99,7 +100,7 @@ class Observed:
         return lease_of(self.raw[key], key in self._witnessed, self._now())
 
     def _masked(self, key: str, workload: Workload) -> Workload:
-        if self.lease(key).verdict not in (Verdict.NOTE, Verdict.CLOSE):
+        if self.lease(key).verdict not in (LeaseState.NOTE, LeaseState.CLOSE):
             return workload
         gates = tuple(
             structs.replace(gate, position="Closed") if gate.name == GATE else gate

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from reprieve.objects.kueue import Admission, Workload
-from reprieve.objects.meta import Document
-from reprieve.quota.conditions import Conditions
+from reprieve.objects import Admission, Document, Workload
+from reprieve.quota import Conditions
 
 _PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
 _CAMEL: Final = {

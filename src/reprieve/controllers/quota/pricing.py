@@ -2,13 +2,9 @@
 
 from datetime import datetime
 
-from reprieve.fleet.cost import cost_in, signal_message
-from reprieve.fleet.names import BLOCKED
-from reprieve.fleet.pricing import price
-from reprieve.objects.kueue import Workload
-from reprieve.objects.meta import find_condition
-from reprieve.quota import Quota, find_assignment
-from reprieve.quota.claims import Claim
+from reprieve.fleet import BLOCKED, cost_in, price, signal_message
+from reprieve.objects import Workload, find_condition
+from reprieve.quota import Claim, Quota, find_assignment
 
 
 def gated_message(quota: Quota, claim: Claim, workload: Workload, now: datetime) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from reprieve.controllers.quota.job_shape import PRIORITY_LABEL
-from reprieve.objects.meta import Document
-from reprieve.objects.scheduling import PriorityClass
+from reprieve.objects import Document, PriorityClass
 
 _SYSTEM: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 

@@ -3,12 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from reprieve.controllers.conditions import set_condition
-from reprieve.objects.meta import Document
-from reprieve.objects.quantity import format_amount
-from reprieve.quota import Quota
-from reprieve.quota.claims import Claim, holds
-from reprieve.quota.tree import FlavorResource
+from reprieve.controllers import set_condition
+from reprieve.objects import Document, format_amount
+from reprieve.quota import Claim, FlavorResource, Quota, holds
 
 _COUNTS = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
 

@@ -3,8 +3,7 @@
 from reprieve.demo.stage import Stage
 from reprieve.demo.tour import Tour
 from reprieve.kube import KUEUE_WORKLOADS
-from reprieve.objects import kueue
-from reprieve.objects.meta import find_condition
+from reprieve.objects import find_condition, kueue
 
 
 async def choose(tour: Tour, stage: Stage) -> None:

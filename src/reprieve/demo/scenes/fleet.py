@@ -6,10 +6,9 @@ from functools import partial
 from reprieve.demo.stage import Stage
 from reprieve.demo.tour import Tour
 from reprieve.kube import KUEUE_WORKLOADS, PODS, Client
-from reprieve.local.fleet import local_fleet
-from reprieve.objects.meta import find_condition
-from reprieve.server import EmbeddedServer
-from reprieve.server.fake_nodes import Habits, NodeTemplate
+from reprieve.local import local_fleet
+from reprieve.objects import find_condition
+from reprieve.server import EmbeddedServer, Habits, NodeTemplate
 
 WORKERS = 3
 

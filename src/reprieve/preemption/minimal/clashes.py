@@ -6,9 +6,7 @@ that it is there, and the caller has the real filters look at the answer.
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.ports import ports_clash
+from reprieve.cluster import Cluster, PodClass, ports_clash
 from reprieve.preemption.minimal.model import Flags
 
 HOSTNAME = "kubernetes.io/hostname"

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from reprieve.cluster.columns import Mask
+from reprieve.cluster import Mask
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.cost import billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.minimal.improve import Start, improve
 from reprieve.preemption.plan import Plan
-from reprieve.preemption.telling import plan_of
+from reprieve.preemption.rendering import plan_of
 from reprieve.preemption.view import View
 
 

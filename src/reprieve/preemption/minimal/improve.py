@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster.columns import Mask
-from reprieve.placement import Assignment, Cycle, passes, place
-from reprieve.placement.single import promised_slot
+from reprieve.cluster import Mask
+from reprieve.placement import Assignment, PodFilters, nominated_slot, passes, place
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
@@ -30,7 +29,7 @@ from reprieve.preemption.minimal.roster import with_leaders
 from reprieve.preemption.minimal.search import SMALL, search
 from reprieve.preemption.reprieve import bench_for, reprieve
 from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Unit
+from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -198,7 +197,7 @@ class _Improvement:
             assigned: list[Assignment] = []
             for number, node, row in _seats(asked, answer, self._promised):
                 slot = int(asked.slots[node])
-                cycle = Cycle(cluster, row, faithful=False)
+                cycle = PodFilters(cluster, row, faithful=False)
                 if asked.further:
                     if not passes(cycle, slot, view.scoring, within):
                         return None, (number, node)
@@ -213,10 +212,10 @@ class _Improvement:
     @cached_property
     def _promised(self) -> dict[int, int]:
         """The slots that the gang's pods were nominated for."""
-        slots = {row: promised_slot(self.view.cluster, row) for row in self.gang.rows}
+        slots = {row: nominated_slot(self.view.cluster, row) for row in self.gang.rows}
         return {row: slot for row, slot in slots.items() if slot is not None}
 
-    def _leave(self, victims: Sequence[Unit]) -> dict[int, int]:
+    def _leave(self, victims: Sequence[VictimUnit]) -> dict[int, int]:
         """Suppose the victims gone; where they were."""
         cluster = self.view.cluster
         rows = np.array([row for unit in victims for row in unit.rows], np.int32)
@@ -261,7 +260,7 @@ class _Improvement:
                 cluster.attach(each.row, each.slot)
             for row in self.gang.rows:
                 if row not in seated:
-                    cycle = Cycle(cluster, row, faithful=False)
+                    cycle = PodFilters(cluster, row, faithful=False)
                     slot = place(cycle, view.scoring, within)
                     if slot is not None:
                         cluster.attach(row, slot)

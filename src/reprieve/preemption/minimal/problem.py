@@ -6,15 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster import NOWHERE
-from reprieve.cluster.columns import Mask, Rows
-from reprieve.placement.static import static_fit
+from reprieve.cluster import NOWHERE, Mask, Rows
+from reprieve.placement import static_fit
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.minimal.clashes import clash, clashing, reaches_further
 from reprieve.preemption.minimal.model import Flags, Ints, Problem
 from reprieve.preemption.minimal.roster import Roster
-from reprieve.preemption.units import Unit
+from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
 #: Weights become integers: all of them together stay below this, so that violations times their price fit 64 bits.
@@ -31,7 +30,7 @@ class Question(NamedTuple):
     scale: float  # the problem's weights are the plan's times this, rounded
     overlapping: bool  # violations of the problem may count a pod twice
 
-    def unit(self, number: int) -> Unit:
+    def unit(self, number: int) -> VictimUnit:
         return self.roster.unit(number)
 
     def node(self, slot: int) -> int | None:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster.columns import Mask, Rows
+from reprieve.cluster import Mask, Rows
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.minimal.model import Flags, Ints
-from reprieve.preemption.units import Candidates, Unit, placed_members, single_unit, whole_unit
+from reprieve.preemption.units import Candidates, VictimUnit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 
 ROLE = "reprieve.dev/disruption-role"
@@ -29,7 +29,7 @@ def leads(view: View, row: int) -> bool:
     )
 
 
-def with_leaders(view: View, victims: Sequence[Unit]) -> list[Unit] | None:
+def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] | None:
     """The victims, where a leader goes with its whole group; None when a member of that group may not go."""
     led = {int(view.cluster.pods.group[row]) for unit in victims for row in unit.rows if leads(view, row)}
     if not led:
@@ -116,7 +116,7 @@ class Roster:
     def __len__(self) -> int:
         return len(self.priority)
 
-    def number(self, unit: Unit) -> int | None:
+    def number(self, unit: VictimUnit) -> int | None:
         """The number of a unit; None when it is not among these."""
         if unit.group >= 0:
             return self._group_numbers.get(unit.group)
@@ -127,7 +127,7 @@ class Roster:
     def _group_numbers(self) -> dict[int, int]:
         return {group: number for number, (group, _) in enumerate(self.groups, start=len(self.singles))}
 
-    def unit(self, number: int) -> Unit:
+    def unit(self, number: int) -> VictimUnit:
         if number < len(self.singles):
             return single_unit(self.view, int(self.singles[number]))
         group, members = self.groups[number - len(self.singles)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 from reprieve.server.apply import fieldset
 from reprieve.server.apply.fieldset import FieldSet
 

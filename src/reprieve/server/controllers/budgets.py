@@ -14,9 +14,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.meta import LabelSelector
-from reprieve.objects.selectors import matches
-from reprieve.objects.times import TimeError, parse_time
+from reprieve.objects import LabelSelector, TimeError, matches, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey

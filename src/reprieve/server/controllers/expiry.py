@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from functools import partial
 
-from reprieve.objects.times import TimeError, parse_time
+from reprieve.objects import TimeError, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.podindex import PodIndex

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.times import parse_time
+from reprieve.objects import parse_time
 from reprieve.server.controllers.jobpods import TRACKING
 from reprieve.server.controllers.podindex import Pod
 from reprieve.server.registry import Document
@@ -78,7 +78,7 @@ def take_census(job: Document, pods: Iterable[Pod]) -> Census:
     )
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[int | None, ...] = ()
     """One entry for each pod to make: its completion index, or None."""
     surplus: tuple[Pod, ...] = ()
@@ -96,11 +96,11 @@ def finished_condition(job: Document) -> dict[str, Any] | None:
     return None
 
 
-def judge(job: Document, census: Census, now: datetime) -> Verdict:
+def judge(job: Document, census: Census, now: datetime) -> JobOutcome:
     spec: dict[str, Any] = job.get("spec") or {}
     if spec.get("suspend"):
         said = _say("Suspended", "True", "JobSuspended", "Job suspended")
-        return Verdict(surplus=census.active, conditions=(said,), suspended=True)
+        return JobOutcome(surplus=census.active, conditions=(said,), suspended=True)
     resumed = _resumption(job)
     deadline = _deadline(job, spec)
     if census.failed > int(spec.get("backoffLimit", 6)):
@@ -112,9 +112,9 @@ def judge(job: Document, census: Census, now: datetime) -> Verdict:
         conditions = tuple(
             _say(type, "True", "CompletionsReached", message) for type in ("SuccessCriteriaMet", "Complete")
         )
-        return Verdict(surplus=census.active, conditions=conditions, complete=True)
+        return JobOutcome(surplus=census.active, conditions=conditions, complete=True)
     missing, surplus = _difference(spec, census)
-    return Verdict(missing=missing, surplus=surplus, conditions=resumed, look_again=deadline)
+    return JobOutcome(missing=missing, surplus=surplus, conditions=resumed, look_again=deadline)
 
 
 def _say(type: str, status: str, reason: str, message: str) -> Condition:
@@ -136,9 +136,9 @@ def _deadline(job: Document, spec: dict[str, Any]) -> datetime | None:
     return parse_time(started) + timedelta(seconds=int(spec["activeDeadlineSeconds"]))
 
 
-def _failed(census: Census, reason: str, message: str) -> Verdict:
+def _failed(census: Census, reason: str, message: str) -> JobOutcome:
     conditions = tuple(_say(type, "True", reason, message) for type in ("FailureTarget", "Failed"))
-    return Verdict(surplus=census.active, conditions=conditions)
+    return JobOutcome(surplus=census.active, conditions=conditions)
 
 
 def _is_complete(spec: dict[str, Any], census: Census) -> bool:

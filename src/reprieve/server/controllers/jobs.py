@@ -11,10 +11,10 @@ minutes), and none at all when the pod was disrupted: this server is for trying 
 from datetime import datetime, timedelta
 from typing import Any
 
-from reprieve.objects.times import format_time, parse_time
+from reprieve.objects import format_time, parse_time
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
-from reprieve.server.controllers.jobplan import Census, Verdict, finished_condition, judge, take_census
+from reprieve.server.controllers.jobplan import Census, JobOutcome, finished_condition, judge, take_census
 from reprieve.server.controllers.jobpods import TRACKING, pod_of
 from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
 from reprieve.server.pods import set_condition
@@ -163,7 +163,7 @@ class Jobs(Controller):
     def _creating(self, pod: Document) -> Any:
         return lambda: self.api.create("pods", pod, manager=MANAGER)
 
-    async def _write_status(self, job: Document, verdict: Verdict) -> None:
+    async def _write_status(self, job: Document, verdict: JobOutcome) -> None:
         census = take_census(job, self._pods.of_controller(job["metadata"]["uid"]))
         now = self.api.backend.timestamp()
         status = dict(job.get("status") or {})

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects.times import format_time
+from reprieve.objects import format_time
 from reprieve.server.api import Api
 from reprieve.server.controllers.agenda import Agenda
 from reprieve.server.controllers.controller import in_parallel

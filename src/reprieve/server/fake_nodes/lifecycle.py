@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.times import TimeError, format_time, parse_duration, parse_time
+from reprieve.objects import TimeError, format_time, parse_duration, parse_time
 
 Document = dict[str, Any]
 

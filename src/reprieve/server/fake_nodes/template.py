@@ -9,9 +9,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.labels import dns_subdomain, label_key, label_value
-from reprieve.objects.quantity import QuantityError, exact
+from reprieve.objects import QuantityError, ReprieveError, dns_subdomain, exact, label_key, label_value
 
 FAKE = "reprieve.dev/fake-node"
 KUBELET_VERSION = "v1.37.0-reprieve"

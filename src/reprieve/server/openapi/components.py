@@ -45,7 +45,7 @@ class Components:
     def add_kind(self, resource: ResourceInfo) -> str:
         """The component's name of a resource's kind."""
         gvk = {"group": resource.group, "kind": resource.kind, "version": resource.version}
-        node = schemas.builtin(resource.group, resource.version, resource.kind)
+        node = schemas.builtin_schema(resource.group, resource.version, resource.kind)
         if resource.custom or node is None:
             return self._add_custom(resource, gvk)
         self._add_type(node)

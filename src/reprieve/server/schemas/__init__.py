@@ -177,7 +177,7 @@ _FILE_OF_GROUP: dict[tuple[str, str], str] = {
 
 
 @cache
-def builtin(group: str, version: str, kind: str) -> Node | None:
+def builtin_schema(group: str, version: str, kind: str) -> Node | None:
     """The root of a built-in kind, or None when no file describes it."""
     file = _FILE_OF_GROUP.get((group, version))
     if file is None or kind not in load(file).get("kinds", ()):

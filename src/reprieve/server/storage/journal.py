@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 Row = tuple[int, str, str, str, bool, bytes]
 """revision, place, namespace, name, deleted, value"""

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from reprieve.objects.labels import dns_label, dns_subdomain
-from reprieve.objects.quantity import QuantityError, nano
+from reprieve.objects import QuantityError, dns_label, dns_subdomain, nano
 from reprieve.server.defaults.shape import items, peek
 from reprieve.server.errors import Cause, forbidden_field, invalid_value, not_supported, required
 from reprieve.server.registry import Document

@@ -4,8 +4,7 @@ import re
 
 import msgspec
 
-from reprieve.objects.meta import LabelSelector
-from reprieve.objects.selectors import matches
+from reprieve.objects import LabelSelector, matches
 from reprieve.server.defaults.shape import peek
 from reprieve.server.errors import Cause, invalid_value, required
 from reprieve.server.registry import Document

@@ -10,8 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from reprieve.scheduler.core import Core, Cycle
-from reprieve.scheduler.queue import State
+from reprieve.scheduler import Core, CycleResult, State
 
 RESULTS = {
     "scheduled": "scheduled",
@@ -111,7 +110,7 @@ class Metrics:
         """Queue depths, read when asked for."""
         self.registry.register(_Depths(core))
 
-    def cycle(self, cycle: Cycle, seconds: float, core: Core) -> None:
+    def cycle(self, cycle: CycleResult, seconds: float, core: Core) -> None:
         group = cycle.unit.startswith("PodGroup/")
         result = RESULTS.get(cycle.outcome, "unschedulable")
         profile = core.memory.scheduler_of(cycle.unit)
@@ -126,7 +125,7 @@ class Metrics:
         if cycle.outcome in ("preempts", "unschedulable"):
             self._preemption(cycle, seconds, group)
 
-    def _preemption(self, cycle: Cycle, seconds: float, group: bool) -> None:
+    def _preemption(self, cycle: CycleResult, seconds: float, group: bool) -> None:
         kind = "podgroup" if group else "pod"
         code = CODES.get(cycle.outcome, "Unschedulable")
         self._evaluation(kind, code).observe(seconds)

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from reprieve.explain.evidence import Evidence, key_of
-from reprieve.objects.meta import Document
+from reprieve.objects import Document
 
 SHOWN = 10
 
 
-class Promise(NamedTuple):
+class Nomination(NamedTuple):
     nodes: list[str]
     leaving: list[str]
     """Sentences: who still has to leave those nodes, and since when that is asked of them."""
@@ -23,11 +23,11 @@ class Promise(NamedTuple):
         return "Only time: the places are promised. It starts when those pods have ended; a finalizer or a long grace period keeps them."
 
 
-def promise_of(waiting: list[Document], evidence: Evidence) -> Promise:
+def nomination_of(waiting: list[Document], evidence: Evidence) -> Nomination:
     """What these waiting pods were promised, all of them; a group of which some have no place is promised nothing."""
     nodes = [str((pod.get("status") or {}).get("nominatedNodeName") or "") for pod in waiting]
     if not all(nodes):
-        return Promise([], [])
+        return Nomination([], [])
     leaving = [
         f"{key_of(pod)} to leave {node} (asked at {asked})"
         for pod in evidence.of_kind("Pod")
@@ -35,4 +35,4 @@ def promise_of(waiting: list[Document], evidence: Evidence) -> Promise:
         and (asked := (pod.get("metadata") or {}).get("deletionTimestamp"))
     ]
     hidden = [f"{len(leaving) - SHOWN} more pods to leave"] if len(leaving) > SHOWN else []
-    return Promise(sorted(set(nodes)), [*leaving[:SHOWN], *hidden])
+    return Nomination(sorted(set(nodes)), [*leaving[:SHOWN], *hidden])

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from reprieve.cluster import Cluster
-from reprieve.objects.core import Pod
-from reprieve.scheduler.room import unit_of
+from reprieve.objects import Pod
+from reprieve.scheduler.waiting import unit_of
 
 
-class Promises:
+class Nominations:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._said: dict[str, str] = {}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS
+from reprieve.objects import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS
 from reprieve.server.registry import Document
 from reprieve.server.storage.records import encode
 
@@ -17,16 +17,16 @@ _CAPACITY = 2048
 _LARGEST_KEY = 8192
 
 
-class Mold(NamedTuple):
+class AdmittedSpec(NamedTuple):
     """Encoded already: encoding a document with these inside copies the bytes."""
 
     spec: msgspec.Raw
     status: msgspec.Raw
 
 
-class PodMolds:
+class AdmittedSpecs:
     def __init__(self) -> None:
-        self._molds: dict[bytes, Mold] = {}
+        self._molds: dict[bytes, AdmittedSpec] = {}
         self._generation = -1
 
     def key(self, document: Document, generation: int) -> bytes:
@@ -53,6 +53,6 @@ class PodMolds:
             return
         if len(self._molds) >= _CAPACITY:
             del self._molds[next(iter(self._molds))]
-        self._molds[key] = Mold(
+        self._molds[key] = AdmittedSpec(
             msgspec.Raw(encode(document["spec"])), msgspec.Raw(encode(document["status"]))
         )

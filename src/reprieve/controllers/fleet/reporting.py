@@ -5,12 +5,12 @@ from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Counter
 
-from reprieve.controllers.own_writes import utc_now
-from reprieve.fleet.actions import CloseGate, CreateCopy, DeleteCopy, OpenGate, SetCheck, Step
+from reprieve.controllers import utc_now
+from reprieve.fleet import CloseGate, CreateCopy, DeleteCopy, OpenGate, SetCheck, Step
 from reprieve.records import Decision, DecisionLog
 
 
-class Telling:
+class Reporter:
     def __init__(
         self,
         records: DecisionLog | None,

@@ -27,7 +27,7 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(entry, default=str)
 
 
-def set_up(format: Format = "text", level: str = "INFO") -> None:
+def set_up_logging(format: Format = "text", level: str = "INFO") -> None:
     handler = logging.StreamHandler(sys.stderr)
     if format == "json":
         handler.setFormatter(JsonFormatter())

@@ -1,6 +1,6 @@
 """One pod's view of the cluster during a decision: its filters, with the counts that change as other pods come and go.
 
-`Cycle` is what kube-scheduler calls a cycle state: made once (PreFilter), then told about every pod that is supposed to come or go.
+`PodFilters` is what kube-scheduler calls a cycle state: made once (PreFilter), then told about every pod that is supposed to come or go.
 """
 
 import copy
@@ -8,15 +8,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from reprieve.cluster import NOWHERE, Cluster
-from reprieve.cluster.classes import PodClass
-from reprieve.cluster.columns import Mask
-from reprieve.cluster.ports import ports_clash
+from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, ports_clash
 from reprieve.placement.affinity import AffinityState, may_refuse
 from reprieve.placement.spread import SpreadState
 
 
-class Cycle:
+class PodFilters:
     """`faithful`: repeat two shortcuts of kube-scheduler 1.37 that overlook pods put back in a gang's what-if.
 
     1. A pod that met no anti-affinity when the cycle began does not look for any later.
@@ -53,7 +50,7 @@ class Cycle:
             return False
         return self.affinity is None or self.affinity.allows(slot)
 
-    def forked(self) -> "Cycle":
+    def forked(self) -> "PodFilters":
         """A copy whose counts change on their own."""
         twin = copy.copy(self)
         twin.spread = self.spread.copy() if self.spread is not None else None

@@ -23,7 +23,7 @@ MOST = 3
 """How often a workload may preempt the same other one."""
 
 
-class Truce:
+class PreemptionLimit:
     def __init__(self) -> None:
         self._times: defaultdict[str, dict[str, int]] = defaultdict(dict)
         """{preemptor: {victim: how often}}"""

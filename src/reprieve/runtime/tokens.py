@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 
 VARIABLE = "REPRIEVE_TOKEN"
 SHORTEST = 16

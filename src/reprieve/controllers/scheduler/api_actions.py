@@ -16,15 +16,15 @@ from reprieve.kube import (
     PODS,
     STRATEGIC_PATCH,
     ApiError,
+    Backoff,
     Client,
     ConfigError,
     EventRecorder,
     Reference,
+    Sleep,
     TransportError,
 )
-from reprieve.kube.pacing import Backoff, Sleep
-from reprieve.scheduler import marks
-from reprieve.scheduler.actions import (
+from reprieve.scheduler import (
     ActionError,
     Bind,
     Emit,
@@ -32,12 +32,13 @@ from reprieve.scheduler.actions import (
     Ref,
     SetGroupCondition,
     SetPodCondition,
+    marks,
 )
 
 ATTEMPTS = 6
 
 
-class LiveActions:
+class ApiActions:
     def __init__(
         self,
         client: Client,

@@ -7,11 +7,11 @@ from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt,
 from reprieve.scheduler.feasibility import leaving_from
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
-from reprieve.scheduler.queue import State, Unit
-from reprieve.scheduler.room import unit_of
+from reprieve.scheduler.queue import QueuedUnit, State
+from reprieve.scheduler.waiting import unit_of
 
 
-class Aftermath:
+class Results:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._failed: set[str] = set()
@@ -32,17 +32,17 @@ class Aftermath:
 
     def _not_bound(self, bind: Bind, error: str, now: float) -> list[Action]:
         memory, key = self._memory, bind.pod.key
-        waiting = memory.room.pods.get(key)
+        waiting = memory.waiting.pods.get(key)
         if waiting is None or waiting.metadata.uid != bind.pod.uid:
             return []
         memory.epoch += 1
         memory.cluster.forget(key)
-        memory.room.give_back(key)
+        memory.waiting.give_back(key)
         self._failed.add(bind.unit)
         actions: list[Action] = [status.failed(bind.pod, f"binding to {bind.node} failed: {error}")]
         if bind.insist:
             # The rest of the gang may be bound: nobody less important takes its place meanwhile.
-            memory.promises.make(waiting, bind.node)
+            memory.nominations.make(waiting, bind.node)
             actions.append(Nominate(bind.pod, bind.node))
         left = memory.cluster.class_of(memory.cluster.pods.row_of[key])
         memory.queue.wake(lambda unit: wakeups.pod_left(memory.cluster, unit, bind.node, left), now)
@@ -62,10 +62,10 @@ class Aftermath:
     def _complete(self, key: str) -> list[Action]:
         """A group that has all it needs says so, once and for ever: nothing of it is half placed any more."""
         memory = self._memory
-        group = memory.room.group(key)
-        if group is None or key in memory.binding or len(memory.room.staying(key)) < group.min_count:
+        group = memory.waiting.group(key)
+        if group is None or key in memory.binding or len(memory.waiting.staying(key)) < group.min_count:
             return []
-        memory.room.note_complete(group)
+        memory.waiting.note_complete(group)
         condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "True", "Scheduled", "")
         return [*([condition] if condition else []), *memory.begun.over(key)]
 
@@ -97,7 +97,7 @@ class Aftermath:
             self._through(unit, preemption, now)
         return [*memory.begun.over(release.unit)]
 
-    def _through(self, unit: Unit, preemption: Preemption, now: float) -> None:
+    def _through(self, unit: QueuedUnit, preemption: Preemption, now: float) -> None:
         """Every call succeeded: wait for the victims to end, unless they have."""
         preemption.calling = False
         if preemption.victims:
@@ -117,7 +117,7 @@ class Aftermath:
                 actions += self._give_up(unit, now)
         return actions
 
-    def _give_up(self, unit: Unit, now: float) -> list[Action]:
+    def _give_up(self, unit: QueuedUnit, now: float) -> list[Action]:
         actions = self._memory.withdraw(unit.key, unit.pods)
         unit.patient = False
         self._memory.settle(unit, now, failed=True)
@@ -143,16 +143,16 @@ class Aftermath:
         """What a predecessor did not come to say: gangs that are complete, or incomplete no more."""
         memory = self._memory
         actions: list[Action] = []
-        for key, group in memory.room.gangs():
+        for key, group in memory.waiting.gangs():
             if key not in memory.binding:
-                if not memory.room.once_complete(group):
+                if not memory.waiting.once_complete(group):
                     actions += self._complete(key)
                 actions += memory.begun.over(key)
         saved = (pod for pod in memory.begun.saved() if not memory.preemptions.includes(pod.key))
         return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
 
     def _counted_on(
-        self, found: dict[str, recovery.Marked], verdict: recovery.Verdict
+        self, found: dict[str, recovery.Marked], verdict: recovery.Unfinished
     ) -> dict[str, dict[str, str]]:
         """For each preemptor the pods (and their UIDs) whose end it waits for, as if the preemptions had been ours all along.
 
@@ -173,7 +173,7 @@ class Aftermath:
             going = {key: memory.pod_ref(key).uid for key in leaving_from(memory.cluster, node)}
             going |= leaving.get(node, {})
             for row in rows if going else ():
-                waiting = memory.room.pods.get(memory.cluster.pods.keys[row])
+                waiting = memory.waiting.pods.get(memory.cluster.pods.keys[row])
                 if waiting is not None:
                     waited_for.setdefault(unit_of(waiting), {}).update(going)
         return waited_for

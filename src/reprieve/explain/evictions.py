@@ -10,9 +10,9 @@ from typing import Any
 
 from reprieve.explain.answer import Episode
 from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, named
-from reprieve.objects.meta import Document
-from reprieve.quota.sentences import DUE_TO
-from reprieve.scheduler.marks import CONDITION, REASON, preemptor_in
+from reprieve.objects import Document
+from reprieve.quota import DUE_TO
+from reprieve.scheduler import CONDITION, REASON, preemptor_in
 
 PREEMPTED = "Preempted"
 _EVENT = re.compile(r"^Preempted by .*? on node (?P<node>[^\s:]+)(?:: (?P<why>.*))?$", re.DOTALL)

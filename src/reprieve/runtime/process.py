@@ -1,6 +1,6 @@
 """A process that runs controllers: one client, one lease, one HTTP server for all of them.
 
-Each controller is a coroutine function found by its import path when it is asked for. It starts at once, to read and to watch, and
+Each controller is a coroutine function that the caller registers under a name. It starts at once, to read and to watch, and
 waits for `services.leading` before it writes. When the lease is lost, or a controller fails, the process ends: what matters is in
 the API, and a fresh start is the simplest way to be right.
 """
@@ -10,29 +10,19 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
 from reprieve.kube import Client, Election, LeaderElector
-from reprieve.objects.errors import ReprieveError
+from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
-from reprieve.scheduler import endpoints
+from reprieve.runtime import endpoints
 
 log = logging.getLogger(__name__)
-
-CONTROLLERS = {
-    "scheduler": "reprieve.scheduler.service:run",
-    "quota": "reprieve.controllers.quota:run",
-    "fleet": "reprieve.controllers.fleet:run",
-}
-"""Name of each controller and where its `run(client, config, services)` is."""
-
 
 Page = Callable[[web.Application, Client, DecisionLog, Configuration], None]
 """Adds routes to the HTTP server before it starts."""
@@ -54,6 +44,10 @@ class Services:
         return "; ".join(f"{name}: {problem}" for name, problem in found if problem)
 
 
+Controller = Callable[[Client, Configuration, Services], Coroutine[None, None, None]]
+"""Runs until it is cancelled; writes only while `services.leading` is set."""
+
+
 class LeaseLost(Exception):
     """Another replica leads now."""
 
@@ -62,7 +56,8 @@ class LeaseLost(Exception):
 class Process:
     client: Client
     config: Configuration
-    controllers: Sequence[str]
+    controllers: Mapping[str, Controller]
+    """By the name that the log and `/readyz` use."""
     host: str = "127.0.0.1"
     port: int | None = 8080
     """None: no HTTP server; 0: any free port."""
@@ -77,11 +72,10 @@ class Process:
         section = self.config.records
         services = Services(DecisionLog(section.ring_size, section.path or None))
         services.probes["API server"] = lambda: "; ".join(self.client.problems.values())
-        runs = {name: load(name) for name in self.controllers}
         runner = await self._serve(services)
         try:
             async with asyncio.TaskGroup() as group:
-                for name, run in runs.items():
+                for name, run in self.controllers.items():
                     group.create_task(run(self.client, self.config, services), name=name)
                 await self._lead(services)
                 raise LeaseLost("the lease was lost: ending, so that the other replica acts alone")
@@ -122,12 +116,3 @@ class Process:
             raise ReprieveError(f"cannot listen on {self.host}:{self.port}: {error.strerror}") from error
         log.info("listening on %s", ", ".join(f"http://{host}:{port}" for host, port, *_ in runner.addresses))
         return runner
-
-
-def load(name: str) -> Callable[..., Any]:
-    """The `run` of a controller; an unknown or missing one is the user's to fix."""
-    if name not in CONTROLLERS:
-        raise ReprieveError(f"there is no controller {name!r}; known are {', '.join(CONTROLLERS)}")
-    module, _, attribute = CONTROLLERS[name].partition(":")
-    run: Callable[..., Any] = getattr(import_module(module), attribute)
-    return run

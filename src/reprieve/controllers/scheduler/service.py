@@ -14,6 +14,9 @@ from prometheus_client import CollectorRegistry
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.controllers.scheduler.api_actions import ApiActions
+from reprieve.controllers.scheduler.metrics import Metrics
+from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import (
     BUDGETS,
     NAMESPACES,
@@ -27,16 +30,13 @@ from reprieve.kube import (
     ConfigError,
     EventRecorder,
     Informer,
+    Resource,
     TransportError,
 )
-from reprieve.kube.resources import Resource
 from reprieve.preemption import Plan, decide
 from reprieve.records import DecisionLog
-from reprieve.scheduler.core import Core
-from reprieve.scheduler.live import LiveActions
-from reprieve.scheduler.metrics import Metrics
-from reprieve.scheduler.process import Services
-from reprieve.scheduler.shell import Shell
+from reprieve.runtime import Services
+from reprieve.scheduler import Core
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ class LiveScheduler:
         self.core = Core(config, name, decide=in_time)
         self.metrics = Metrics(registry)
         self.metrics.watch(self.core)
-        self._actions = LiveActions(client, self._events[name], others=self._events)
+        self._actions = ApiActions(client, self._events[name], others=self._events)
         self.shell = Shell(
             self.core,
             self._actions,

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.columns import Ints, Mask, Rows, add_at
+from reprieve.cluster import Cluster, Ints, Mask, Rows, add_at
 from reprieve.placement import Assignment
 
 UNLIMITED = 2**62

@@ -10,9 +10,7 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects.core import Pod, SchedulingGroup
-from reprieve.objects.meta import find_condition
-from reprieve.objects.scheduling import PodGroup
+from reprieve.objects import Pod, PodGroup, SchedulingGroup, find_condition
 from reprieve.scheduler.status import INITIALLY_SCHEDULED
 
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
@@ -32,7 +30,7 @@ def unit_of(pod: Pod) -> str:
     return f"PodGroup/{group}" if group else f"Pod/{pod.key}"
 
 
-class Room:
+class WaitingPods:
     def __init__(self, cluster: Cluster, scheduler_names: Collection[str], config: Configuration) -> None:
         self._cluster = cluster
         self._names = scheduler_names

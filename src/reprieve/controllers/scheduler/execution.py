@@ -12,14 +12,17 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
-from reprieve.kube.pacing import Clock
-from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import (
+from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
+from reprieve.controllers.scheduler.metrics import Metrics
+from reprieve.kube import Clock
+from reprieve.scheduler import (
+    RELEASED,
     Action,
     ActionError,
     Actions,
     Bind,
     BindGang,
+    Core,
     Emit,
     Evicted,
     Nominate,
@@ -29,11 +32,9 @@ from reprieve.scheduler.actions import (
     Reprieve,
     SetGroupCondition,
     SetPodCondition,
+    marks,
+    status,
 )
-from reprieve.scheduler.core import Core
-from reprieve.scheduler.incomplete import RELEASED
-from reprieve.scheduler.lanes import Lanes
-from reprieve.scheduler.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -58,26 +59,26 @@ class Execution:
         self._metrics = metrics
         self._clock = clock
         self._ended = ended
-        self._lanes = Lanes(IN_FLIGHT)
+        self._tasks = KeyedTasks(IN_FLIGHT)
         self._preemptions: set[asyncio.Task[None]] = set()
 
     def perform(self, actions: Iterable[Action]) -> None:
         for action in actions:
             match action:
                 case Bind():
-                    self._lanes.submit([action.pod.key], partial(self._bind, action))
+                    self._tasks.submit([action.pod.key], partial(self._bind, action))
                 case BindGang():
                     keys = [each.pod.key for each in action.binds]
-                    self._lanes.submit(keys, partial(self._bind_gang, action), limited=False)
+                    self._tasks.submit(keys, partial(self._bind_gang, action), limited=False)
                 case Preempt():
                     keys = [each.pod.key for each in action.nominations]
-                    self._evicting(self._lanes.submit(keys, partial(self._preempt, action), limited=False))
+                    self._evicting(self._tasks.submit(keys, partial(self._preempt, action), limited=False))
                 case Release():
-                    self._evicting(self._lanes.submit((), partial(self._release, action), limited=False))
+                    self._evicting(self._tasks.submit((), partial(self._release, action), limited=False))
                 case Nominate() | Reprieve() | SetPodCondition():
-                    self._lanes.submit([action.pod.key], partial(self._tell, action))
+                    self._tasks.submit([action.pod.key], partial(self._tell, action))
                 case SetGroupCondition():
-                    self._lanes.submit([f"group {action.group.key}"], partial(self._tell, action))
+                    self._tasks.submit([f"group {action.group.key}"], partial(self._tell, action))
                 case Emit():
                     self._actions.emit(self._core.signed(action))
 
@@ -91,10 +92,10 @@ class Execution:
             await asyncio.wait(self._preemptions)
 
     async def idle(self) -> None:
-        await self._lanes.idle()
+        await self._tasks.idle()
 
     async def stop(self) -> None:
-        await self._lanes.stop()
+        await self._tasks.stop()
 
     async def _tell(self, action: Nominate | Reprieve | SetPodCondition | SetGroupCondition) -> None:
         """Status for people: worth retries, not worth stopping for."""
@@ -174,7 +175,7 @@ class Execution:
         gone: set[str] = set()
 
         async def one(item: T) -> None:
-            async with self._lanes.slots:
+            async with self._tasks.slots:
                 error = await _outcome(call(item))
             if error is not None and error.gone:
                 gone.add(item.pod.key)

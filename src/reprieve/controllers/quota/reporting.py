@@ -6,15 +6,13 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from reprieve.quota import Outcome, Quota
-from reprieve.quota.claims import Claim
-from reprieve.quota.outcome import Eviction
+from reprieve.quota import Claim, Eviction, Outcome, Quota
 from reprieve.records import Decision, DecisionLog
 
 _SECONDS = [0.001 * 2**step for step in range(14)]
 
 
-class Telling:
+class Reporter:
     """Hears every outcome; `seconds` is how long the cycle took."""
 
     def __init__(

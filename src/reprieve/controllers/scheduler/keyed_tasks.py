@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
 
-class Lanes:
+class KeyedTasks:
     def __init__(self, limit: int) -> None:
         self.slots = asyncio.Semaphore(limit)
         self._last: dict[str, asyncio.Task[None]] = {}

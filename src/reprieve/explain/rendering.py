@@ -11,7 +11,7 @@ Side = Literal["by", "victim", "both"]
 """Whom the reader does not know yet."""
 
 
-def told(episodes: Iterable[Episode], side: Side) -> list[str]:
+def render(episodes: Iterable[Episode], side: Side) -> list[str]:
     """A line for each reason, and under the last line of a decision what it cost and what else was possible."""
     lines: list[str] = []
     for _, same in groupby(episodes, key=lambda each: (each.by, _seconds(each.time))):

@@ -9,14 +9,11 @@ import logging
 import time
 from contextlib import suppress
 
-from reprieve.kube import Change
-from reprieve.kube.pacing import Clock
+from reprieve.controllers.scheduler.execution import Execution
+from reprieve.controllers.scheduler.metrics import Metrics
+from reprieve.kube import Change, Clock
 from reprieve.records import Decision, DecisionLog
-from reprieve.scheduler.actions import Actions
-from reprieve.scheduler.core import Core, Cycle
-from reprieve.scheduler.execution import Execution
-from reprieve.scheduler.metrics import Metrics
-from reprieve.scheduler.room import instant
+from reprieve.scheduler import Actions, Core, CycleResult, instant
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +87,7 @@ class Shell:
             if count % BREATHE == 0:
                 await asyncio.sleep(0)
 
-    def _cycle(self) -> Cycle | None:
+    def _cycle(self) -> CycleResult | None:
         try:
             return self.core.cycle(self._clock())
         except Exception as error:
@@ -101,7 +98,7 @@ class Shell:
                 raise
             return cycle
 
-    def _note(self, cycle: Cycle, seconds: float) -> None:
+    def _note(self, cycle: CycleResult, seconds: float) -> None:
         self.metrics.cycle(cycle, seconds, self.core)
         plan = cycle.plan.to_dict() if cycle.plan is not None else {}
         decision = self.records.add(

@@ -7,11 +7,10 @@ changes the order of the nodes that the others take.
 
 import numpy as np
 
-from reprieve.cluster import Cluster
-from reprieve.cluster.columns import Ints, Mask, Rows
+from reprieve.cluster import Cluster, Ints, Mask, Rows
 from reprieve.placement.affinity import may_score as affinity_may_score
 from reprieve.placement.choose import feasible_list, preorder, scaled_totals
-from reprieve.placement.cycle import Cycle
+from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.scan import scan_of
 from reprieve.placement.spread import soft_constraints
@@ -20,7 +19,7 @@ FULL = -1
 """The total of a node that has no room left; others have 0 or more."""
 
 
-def has_lane(cycle: Cycle) -> bool:
+def goes_in_waves(cycle: PodFilters) -> bool:
     """Whether nothing but resources decides about pods of this class while pods of its shape are placed."""
     cluster, cls = cycle.cluster, cycle.cls
     if not cycle.plain or cls.ports or cluster.nominated:
@@ -28,8 +27,8 @@ def has_lane(cycle: Cycle) -> bool:
     return not soft_constraints(cluster, cls)[0] and not affinity_may_score(cluster, cls)
 
 
-class Lane:
-    def __init__(self, cycle: Cycle, scoring: Scoring, within: Mask | None) -> None:
+class Waves:
+    def __init__(self, cycle: PodFilters, scoring: Scoring, within: Mask | None) -> None:
         self._cluster: Cluster = cycle.cluster
         self._cls = cycle.cls
         self._scoring = scoring

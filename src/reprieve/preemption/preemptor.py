@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reprieve.cluster import LOST, NOWHERE, Cluster
-from reprieve.cluster.priorities import resolve
-from reprieve.objects.errors import ReprieveError
-from reprieve.objects.scheduling import PodGroup
-from reprieve.placement.domains import EVERYWHERE, Domain, domains_of
+from reprieve.cluster import LOST, NOWHERE, Cluster, resolve
+from reprieve.objects import PodGroup, ReprieveError
+from reprieve.placement import EVERYWHERE, Domain, domains_of
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.view import View
 
@@ -16,7 +14,7 @@ class UnknownTarget(ReprieveError):
     """A plan was asked for something that is not there."""
 
 
-class Asker(NamedTuple):
+class Preemptor(NamedTuple):
     """A group with its waiting and running pods."""
 
     group: PodGroup
@@ -47,7 +45,7 @@ def find_pod(cluster: Cluster, key: str) -> int:
     return row
 
 
-def find_group(view: View, key: str) -> Asker:
+def find_group(view: View, key: str) -> Preemptor:
     cluster = view.cluster
     group = cluster.groups.get(key)
     if group is None:
@@ -60,7 +58,7 @@ def find_group(view: View, key: str) -> Asker:
     running = tuple(row for row in members if pods.node[row] >= 0 or pods.node[row] == LOST)
     minimum = group.min_count if view.gangs else 1
     gang = Gang(waiting, int(cluster.groups.priority[number]), minimum, len(running))
-    return Asker(group, number, waiting, running, gang, _domains(view, group, running))
+    return Preemptor(group, number, waiting, running, gang, _domains(view, group, running))
 
 
 def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Domain]:
@@ -75,18 +73,18 @@ def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Do
     return domains_of(view.cluster, constraints.topology[0].key, slots)
 
 
-def never_preempts(view: View, asker: Asker) -> bool:
+def never_preempts(view: View, asker: Preemptor) -> bool:
     """With gate PodGroupPreemptionPolicy the group decides, otherwise any pod that says Never does."""
     if view.config.gate("PodGroupPreemptionPolicy"):
         return _group_never_preempts(view, asker)
     return any(view.cluster.pods.about[row].never_preempts for row in asker.waiting)
 
 
-def _group_never_preempts(view: View, asker: Asker) -> bool:
+def _group_never_preempts(view: View, asker: Preemptor) -> bool:
     return resolve(asker.group, view.cluster.priorities).never_preempts
 
 
-def why_invalid(view: View, asker: Asker) -> str:
+def why_invalid(view: View, asker: Preemptor) -> str:
     """What keeps the scheduler from even trying a group; empty when nothing does."""
     cluster = view.cluster
     members = (*asker.waiting, *asker.running)
