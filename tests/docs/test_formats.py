@@ -11,7 +11,7 @@ import pytest
 import reprieve
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.views import ClusterViews
-from reprieve.explain.answer import Episode, Explanation
+from reprieve.explain.answer import Eviction, Explanation
 from reprieve.objects.documents import read_documents
 from reprieve.preemption.plan import Alternative, BudgetUse, Cost, Plan, Reprieved, Victim
 from reprieve.records import Decision
@@ -37,7 +37,7 @@ def missing(page: str, names: Iterable[str]) -> list[str]:
     ("page", "kind"),
     [
         ("explain.md", Explanation),
-        ("explain.md", Episode),
+        ("explain.md", Eviction),
         ("formats.md", Decision),
         ("plan-format.md", Plan),
         ("plan-format.md", Victim),

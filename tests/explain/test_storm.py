@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from reprieve.explain import Evidence, explain
-from reprieve.explain.rendering import render
+from reprieve.explain import Evidence, explain, render
 from tests.explain.test_explain import decision, node, pod, scheduled_false
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)

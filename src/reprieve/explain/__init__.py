@@ -1,17 +1,23 @@
 """Why is it pending, who preempted it and for whom, what does it wait for, what would help.
 
-`explain(target, evidence, now)` answers for a pod, a pod group, a Kueue workload, a queue or a node. Evidence is whatever the
-asker may read: objects, events, decision records. A record is the best witness, a condition the next, an event the last; what no
-witness tells is not guessed. For something that waits, the planner is asked what would help on the state as it is.
+`explain(target, evidence, now)` answers for a pod, a pod group, a Kueue workload, a queue or a node. Evidence
+is whatever the reader may see: objects, events, decision records. A record is the best source, then a
+condition, then an event; what no source says is not guessed. For something that waits, the planner works out
+what would help on the state as it is.
 
 `collect` gathers evidence from a cluster or from files; everything else here is pure.
 """
 
-from reprieve.explain.answer import Explanation
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.explain.answer import Explanation, render
 from reprieve.explain.collect import fetch_records, from_cluster, read_records
-from reprieve.explain.dispatch import explain
 from reprieve.explain.evidence import Evidence, Target
-from reprieve.explain.rendering import render
+from reprieve.explain.nodes import explain_node
+from reprieve.explain.pods import explain_group, explain_pod
+from reprieve.explain.quota import explain_queue, explain_workload
 
 __all__ = [
     "Evidence",
@@ -23,3 +29,25 @@ __all__ = [
     "read_records",
     "render",
 ]
+
+Explainer = Callable[[Target, Evidence, Mapping[str, Any] | None, datetime], Explanation]
+
+EXPLAINERS: dict[str, Explainer] = {
+    "Pod": explain_pod,
+    "PodGroup": explain_group,
+    "Workload": explain_workload,
+    "ClusterQueue": explain_queue,
+    "LocalQueue": explain_queue,
+    "Node": explain_node,
+}
+
+
+def explain(
+    target: str, evidence: Evidence, now: datetime, config: Mapping[str, Any] | None = None
+) -> Explanation:
+    """The story of one object, from the evidence alone."""
+    named = Target(target)
+    answer = EXPLAINERS[named.kind](named, evidence, config, now)
+    answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
+    answer.not_shown.extend(evidence.not_shown)
+    return answer

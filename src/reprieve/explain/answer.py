@@ -1,15 +1,21 @@
-"""The answer: one sentence first, details after."""
+"""The answer, one sentence first and details after; and the evictions in it as lines for people."""
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, Literal
 
 import msgspec
 
+NAMED = 5
+Side = Literal["by", "victim", "both"]
+"""Which side of an eviction the reader does not know yet."""
 
-class Episode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+
+class Eviction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One preemption, seen from either side."""
 
     by: str = ""
-    """The unit that needed room."""
+    """The preemptor."""
     victim: str = ""
     time: str = ""
     node: str = ""
@@ -28,13 +34,79 @@ class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
     """waiting, running, leaving, preempted, finished, gone, unknown, ready, not-ready, active or stopped."""
     sentence: str
     details: list[str] = []
-    preempted_by: list[Episode] = []
-    preempted: list[Episode] = []
+    preempted_by: list[Eviction] = []
+    preempted: list[Eviction] = []
     waits_for: list[str] = []
     would_help: list[str] = []
     not_shown: list[str] = []
-    """What the asker may not see, and why."""
+    """What the reader may not see, and why."""
 
     def to_dict(self) -> dict[str, Any]:
         document = msgspec.to_builtins(self)
         return {"apiVersion": "reprieve.dev/v1alpha1", "kind": "Explanation", **document}
+
+
+def render(evictions: Iterable[Eviction], side: Side) -> list[str]:
+    """A line for each reason, and under the last line of a decision its cost and its alternatives.
+
+    Victims of one decision that share a reason share a line.
+    """
+    lines: list[str] = []
+    for _, same in groupby(evictions, key=lambda each: (each.by, _seconds(each.time))):
+        decision = list(same)
+        by_reason: dict[str, list[Eviction]] = {}
+        for each in decision:
+            by_reason.setdefault(each.reason, []).append(each)
+        lines += [_line(those, side) for those in by_reason.values()]
+        lines[-1] += _footnotes(decision[0])
+    return lines
+
+
+def _line(evictions: Sequence[Eviction], side: Side) -> str:
+    first = evictions[0]
+    by = first.by or "somebody"
+    victims = _some(sorted({each.victim for each in evictions}), "pods")
+    who = {"by": by, "victim": victims, "both": f"{victims} for {by}"}[side]
+    nodes = sorted({each.node for each in evictions if each.node})
+    parts = [
+        who,
+        f"at {_seconds(first.time)}" if first.time else "",
+        f"on {_some(nodes, 'nodes')}" if nodes else "",
+    ]
+    text = " ".join(part for part in parts if part)
+    return f"{text}: {first.reason}" if first.reason else text
+
+
+def _footnotes(eviction: Eviction) -> str:
+    cost = ", ".join(_cost(name, value) for name, value in eviction.cost.items() if name in _COSTS and value)
+    lines = [f"cost: {cost}"] if cost else []
+    lines += [f"instead: {alternative}" for alternative in eviction.alternatives]
+    return "".join(f"\n      {line}" for line in lines)
+
+
+_COSTS = {
+    "budgetViolations": "broken budget",
+    "units": "unit",
+    "pods": "pod",
+    "groups": "disrupted group",
+    "highestPriority": "",
+    "lostPodSeconds": "lost pod second",
+}
+
+
+def _cost(name: str, value: float) -> str:
+    if name == "highestPriority":
+        return f"highest priority {value:g}"
+    return f"{value:g} {_COSTS[name]}{'' if value == 1 else 's'}"
+
+
+def _seconds(time: str) -> str:
+    """Without fractions: nobody reads them."""
+    head, dot, _ = time.partition(".")
+    return f"{head}Z" if dot else time
+
+
+def _some(names: Sequence[str], noun: str) -> str:
+    if len(names) <= NAMED:
+        return ", ".join(names)
+    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more {noun}"

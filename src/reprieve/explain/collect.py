@@ -1,7 +1,7 @@
-"""Gathers evidence: from an API server with the asker's own rights, from a controller's records, from files.
+"""Gathers evidence: from an API server with the reader's own rights, from a controller's records, from files.
 
-What the asker may not read is left out and named. A controller's records know every namespace, so they are cut down to
-those in which the asker may read pods.
+What the reader may not see is left out, and the answer says so. A controller's records cover every namespace,
+so they are cut down to those in which the reader may list pods.
 """
 
 import asyncio
@@ -55,7 +55,8 @@ async def fetch_records(controller: str, token: str = "") -> list[dict[str, Any]
             return [await _get(session, f"{url}/{id}") for id in evicting]
     except (aiohttp.ClientError, TimeoutError, msgspec.MsgspecError, KeyError) as error:
         raise ReprieveError(
-            f"no decision records from {controller}: {error or type(error).__name__}; is the controller running there? "
+            f"no decision records from {controller}: {error or type(error).__name__}; "
+            "is the controller running there? "
             "Leave --controller out to explain from conditions and events alone"
         ) from error
 
@@ -63,7 +64,8 @@ async def fetch_records(controller: str, token: str = "") -> list[dict[str, Any]
 def read_records(path: Path) -> list[dict[str, Any]]:
     """The decisions in a file that a controller keeps (`records.path`), newest first; the file is only read.
 
-    A line cut short by a crash is passed over, as the controller itself does; a file without one whole line is something else.
+    A line cut short by a crash is skipped, as the controller itself does; a file without one whole line is
+    not a file of records.
     """
     try:
         lines = path.read_bytes().splitlines()
@@ -92,14 +94,17 @@ async def _get(session: "aiohttp.ClientSession", url: str) -> dict[str, Any]:
 
 
 def _message(body: bytes) -> str:
-    """What the controller says about a refusal; whatever else answers there may say nothing we can read."""
+    """The reason a controller gives for a refusal; empty if something else answers there."""
     with suppress(msgspec.MsgspecError):
         return str(msgspec.json.decode(body, type=dict[str, str]).get("message", ""))
     return ""
 
 
 async def _readable(client: Client, wanted: Resource, namespace: str, not_shown: list[str]) -> list[Document]:
-    """All of a kind; if that is forbidden, those of the target's namespace; if that is too, none, and say so."""
+    """All of a kind; if that is forbidden, those of the target's namespace; if that is too, none.
+
+    Everything that is forbidden is added to `not_shown`.
+    """
     resource = await client.served(wanted)
     if resource is None:
         return []

@@ -1,14 +1,14 @@
-"""Who took whose place, by the best witness there is: a decision record, then a condition, then an event.
+"""Who preempted whom, by the best source there is: a decision record, then a condition, then an event.
 
-A record knows everything. A condition on a victim names its preemptor as long as the victim exists. An event names both, the node and
-the reason, for as long as the API server keeps events.
+A record has everything. A condition on a victim names its preemptor as long as the victim exists. An event
+names both, the node and the reason, for as long as the API server keeps events.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reprieve.explain.answer import Episode
+from reprieve.explain.answer import Eviction
 from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, named
 from reprieve.objects import Document
 from reprieve.quota import DUE_TO
@@ -19,46 +19,46 @@ _EVENT = re.compile(r"^Preempted by .*? on node (?P<node>[^\s:]+)(?:: (?P<why>.*
 _WORKLOAD = re.compile(r"accommodate a workload \(UID: (?P<uid>[^,)]+)")
 
 
-def evictions_of_pod(key: str, pod: Document | None, evidence: Evidence) -> list[Episode]:
-    """Who took this pod's place, newest first."""
+def evictions_of_pod(key: str, pod: Document | None, evidence: Evidence) -> list[Eviction]:
+    """The preemptions of this pod, newest first."""
     return (
-        [told for told in _recorded(evidence) if told.victim == key]
-        or ([told] if pod is not None and (told := _marked(pod)) else [])
-        or [told for told in _reported(evidence) if told.victim == key]
+        [eviction for eviction in _from_records(evidence) if eviction.victim == key]
+        or ([eviction] if pod is not None and (eviction := _from_condition(pod)) else [])
+        or [eviction for eviction in _from_events(evidence) if eviction.victim == key]
     )
 
 
-def evictions_of_group(unit: str, pods: Iterable[Document], evidence: Evidence) -> list[Episode]:
-    """Who took the places of this group's pods. Without records only pods that still exist can tell: no event names a group."""
+def evictions_of_group(unit: str, pods: Iterable[Document], evidence: Evidence) -> list[Eviction]:
+    """The preemptions of this group's pods. No event names a group: without records, only its pods count."""
     recorded = [
-        _recorded_one(decision, victim)
+        _from_record(decision, victim)
         for decision in evidence.decisions
         for victim in decision.get("victims", ())
         if victim.get("unit") == unit
     ]
-    return recorded or [told for pod in pods if (told := _marked(pod))]
+    return recorded or [eviction for pod in pods if (eviction := _from_condition(pod))]
 
 
-def evictions_by(unit: str, evidence: Evidence) -> list[Episode]:
-    """Whom this unit displaced."""
-    return _each_victim_once(told for told in _everything(evidence) if told.by == unit)
+def evictions_by(unit: str, evidence: Evidence) -> list[Eviction]:
+    """The victims of this unit."""
+    return _each_victim_once(eviction for eviction in _from_all(evidence) if eviction.by == unit)
 
 
-def evictions_on(node: str, evidence: Evidence) -> list[Episode]:
-    """Who had to leave this node."""
-    return _each_victim_once(told for told in _everything(evidence) if told.node == node)
+def evictions_on(node: str, evidence: Evidence) -> list[Eviction]:
+    """The victims on this node."""
+    return _each_victim_once(eviction for eviction in _from_all(evidence) if eviction.node == node)
 
 
-def evictions_of_workload(key: str, workload: Document | None, evidence: Evidence) -> list[Episode]:
-    """Who got this workload's quota, newest first."""
-    recorded = [told for told in _recorded(evidence) if told.victim == key]
+def evictions_of_workload(key: str, workload: Document | None, evidence: Evidence) -> list[Eviction]:
+    """The preemptions of this workload, newest first."""
+    recorded = [eviction for eviction in _from_records(evidence) if eviction.victim == key]
     preempted = condition(workload, PREEMPTED)
     if recorded or preempted.get("status") != "True":
         return recorded
     message = str(preempted.get("message", ""))
     due_to = _in_full(str(preempted.get("reason", "")))
     return [
-        Episode(
+        Eviction(
             by=_workload_with(_WORKLOAD.search(message), evidence),
             victim=key,
             time=str(preempted.get("lastTransitionTime", "")),
@@ -69,35 +69,39 @@ def evictions_of_workload(key: str, workload: Document | None, evidence: Evidenc
 
 
 def in_words(alternative: Mapping[str, Any]) -> str:
-    """One of the other ways that a plan or a decision carries."""
+    """An alternative of a plan or a decision, as a sentence."""
     victims = alternative.get("victims") or ()
     who = f"{', '.join(victims)} would make way" if victims else "nobody would have to go"
     return f"{alternative.get('title', 'otherwise')}: {who}"
 
 
-def _everything(evidence: Evidence) -> Iterator[Episode]:
-    yield from _recorded(evidence)
-    yield from _reported(evidence)
+def _from_all(evidence: Evidence) -> Iterator[Eviction]:
+    yield from _from_records(evidence)
+    yield from _from_events(evidence)
     for pod in evidence.of_kind("Pod"):
-        if told := _marked(pod):
-            yield told
+        if eviction := _from_condition(pod):
+            yield eviction
 
 
-def _each_victim_once(episodes: Iterable[Episode]) -> list[Episode]:
-    """The first witness counts, unless a later one tells of another time by the same word."""
+def _each_victim_once(evictions: Iterable[Eviction]) -> list[Eviction]:
+    """A victim's best source counts; several evictions from that source are all kept."""
     best: dict[str, str] = {}
-    return [told for told in episodes if best.setdefault(told.victim, told.source) == told.source]
+    return [
+        eviction
+        for eviction in evictions
+        if best.setdefault(eviction.victim, eviction.source) == eviction.source
+    ]
 
 
-def _recorded(evidence: Evidence) -> Iterator[Episode]:
+def _from_records(evidence: Evidence) -> Iterator[Eviction]:
     for decision in evidence.decisions:
         if decision.get("outcome") != "waits":
             for victim in decision.get("victims", ()):
-                yield _recorded_one(decision, victim)
+                yield _from_record(decision, victim)
 
 
-def _recorded_one(decision: Mapping[str, Any], victim: Mapping[str, Any]) -> Episode:
-    return Episode(
+def _from_record(decision: Mapping[str, Any], victim: Mapping[str, Any]) -> Eviction:
+    return Eviction(
         by=decision["for"],
         victim=victim.get("pod") or victim.get("workload") or "",
         time=str(decision.get("time", "")),
@@ -114,12 +118,12 @@ def _in_full(reason: str) -> str:
     return f"due to {DUE_TO[reason]}" if reason in DUE_TO else reason
 
 
-def _marked(pod: Document) -> Episode | None:
+def _from_condition(pod: Document) -> Eviction | None:
     mark = condition(pod, CONDITION)
     if mark.get("status") != "True" or mark.get("reason") != REASON:
         return None
     message = str(mark.get("message", ""))
-    return Episode(
+    return Eviction(
         by=preemptor_in(message) or "",
         victim=key_of(pod),
         time=str(mark.get("lastTransitionTime", "")),
@@ -129,19 +133,19 @@ def _marked(pod: Document) -> Episode | None:
     )
 
 
-def _reported(evidence: Evidence) -> Iterator[Episode]:
+def _from_events(evidence: Evidence) -> Iterator[Eviction]:
     for event in evidence.events_of(PREEMPTED):
         kind, _, victim = named(event.get("involvedObject") or event.get("regarding")).partition("/")
         if kind != "Pod":
             continue
         text = event_text(event)
-        told = _EVENT.match(text)
-        yield Episode(
+        match = _EVENT.match(text)
+        yield Eviction(
             by=named(event.get("related")),
             victim=victim,
             time=event_time(event),
-            node=told["node"] if told else "",
-            reason=(told["why"] or "") if told else text,
+            node=match["node"] if match else "",
+            reason=(match["why"] or "") if match else text,
             source="event",
         )
 

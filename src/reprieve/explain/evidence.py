@@ -9,7 +9,7 @@ CLUSTER_SCOPED = ("Node", "ClusterQueue", "Cohort")
 
 
 class Target:
-    """`KIND/NAMESPACE/NAME`, or `KIND/NAME` for kinds without a namespace (and for the namespace `default`)."""
+    """`KIND/NAMESPACE/NAME`, or `KIND/NAME` for kinds without a namespace and for the namespace `default`."""
 
     def __init__(self, text: str) -> None:
         kind, *rest = text.strip("/").split("/")
@@ -39,7 +39,7 @@ _KINDS = {
 
 
 class Evidence:
-    """Everything the asker may read. `not_shown` says what was left out."""
+    """Everything the reader may see. `not_shown` lists what was left out."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Nodes: who runs there, to whom room is promised, who had to go."""
+"""Nodes: what runs there, which waiting pods are nominated to it, which pods were preempted."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_on
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
-from reprieve.explain.units import ended
+from reprieve.explain.pods import ended
 
 SHOWN = 10
 
@@ -23,8 +23,8 @@ def explain_node(
         return Explanation(for_=str(target), state="gone", sentence=f"There is no node {target.name}.")
     pods = list(evidence.of_kind("Pod"))
     here = [p for p in pods if (p.get("spec") or {}).get("nodeName") == target.name and not ended(p)]
-    promised = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
-    promised = [p for p in promised if not (p.get("spec") or {}).get("nodeName")]
+    nominated = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
+    nominated = [p for p in nominated if not (p.get("spec") or {}).get("nodeName")]
     leaving = [p for p in here if (p.get("metadata") or {}).get("deletionTimestamp")]
     ready = condition(node, "Ready").get("status", "True") == "True"
     cordoned = bool((node.get("spec") or {}).get("unschedulable"))
@@ -32,7 +32,7 @@ def explain_node(
         for_=str(target),
         state="ready" if ready and not cordoned else "not-ready",
         sentence=f"Node {target.name} runs {len(here)} pods ({len(leaving)} of them leaving); "
-        f"room is promised to {len(promised)} more.",
+        f"room is promised to {len(nominated)} more.",
         preempted_by=evictions_on(target.name, evidence),
     )
     if cordoned:
@@ -43,5 +43,5 @@ def explain_node(
         answer.details.append(
             f"It is not ready: {condition(node, 'Ready').get('message') or 'no reason given'}"
         )
-    answer.details += [f"Promised to {key_of(p)}." for p in promised[:SHOWN]]
+    answer.details += [f"Promised to {key_of(p)}." for p in nominated[:SHOWN]]
     return answer

@@ -1,6 +1,7 @@
-"""Decision records without the names that an asker may not see. Pure.
+"""Decision records without the names that a reader may not see. Pure.
 
-A record names pods in many places: who asked, who makes way, who was reprieved, what else was possible, and sentences about all of them.
+A record names pods in many places: the preemptor, victims, reprieved units, alternatives, and sentences about
+all of them.
 """
 
 import re
@@ -27,9 +28,9 @@ def without(decision: Mapping[str, Any], hidden: set[str]) -> Mapping[str, Any]:
     return {
         **decision,
         "for": decision["for"] if seen(_key(decision["for"])) else HIDDEN,
-        "victims": [{**each, "reason": _said(each.get("reason", ""), hidden)} for each in victims],
+        "victims": [{**each, "reason": _unless_hidden(each.get("reason", ""), hidden)} for each in victims],
         "reprieved": [
-            {**each, "reason": _said(each.get("reason", ""), hidden)}
+            {**each, "reason": _unless_hidden(each.get("reason", ""), hidden)}
             for each in decision.get("reprieved") or ()
             if seen(_key(each["unit"]))
         ],
@@ -40,8 +41,8 @@ def without(decision: Mapping[str, Any], hidden: set[str]) -> Mapping[str, Any]:
             if all(seen(_key(unit)) for unit in each["victims"])
         ],
         "placements": {pod: node for pod, node in (decision.get("placements") or {}).items() if seen(pod)},
-        "reasons": [text for text in decision.get("reasons") or () if _said(text, hidden)],
-        "sentence": _said(decision.get("sentence", ""), hidden),
+        "reasons": [text for text in decision.get("reasons") or () if _unless_hidden(text, hidden)],
+        "sentence": _unless_hidden(decision.get("sentence", ""), hidden),
     }
 
 
@@ -68,6 +69,6 @@ def _namespace(key: str) -> str:
     return key.split("/")[0] if "/" in key else "default"
 
 
-def _said(text: str, hidden: Iterable[str]) -> str:
+def _unless_hidden(text: str, hidden: Iterable[str]) -> str:
     """The text, or nothing when it holds a name of a hidden namespace."""
     return "" if any(re.search(rf"(?<![\w.-]){re.escape(name)}/", text) for name in hidden) else text

@@ -1,0 +1,226 @@
+"""Pods and pod groups: where they are in their life, who preempted them, what they wait for."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from reprieve.explain.advice import advice
+from reprieve.explain.answer import Eviction, Explanation
+from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
+from reprieve.explain.evidence import Evidence, Target, condition, key_of
+from reprieve.objects import Document
+
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+ENDED = ("Succeeded", "Failed")
+LEAVING_SHOWN = 10
+
+
+def explain_pod(
+    target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Explanation:
+    """A pod of a group waits with its group, so the answer covers what the group waits for."""
+    pod = evidence.find("Pod", target.key)
+    evictions = evictions_of_pod(target.key, pod, evidence)
+    group = f"{target.namespace}/{_group_name(pod)}" if pod and _group_name(pod) else ""
+    unit = f"PodGroup/{group}" if group else str(target)
+    state, sentence = _state(target, pod, evictions)
+    answer = Explanation(
+        for_=str(target),
+        state=state,
+        sentence=sentence,
+        preempted_by=evictions,
+        preempted=evictions_by(unit, evidence),
+    )
+    if group:
+        answer.details.append(f"It belongs to PodGroup {group}.")
+    if state in ("waiting", "running") and evictions:
+        answer.details.append(f"An earlier pod of this name was preempted{_by(evictions[0])}.")
+    if state != "waiting" or pod is None:
+        return answer
+    known = evidence.find("PodGroup", group) if group else None
+    nomination = _nomination_of([pod], evidence)
+    if nomination.holds:
+        answer.waits_for = nomination.leaving
+        answer.would_help = [nomination.advice]
+    elif group and known is None:
+        answer.waits_for = [
+            *_waits_for(pod, None),
+            f"PodGroup {group}, which does not exist or may not be seen",
+        ]
+        answer.would_help = ["Create the PodGroup, or correct the name in spec.schedulingGroup."]
+    else:
+        answer.waits_for = _waits_for(pod, known)
+        answer.would_help = advice(unit, evidence, config, now)
+    return answer
+
+
+def _group_name(pod: Document) -> str:
+    """The group a pod names, by field or, on older clusters, by label."""
+    link = (pod.get("spec") or {}).get("schedulingGroup") or {}
+    labels = (pod.get("metadata") or {}).get("labels") or {}
+    return str(link.get("podGroupName") or labels.get(GROUP_LABEL) or "")
+
+
+def ended(pod: Document) -> bool:
+    return (pod.get("status") or {}).get("phase") in ENDED
+
+
+def _by(eviction: Eviction) -> str:
+    """` by PodGroup/ml/train (why)`, as far as it is known."""
+    if eviction.by:
+        return f" by {eviction.by}" + (f" ({eviction.reason})" if eviction.reason else "")
+    return f": {eviction.reason}" if eviction.reason else ""
+
+
+def _waits_for(pod: Document, group: Document | None) -> list[str]:
+    reasons = [condition(pod, "PodScheduled").get("message", "")]
+    reasons.append(condition(group, "PodGroupInitiallyScheduled").get("message", ""))
+    reasons.append(condition(group, "PodsNotMatchingPriority").get("message", ""))
+    return list(dict.fromkeys(reason for reason in reasons if reason))
+
+
+def _state(target: Target, pod: Document | None, evictions: list[Eviction]) -> tuple[str, str]:
+    name = f"Pod {target.key}"
+    if pod is None:
+        if evictions:
+            return "preempted", f"{name} is gone: it was preempted{_by(evictions[0])}."
+        return "gone", f"There is no pod {target.key}, and no record or event tells of it."
+    status, spec = pod.get("status") or {}, pod.get("spec") or {}
+    if ended(pod):
+        return "finished", f"{name} has ended: {status['phase']}."
+    if (pod.get("metadata") or {}).get("deletionTimestamp"):
+        if evictions:
+            return "leaving", f"{name} is leaving: it was preempted{_by(evictions[0])}."
+        return "leaving", f"{name} is leaving: somebody deleted it; it was not preempted."
+    if spec.get("nodeName"):
+        return "running", f"{name} runs on node {spec['nodeName']}."
+    if spec.get("schedulingGates"):
+        gates = ", ".join(gate.get("name", "?") for gate in spec["schedulingGates"])
+        return "waiting", f"{name} waits: it is held by the scheduling gate {gates}."
+    if status.get("nominatedNodeName"):
+        node = status["nominatedNodeName"]
+        return "waiting", f"{name} waits for its place on node {node}: victims there are still leaving."
+    reason = condition(pod, "PodScheduled").get("message") or "no scheduler has looked at it yet"
+    return "waiting", f"{name} waits: {reason}"
+
+
+class Members(NamedTuple):
+    """A group's pods by what they are doing."""
+
+    running: list[Document]
+    waiting: list[Document]
+    leaving: list[Document]
+    ended: list[Document]
+
+    @property
+    def state(self) -> str:
+        for name, pods in (("waiting", self.waiting), ("running", self.running), ("leaving", self.leaving)):
+            if pods:
+                return name
+        return "finished" if self.ended else "unknown"
+
+
+def explain_group(
+    target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Explanation:
+    group = evidence.find("PodGroup", target.key)
+    pods = [pod for pod in evidence.of_kind("Pod") if _in_group(pod, target)]
+    members = _members(pods)
+    evicted = evictions_of_group(str(target), pods, evidence)
+    answer = Explanation(
+        for_=str(target),
+        state="preempted" if evicted and not pods else members.state,
+        sentence=_sentence(target, group, members, evicted),
+        preempted_by=evicted,
+        preempted=evictions_by(str(target), evidence),
+    )
+    if group is None and pods:
+        answer.details.append(
+            "Pods name this group, but the PodGroup object does not exist (or may not be seen)."
+        )
+    if not members.waiting:
+        return answer
+    nomination = _nomination_of(members.waiting, evidence)
+    if nomination.holds:
+        answer.waits_for, answer.would_help = nomination.leaving, [nomination.advice]
+    else:
+        answer.waits_for = _waits_for(members.waiting[0], group)
+        if group is not None:
+            answer.would_help = advice(str(target), evidence, config, now)
+    return answer
+
+
+def _in_group(pod: Document, target: Target) -> bool:
+    return bool(_group_name(pod) == target.name and key_of(pod).split("/")[0] == target.namespace)
+
+
+def _members(pods: list[Document]) -> Members:
+    members = Members([], [], [], [])
+    for pod in pods:
+        if ended(pod):
+            members.ended.append(pod)
+        elif (pod.get("metadata") or {}).get("deletionTimestamp"):
+            members.leaving.append(pod)
+        elif (pod.get("spec") or {}).get("nodeName"):
+            members.running.append(pod)
+        else:
+            members.waiting.append(pod)
+    return members
+
+
+def _sentence(target: Target, group: Document | None, members: Members, evicted: list[Eviction]) -> str:
+    name = f"PodGroup {target.key}"
+    running, waiting, leaving, done = (len(pods) for pods in members)
+    lost = f" It was preempted{_by(evicted[0])}." if evicted else ""
+    if group is None and not any(members):
+        if evicted:
+            return f"{name} is gone: it was preempted{_by(evicted[0])}."
+        return f"There is no pod group {target.key}, and no pod names it."
+    need = (((group or {}).get("spec") or {}).get("schedulingPolicy") or {}).get("gang", {}).get("minCount")
+    at_once = f", {need} at once needed" if need else ""
+    more = f"; {leaving} more {'is' if leaving == 1 else 'are'} leaving" if leaving else ""
+    if waiting:
+        return f"{name} waits with {waiting} of {running + waiting} pods{at_once}{more}.{lost}"
+    if running:
+        return f"{name} runs with {running} pods{at_once}{more}.{lost}"
+    if leaving:
+        why = f"it was preempted{_by(evicted[0])}" if evicted else "somebody deleted it; it was not preempted"
+        return f"{name} is leaving with {leaving} pods: {why}."
+    if done:
+        return f"{name} has ended: {done} pods are done."
+    return f"{name} has no pods{at_once}.{lost}"
+
+
+class Nomination(NamedTuple):
+    """The nodes that a waiting unit is nominated to, and the pods that still occupy them."""
+
+    nodes: list[str]
+    leaving: list[str]
+    """Sentences: which pods still have to leave those nodes, and since when they have been terminating."""
+
+    @property
+    def holds(self) -> bool:
+        """Every waiting pod has a node, and victims there are still leaving."""
+        return bool(self.nodes and self.leaving)
+
+    @property
+    def advice(self) -> str:
+        return (
+            "Only time: the places are promised. It starts when those pods have ended; "
+            "a finalizer or a long grace period keeps them."
+        )
+
+
+def _nomination_of(waiting: list[Document], evidence: Evidence) -> Nomination:
+    """The nomination of all these waiting pods; a group with pods that have no node yet has none."""
+    nodes = [str((pod.get("status") or {}).get("nominatedNodeName") or "") for pod in waiting]
+    if not all(nodes):
+        return Nomination([], [])
+    leaving = [
+        f"{key_of(pod)} to leave {node} (asked at {since})"
+        for pod in evidence.of_kind("Pod")
+        if (node := (pod.get("spec") or {}).get("nodeName")) in nodes
+        and (since := (pod.get("metadata") or {}).get("deletionTimestamp"))
+    ]
+    hidden = [f"{len(leaving) - LEAVING_SHOWN} more pods to leave"] if len(leaving) > LEAVING_SHOWN else []
+    return Nomination(sorted(set(nodes)), [*leaving[:LEAVING_SHOWN], *hidden])

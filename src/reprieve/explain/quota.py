@@ -1,0 +1,131 @@
+"""Kueue's objects: workloads by their conditions; queues by whether they admit, what is used and who
+waits."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.explain.advice import advice
+from reprieve.explain.answer import Explanation
+from reprieve.explain.evictions import evictions_by, evictions_of_workload
+from reprieve.explain.evidence import Evidence, Target, condition, key_of
+from reprieve.objects import Document, ReprieveError, decode_all
+from reprieve.quota import Rules, load, quota_lines
+
+SHOWN = 10
+
+
+def explain_queue(
+    target: Target,
+    evidence: Evidence,
+    config: Mapping[str, Any] | None,  # noqa: ARG001 - one signature for all explainers
+    now: datetime,
+) -> Explanation:
+    queue = evidence.find(target.kind, target.key)
+    if queue is None:
+        return Explanation(
+            for_=str(target), state="gone", sentence=f"There is no {target.kind} {target.key}."
+        )
+    workloads = [w for w in evidence.of_kind("Workload") if _belongs(w, target, evidence)]
+    admitted = [w for w in workloads if condition(w, "QuotaReserved").get("status") == "True"]
+    waiting = [w for w in workloads if w not in admitted and condition(w, "Finished").get("status") != "True"]
+    active = condition(queue, "Active")
+    stopped = active.get("status") == "False" or (queue.get("spec") or {}).get("stopPolicy", "None") != "None"
+    why = f": {active['message']}" if stopped and active.get("message") else ""
+    answer = Explanation(
+        for_=str(target),
+        state="stopped" if stopped else "active",
+        sentence=f"{target.kind} {target.key} {'admits nothing' + why if stopped else 'is active'}; "
+        f"{len(admitted)} workloads hold quota, {len(waiting)} wait.",
+    )
+    waiting.sort(key=lambda w: (-int((w.get("spec") or {}).get("priority") or 0), _created(w), key_of(w)))
+    for workload in waiting[:SHOWN]:
+        reason = condition(workload, "QuotaReserved").get("message") or "not looked at yet"
+        answer.waits_for.append(f"{key_of(workload)}: {reason}")
+    if target.kind == "ClusterQueue" and not evidence.partial:
+        answer.details += _usage(target.name, evidence.objects, now)
+    if len(waiting) > SHOWN:
+        answer.details.append(f"{len(waiting) - SHOWN} more workloads wait behind these.")
+    return answer
+
+
+def _created(workload: Document) -> str:
+    return str((workload.get("metadata") or {}).get("creationTimestamp") or "")
+
+
+def _belongs(workload: Document, target: Target, evidence: Evidence) -> bool:
+    namespace = key_of(workload).split("/")[0]
+    queue = str((workload.get("spec") or {}).get("queueName", ""))
+    if target.kind == "LocalQueue":
+        return namespace == target.namespace and queue == target.name
+    admission = (workload.get("status") or {}).get("admission") or {}
+    if admission.get("clusterQueue"):
+        return bool(admission["clusterQueue"] == target.name)
+    local = evidence.find("LocalQueue", f"{namespace}/{queue}")
+    return bool(local and (local.get("spec") or {}).get("clusterQueue") == target.name)
+
+
+def explain_workload(
+    target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Explanation:
+    workload = evidence.find("Workload", target.key)
+    evictions = evictions_of_workload(target.key, workload, evidence)
+    if workload is None:
+        gone = f"Workload {target.key} is gone" if evictions else f"There is no workload {target.key}"
+        return Explanation(for_=str(target), state="gone", sentence=f"{gone}.", preempted_by=evictions)
+    state, sentence = _state(target, workload)
+    answer = Explanation(
+        for_=str(target),
+        state=state,
+        sentence=sentence,
+        preempted_by=evictions,
+        preempted=evictions_by(str(target), evidence),
+    )
+    gate = condition(workload, "BlockedOnPreemptionGates")
+    if gate.get("status") == "True":
+        answer.waits_for.append(f"its preemption gate: {gate.get('message', '')}")
+    for check in (workload.get("status") or {}).get("admissionChecks") or ():
+        if check.get("state") != "Ready":
+            message = f" ({check['message']})" if check.get("message") else ""
+            answer.waits_for.append(f"admission check {check.get('name')}: {check.get('state')}{message}")
+    if state == "waiting":
+        answer.would_help = advice(str(target), evidence, config, now)
+    return answer
+
+
+def _state(target: Target, workload: Document) -> tuple[str, str]:
+    name = f"Workload {target.key}"
+    finished, admitted = condition(workload, "Finished"), condition(workload, "Admitted")
+    reserved, evicted = condition(workload, "QuotaReserved"), condition(workload, "Evicted")
+    if finished.get("status") == "True":
+        return "finished", f"{name} has finished: {finished.get('message') or finished.get('reason')}"
+    if evicted.get("status") == "True" and reserved.get("status") == "True":
+        return "leaving", f"{name} is being evicted: {evicted.get('message') or evicted.get('reason')}"
+    queue = ((workload.get("status") or {}).get("admission") or {}).get("clusterQueue", "")
+    if admitted.get("status") == "True":
+        return "running", f"{name} is admitted in ClusterQueue {queue}."
+    if reserved.get("status") == "True":
+        return "waiting", f"{name} has its quota in ClusterQueue {queue} and waits for its admission checks."
+    if (workload.get("spec") or {}).get("active") is False:
+        return "stopped", f"{name} is deactivated (spec.active: false)."
+    reason = reserved.get("message") or "it has not been looked at yet"
+    return "waiting", f"{name} waits for quota: {reason}"
+
+
+def _usage(queue: str, objects: Iterable[Document], now: datetime) -> list[str]:
+    """A sentence for each flavor's resource of a ClusterQueue."""
+    try:
+        quota = load(decode_all(list(objects)), Rules.of(Configuration.load({})), now)
+    except ReprieveError as error:
+        return [f"Its usage cannot be worked out: {error}"]
+    sentences = []
+    for line in quota_lines(quota):
+        if line.queue.name == queue:
+            amounts = line.to_dict()
+            extra = [f"{amounts[word]} {word}" for word in ("borrowed", "lent") if amounts[word] != "0"]
+            sentences.append(
+                f"{amounts['resource']} in flavor {amounts['flavor']}: "
+                + ", ".join([f"{amounts['used']} of {amounts['nominal']} used", *extra])
+            )
+    return sentences
