@@ -22,7 +22,7 @@ from reprieve.objects.meta import Document, ObjectMeta
 from reprieve.objects.times import format_time
 from reprieve.quota import Quota, Rules, cycle, find_assignment, release
 from reprieve.quota.claims import Claim
-from reprieve.quota.loading import load
+from reprieve.quota.offline import load
 
 NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
 GO_MS = {

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from reprieve.objects.decode import decode_all
 from reprieve.quota import Quota, Rules, cycle, release
 from reprieve.quota.claims import holds
-from reprieve.quota.loading import load
-from reprieve.quota.settle import QUEUES_EMPTY, STEADY, settle
+from reprieve.quota.offline import QUEUES_EMPTY, STEADY, load, settle
 from tests.quota.conftest import examples
 from tests.quota.naive import naive_trees, naive_world
 from tests.strategies.quota import NOW, worlds

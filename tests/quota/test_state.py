@@ -11,7 +11,7 @@ from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
 from reprieve.quota import Quota, Rules, cycle, evict, release
 from reprieve.quota.claims import holds
-from reprieve.quota.loading import load
+from reprieve.quota.offline import load
 from tests.quota.conftest import examples
 from tests.strategies.quota import NOW, kueue, workload, worlds
 

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.objects.decode import decode_all
-from reprieve.quota.amounts import LOWEST, UNLIMITED, add, quota_amount, subtract, times
-from reprieve.quota.loading import load
+from reprieve.quota.offline import load
+from reprieve.quota.queue import quota_amount
 from reprieve.quota.rules import Rules
 from reprieve.quota.shares import share
 from reprieve.quota.state import Quota
-from reprieve.quota.tree import FlavorResource
+from reprieve.quota.tree import LOWEST, UNLIMITED, FlavorResource, add, subtract, times
 from tests.quota.conftest import examples
 from tests.quota.naive import naive_trees
 from tests.strategies.quota import NOW, RESOURCES, kueue, trees, worlds

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import Workload
 from reprieve.quota.claims import Claim
-from reprieve.quota.loading import load
+from reprieve.quota.offline import load
 from reprieve.quota.rules import DEFAULT_STRATEGIES, Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import FlavorResource
-from reprieve.quota.victims.scout import Scout
-from reprieve.quota.victims.search import Ask, Victim
+from reprieve.quota.victims.candidates import Ask, Victim
+from reprieve.quota.victims.finder import Scout
 from tests.quota.conftest import examples
 from tests.quota.naive import naive_job, naive_trees, naive_world
 from tests.reference.quota.fair import FairSearch

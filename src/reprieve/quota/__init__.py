@@ -21,25 +21,20 @@ outcome made no progress. Nothing here does input or output, reads a clock or st
 """
 
 from reprieve.quota.admission import cycle, find_assignment
-from reprieve.quota.amounts import UNLIMITED
-from reprieve.quota.assigner import Assigner, Oracle
-from reprieve.quota.assignment import Assignment, Choice, PodSetResult
+from reprieve.quota.assignment import Assignment, Choice, Mode, Outlook, PodSetResult, Prospect
 from reprieve.quota.claims import Claim, holds
 from reprieve.quota.conditions import Conditions, with_condition, with_status
-from reprieve.quota.loading import NAME_LABEL, load
-from reprieve.quota.modes import Mode, Outlook, Prospect
-from reprieve.quota.outcome import Eviction, Outcome, Reservation, Waiting
-from reprieve.quota.partial import can_shrink
+from reprieve.quota.flavor_assigner import Assigner, Oracle, can_shrink
+from reprieve.quota.offline import NAME_LABEL, Run, Step, load, settle, waiting_lists
+from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
 from reprieve.quota.plan import API_VERSION, PREEMPTS, SCHEDULED, UNSCHEDULABLE, Answer, QuotaPlan
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
-from reprieve.quota.sentences import DUE_TO, GATED, Event
-from reprieve.quota.settle import Run, Step, settle, waiting_lists
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import queue_summaries, quota_lines, waiters
 from reprieve.quota.transitions import evict, preempt, release, reserve, wait
-from reprieve.quota.tree import FlavorResource, Usage
-from reprieve.quota.victims.scout import Scout
+from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
+from reprieve.quota.victims.finder import Scout
 
 __all__ = [
     "API_VERSION",

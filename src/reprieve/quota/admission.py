@@ -17,16 +17,29 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from reprieve.objects import Admission, PodSetAssignment, format_amount
-from reprieve.quota import sentences, transitions
+from reprieve.quota import transitions
 from reprieve.quota.admissible import Refusal, refusal
-from reprieve.quota.assigner import Assigner, Nominated
-from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment
+from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
 from reprieve.quota.claims import Claim, backoff_over, holds
 from reprieve.quota.demand import Demand
 from reprieve.quota.entries import Entry, in_order
-from reprieve.quota.modes import Mode
-from reprieve.quota.outcome import Eviction, Outcome, Reservation, Waiting
-from reprieve.quota.partial import can_shrink, largest_that_works
+from reprieve.quota.flavor_assigner import Assigner, Nominated, can_shrink, largest_that_works
+from reprieve.quota.outcome import (
+    DEFERRED,
+    GATED,
+    NO_LONGER_FITS,
+    OVERLAPPING,
+    Event,
+    Eviction,
+    Outcome,
+    Reservation,
+    Waiting,
+    admission_event,
+    preempted_message,
+    preemption_events,
+    reservation_event,
+    steps_back,
+)
 from reprieve.quota.pending import (
     FAILED_AFTER_NOMINATION,
     NO_FIT,
@@ -36,11 +49,10 @@ from reprieve.quota.pending import (
     Scan,
 )
 from reprieve.quota.queue import ANY, QueueNode
-from reprieve.quota.sentences import Event
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import Cell, Usage
-from reprieve.quota.victims.scout import Scout
-from reprieve.quota.victims.search import Victim
+from reprieve.quota.victims.candidates import Victim
+from reprieve.quota.victims.finder import Scout
 
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 ADMISSION_GATED = "AdmissionGated"
@@ -127,7 +139,7 @@ class _Cycle:
         )
         if refused is None and quota.truce.lets_pass(claim.key):
             passing = quota.truce.lets_pass(claim.key)
-            refused = Refusal(WAITING_FOR_QUOTA, sentences.steps_back(passing))
+            refused = Refusal(WAITING_FOR_QUOTA, steps_back(passing))
         if refused is not None:
             self._refuse(claim, refused)
             return None
@@ -180,13 +192,13 @@ class _Cycle:
             self._wait(entry.claim, PREEMPTION_NO_CANDIDATES, WAITING_FOR_QUOTA, message)
         elif assignment.mode == Mode.PREEMPT and self._gated(entry.claim):
             self._forget_scan(entry.claim)
-            self._wait(entry.claim, PREEMPTION_GATED, ADMISSION_GATED, sentences.GATED, gated=True)
+            self._wait(entry.claim, PREEMPTION_GATED, ADMISSION_GATED, GATED, gated=True)
         elif deferred:
             self._forget_scan(entry.claim)
             self._sketch(entry.queue, assignment.usage)
-            self._wait(entry.claim, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, sentences.DEFERRED)
+            self._wait(entry.claim, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, DEFERRED)
         elif overlap or not fits:
-            self._skip(entry, sentences.OVERLAPPING if overlap else sentences.NO_LONGER_FITS)
+            self._skip(entry, OVERLAPPING if overlap else NO_LONGER_FITS)
         else:
             self._sketch(entry.queue, assignment.usage)
             self._leaving(entry).update((victim.claim.key, victim) for victim in entry.victims)
@@ -271,20 +283,20 @@ class _Cycle:
         checks = _checks(entry.queue, assignment)
         workload = transitions.reserve(claim.workload, admission, checks, self._now)
         self._outcome.reserved.append(Reservation(claim, assignment, workload))
-        self._outcome.events.append(sentences.reservation_event(claim, assignment, self._now))
+        self._outcome.events.append(reservation_event(claim, assignment, self._now))
         if holds(workload, "Admitted"):
-            self._outcome.events.append(sentences.admission_event(claim))
+            self._outcome.events.append(admission_event(claim))
 
     def _preempt(self, entry: Entry) -> None:
         claim, queue = entry.claim, entry.queue
         for victim in entry.victims:
             if victim.claim.evicted:
                 continue  # on its way out already
-            message = sentences.preempted(claim, queue, victim)
+            message = preempted_message(claim, queue, victim)
             workload = transitions.preempt(victim.claim.workload, victim.reason, message, self._now)
             self._outcome.evicted.append(Eviction(victim, claim, message, workload))
             self._quota.truce.preempted(claim.key, victim.claim.key)
-            self._outcome.events += sentences.preemption_events(claim, victim, message)
+            self._outcome.events += preemption_events(claim, victim, message)
         self._forget_scan(claim)
         message = f"{entry.assignment.message()}. Pending the preemption of {len(entry.victims)} workload(s)"
         self._wait(claim, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)

@@ -22,7 +22,7 @@ from reprieve.objects import (
     all_requests,
     amount,
 )
-from reprieve.quota.amounts import times
+from reprieve.quota.tree import times
 
 PODS = "pods"
 

@@ -28,7 +28,7 @@ from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.shares import Share, compare, share
 from reprieve.quota.tree import CohortNode, Node
-from reprieve.quota.victims.search import Victim
+from reprieve.quota.victims.candidates import Victim
 
 
 class Entry:

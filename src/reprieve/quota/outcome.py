@@ -3,13 +3,99 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
-from reprieve.objects import Workload
+from reprieve.objects import Workload, find_condition
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.claims import Claim
-from reprieve.quota.sentences import Event
-from reprieve.quota.victims.search import Victim
+from reprieve.quota.queue import QueueNode
+from reprieve.quota.victims.candidates import (
+    IN_CLUSTER_QUEUE,
+    IN_COHORT_FAIR_SHARING,
+    IN_COHORT_RECLAIM_WHILE_BORROWING,
+    IN_COHORT_RECLAMATION,
+    Victim,
+)
+
+JOB_UID = "kueue.x-k8s.io/job-uid"
+GATED = "Workload requires preemption, but it's gated"
+OVERLAPPING = "Workload has overlapping preemption targets with another workload"
+DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
+NO_LONGER_FITS = "Workload no longer fits after processing another workload"
+DUE_TO = {
+    IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
+    IN_COHORT_RECLAMATION: "reclamation within the cohort",
+    IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
+    IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
+}
+"""What each reason of a quota preemption means, in Kueue's words."""
+_FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
+
+
+def steps_back(passing: str) -> str:
+    return f"Workload lets {passing} pass, for which it was preempted again and again"
+
+
+class Event(NamedTuple):
+    workload: str
+    type: str
+    reason: str
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        return self._asdict()
+
+
+def preempted_message(preemptor: Claim, queue: QueueNode, victim: Victim) -> str:
+    uid = preemptor.uid or "UNKNOWN"
+    job = preemptor.workload.metadata.labels.get(JOB_UID) or "UNKNOWN"
+    return (
+        f"Preempted to accommodate a workload (UID: {uid}, JobUID: {job}) due to {DUE_TO[victim.reason]}; "
+        f"preemptor path: {queue.full_path}; preemptee path: {victim.queue.full_path}"
+    )
+
+
+def priorities(preemptor: Claim, victim: Claim) -> str:
+    return f"; preemptor effective priority: {_priority(preemptor)}; preemptee effective priority: {_priority(victim)}"
+
+
+def _priority(claim: Claim) -> str:
+    return f"{claim.priority} (base: {claim.base_priority}, boost: {claim.priority - claim.base_priority})"
+
+
+def preemption_events(preemptor: Claim, victim: Victim, message: str) -> list[Event]:
+    tail = priorities(preemptor, victim.claim)
+    told = (
+        f"Preempted workload {victim.claim.key} (UID: {victim.claim.uid}) in ClusterQueue {victim.queue.name}"
+    )
+    return [
+        Event(victim.claim.key, "Normal", "EvictedDueToPreempted", message),
+        Event(victim.claim.key, "Normal", "Preempted", message + tail),
+        Event(preemptor.key, "Normal", "PreemptedWorkload", told + tail),
+    ]
+
+
+def reservation_event(claim: Claim, assignment: Assignment, now: datetime) -> Event:
+    considered = assignment.considered()
+    tail = f"; Flavors considered: {considered}" if considered else ""
+    waited = _waited(claim, now)
+    message = f"Quota reserved in ClusterQueue {claim.queue}, wait time since queued was {waited}s{tail}"
+    return Event(claim.key, "Normal", "QuotaReserved", message)
+
+
+def admission_event(claim: Claim) -> Event:
+    message = f"Admitted by ClusterQueue {claim.queue}, wait time since reservation was 0s"
+    return Event(claim.key, "Normal", "Admitted", message)
+
+
+def _waited(claim: Claim, now: datetime) -> int:
+    """Whole seconds since it was created, or since it was queued again."""
+    requeued = find_condition(claim.workload.status.conditions, "Requeued")
+    since = claim.workload.metadata.creation_timestamp
+    if requeued is not None and requeued.status == "True":
+        since = requeued.last_transition_time
+    return _FOR_EVER if since is None else round((now - since).total_seconds())
 
 
 class Reservation(NamedTuple):

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from reprieve.objects import format_amount
-from reprieve.quota.assignment import Assignment
+from reprieve.quota.assignment import Assignment, Mode
 from reprieve.quota.claims import Claim
-from reprieve.quota.modes import Mode
+from reprieve.quota.outcome import preempted_message
 from reprieve.quota.queue import QueueNode
-from reprieve.quota.sentences import preempted
-from reprieve.quota.victims.search import Victim
+from reprieve.quota.victims.candidates import Victim
 
 API_VERSION = "reprieve.dev/v1alpha1"
 SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
@@ -106,7 +105,7 @@ class QuotaPlan:
             "reason": victim.reason,
             "clusterQueue": victim.queue.name,
             "priority": victim.claim.priority,
-            "message": preempted(self.claim, self.queue, victim),
+            "message": preempted_message(self.claim, self.queue, victim),
         }
 
     def _reasons(self) -> list[str]:

@@ -2,14 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from bisect import bisect_left, insort
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
 
-from reprieve.objects import ClusterQueue, FairSharing, ResourceGroup, exact
-from reprieve.quota.amounts import quota_amount
+from reprieve.objects import ClusterQueue, FairSharing, Quantity, ResourceGroup, amount, exact
 from reprieve.quota.rules import Rules
-from reprieve.quota.tree import FlavorResource, Limits, Node
-from reprieve.quota.victims.roster import Roster
+from reprieve.quota.tree import UNLIMITED, FlavorResource, Limits, Node
+
+if TYPE_CHECKING:
+    from reprieve.quota.claims import Claim
+
+
+Ranked = tuple[int, float, str, str, "Claim"]
+"""A claim behind its rank; the rank is unique, so claims are never compared."""
+
+
+class Roster:
+    __slots__ = ("claims", "evicted", "running")
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Claim] = {}
+        self.evicted: dict[FlavorResource, list[Ranked]] = {}
+        self.running: dict[FlavorResource, list[Ranked]] = {}
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.claims.values())
+
+    def add(self, claim: Claim) -> None:
+        self.claims[claim.key] = claim
+        lists = self.evicted if claim.evicted else self.running
+        item: Ranked = (*claim.rank, claim)
+        for key in claim.held:
+            insort(lists.setdefault(key, []), item)
+
+    def remove(self, claim: Claim) -> None:
+        del self.claims[claim.key]
+        lists = self.evicted if claim.evicted else self.running
+        for key in claim.held:
+            ranked = lists[key]
+            del ranked[bisect_left(ranked, claim.rank)]
+            if not ranked:
+                del lists[key]
+
+    def using(self, keys: Collection[FlavorResource], evicted: bool) -> Iterable[Ranked]:
+        """Workloads that use at least one of the keys, in order."""
+        lists = self.evicted if evicted else self.running
+        found = [lists[key] for key in keys if key in lists]
+        if len(found) < 2:
+            return found[0] if found else ()
+        return _unique(merge(*found))
+
+
+def _unique(items: Iterable[Ranked]) -> Iterator[Ranked]:
+    last = None
+    for item in items:
+        if item[-1] is not last:
+            last = item[-1]
+            yield item
+
 
 NEVER = "Never"
 LOWER_PRIORITY = "LowerPriority"
@@ -106,3 +158,14 @@ def _group_of(groups: Iterable[ResourceGroup]) -> dict[str, Group]:
         for name in each.covered_resources:
             found.setdefault(name, group)
     return found
+
+
+_MOST_MILLI = UNLIMITED // 1000 * 1000  # from this many thousandths of a core on, cpu is unlimited
+
+
+def quota_amount(resource: str, quantity: Quantity) -> int:
+    """A quota as the tree computes with it: cpu in thousandths, everything else in whole units."""
+    number = amount(resource, quantity)
+    if resource == "cpu" and number >= _MOST_MILLI:
+        return UNLIMITED
+    return number

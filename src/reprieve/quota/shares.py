@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from reprieve.quota.amounts import UNLIMITED, add
-from reprieve.quota.tree import Node
+from reprieve.quota.tree import UNLIMITED, Node, add
 
 
 class Share(NamedTuple):

@@ -22,8 +22,8 @@ from reprieve.objects import (
     matches,
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
+from reprieve.quota.cache import Ledger
 from reprieve.quota.claims import PRIORITY_BOOST, Claim, backoff_over, is_queueable, is_reserved
-from reprieve.quota.ledger import Ledger
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
 from reprieve.quota.rules import Rules

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reprieve.objects import Condition, find_condition, format_amount
-from reprieve.quota.amounts import UNLIMITED
 from reprieve.quota.claims import Claim
 from reprieve.quota.pending import PendingQueue
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.shares import published, share
 from reprieve.quota.state import Quota
-from reprieve.quota.tree import Cell, CohortNode, FlavorResource, Node
+from reprieve.quota.tree import UNLIMITED, Cell, CohortNode, FlavorResource, Node
 
 
 class QuotaLine(NamedTuple):

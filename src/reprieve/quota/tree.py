@@ -15,10 +15,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from reprieve.quota.amounts import UNLIMITED, add, subtract
-
 if TYPE_CHECKING:
     from reprieve.quota.shares import Share
+
+
+UNLIMITED = 2**63 - 1
+LOWEST = -(2**63)
+
+
+def add(a: int, b: int) -> int:
+    if a >= UNLIMITED or b >= UNLIMITED:
+        return UNLIMITED
+    total = a + b
+    if total >= UNLIMITED:
+        return UNLIMITED
+    return total if total > LOWEST else LOWEST
+
+
+def subtract(a: int, b: int) -> int:
+    """Unlimited less unlimited is nothing; unlimited less anything else is unlimited."""
+    if a >= UNLIMITED:
+        return 0 if b >= UNLIMITED else UNLIMITED
+    if b >= UNLIMITED:
+        return LOWEST
+    return max(LOWEST, a - b)
+
+
+def times(number: int, count: int) -> int:
+    return min(UNLIMITED, number * count)
 
 
 class FlavorResource(NamedTuple):

@@ -20,10 +20,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from reprieve.quota.claims import Claim
-from reprieve.quota.queue import NEVER, QueueNode
+from reprieve.quota.queue import NEVER, QueueNode, Ranked
 from reprieve.quota.tree import CohortNode, FlavorResource
-from reprieve.quota.victims.roster import Ranked
-from reprieve.quota.victims.search import (
+from reprieve.quota.victims.candidates import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_RECLAIM_WHILE_BORROWING,
     IN_COHORT_RECLAMATION,

@@ -18,12 +18,11 @@ from collections.abc import Iterable, Iterator
 from math import inf
 
 from reprieve.quota.claims import Claim
-from reprieve.quota.queue import NEVER, QueueNode
+from reprieve.quota.queue import NEVER, QueueNode, Ranked
 from reprieve.quota.rules import LESS_THAN_INITIAL_SHARE, Rules
 from reprieve.quota.shares import NOTHING_BELOW, Share, compare, share
 from reprieve.quota.tree import CohortNode, Node
-from reprieve.quota.victims.roster import Ranked
-from reprieve.quota.victims.search import (
+from reprieve.quota.victims.candidates import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_FAIR_SHARING,
     IN_COHORT_RECLAMATION,

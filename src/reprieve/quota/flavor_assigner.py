@@ -5,23 +5,35 @@ It decides nothing about victims: whether preemption could help is asked of an `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
-from reprieve.objects import ResourceFlavor
+from reprieve.objects import (
+    NodeSelector,
+    NodeSelectorTerm,
+    PodSpec,
+    ResourceFlavor,
+    Taint,
+    node_selector_matches,
+    tolerates,
+)
 from reprieve.quota.assignment import (
+    BEST,
+    WORST,
     Assignment,
     Attempt,
     Choice,
     Mismatch,
+    Mode,
     Obstacle,
+    Outlook,
     PodSetResult,
+    Prospect,
     Shortage,
     TooLarge,
+    preferred,
 )
 from reprieve.quota.demand import PODS, Demand
-from reprieve.quota.flavors import mismatch
-from reprieve.quota.modes import BEST, WORST, Mode, Outlook, Prospect, preferred
 from reprieve.quota.queue import Group, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
@@ -218,3 +230,71 @@ class _Scan:
         if not self._assigner.rules.scan_flavors:
             return outlook.prospect > best.prospect
         return preferred(outlook, best, self._assigner.queue.preference)
+
+
+def mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismatch | None:
+    """Why pods of this spec cannot use the flavor, or None."""
+    if flavor is None:
+        return Mismatch(f"flavor {name} not found")
+    taint = _untolerated(spec, flavor)
+    if taint is not None:
+        shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
+        return Mismatch(f"untolerated taint {shown} in flavor {name}")
+    if not _selected(spec, flavor.spec.node_labels):
+        return Mismatch(f"flavor {name} doesn't match node affinity")
+    return None
+
+
+def _untolerated(spec: PodSpec, flavor: ResourceFlavor) -> Taint | None:
+    tolerations = spec.tolerations + flavor.spec.tolerations
+    for taint in flavor.spec.node_taints:
+        if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(tolerations, taint):
+            return taint
+    return None
+
+
+def _selected(spec: PodSpec, labels: dict[str, str]) -> bool:
+    if any(labels.get(key, value) != value for key, value in spec.node_selector.items()):
+        return False
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    if required is None or not required.node_selector_terms:
+        return True
+    terms = [_own_part(term, labels) for term in required.node_selector_terms]
+    if not all(term.match_expressions for term in terms):
+        return True  # terms are alternatives, and one without conditions always holds
+    return node_selector_matches(NodeSelector(node_selector_terms=tuple(terms)), labels, "")
+
+
+def _own_part(term: NodeSelectorTerm, keys: Iterable[str]) -> NodeSelectorTerm:
+    return NodeSelectorTerm(match_expressions=tuple(e for e in term.match_expressions if e.key in keys))
+
+
+T = TypeVar("T")
+
+
+def can_shrink(demands: Sequence[Demand]) -> bool:
+    return any(demand.min_count is not None and demand.min_count < demand.count for demand in demands)
+
+
+def largest_that_works(
+    demands: Sequence[Demand], attempt: Callable[[Sequence[Demand]], T | None]
+) -> T | None:
+    """Shrink all pod sets in proportion, as little as needed; a binary search, so `attempt` should be monotonic."""
+    deltas = [
+        0 if demand.min_count is None else max(0, demand.count - demand.min_count) for demand in demands
+    ]
+    total = sum(deltas)
+    low, high, best = 0, total + 1, None
+    while low < high:
+        middle = (low + high) // 2
+        reduced = [
+            demand.scaled(demand.count - delta * middle // total)
+            for demand, delta in zip(demands, deltas, strict=True)
+        ]
+        found = attempt(reduced)
+        if found is None:
+            low = middle + 1
+        else:
+            best, high = found, middle
+    return best

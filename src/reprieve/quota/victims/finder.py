@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from reprieve.quota.assignment import Assignment
+from reprieve.quota.assignment import Assignment, Outlook, Prospect
 from reprieve.quota.claims import Claim
-from reprieve.quota.modes import Outlook, Prospect
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource
 from reprieve.quota.victims import classical, fair
-from reprieve.quota.victims.search import Ask, Victim
+from reprieve.quota.victims.candidates import Ask, Victim
 
 _Question = tuple[frozenset[tuple[FlavorResource, int]], frozenset[FlavorResource]]
 

@@ -10,9 +10,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from reprieve.quota.claims import Claim
-from reprieve.quota.queue import ANY, LOWER_OR_NEWER_EQUAL, LOWER_PRIORITY, QueueNode
+from reprieve.quota.queue import ANY, LOWER_OR_NEWER_EQUAL, LOWER_PRIORITY, QueueNode, Ranked
 from reprieve.quota.tree import FlavorResource
-from reprieve.quota.victims.roster import Ranked
 
 IN_CLUSTER_QUEUE = "InClusterQueue"
 IN_COHORT_RECLAMATION = "InCohortReclamation"
