@@ -14,8 +14,8 @@ from reprieve.controllers.quota.job_shape import (
     started_spec,
     workload_name,
 )
-from reprieve.controllers.quota.patches import status_patch
 from reprieve.controllers.quota.priorities import Priorities
+from reprieve.controllers.quota.status import status_patch
 from reprieve.kube import ConfigError
 from reprieve.objects.core import Pod
 from reprieve.objects.decode import decode_as

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reprieve.fleet.cost import PreemptionCost, signal_message
-from reprieve.fleet.group import Group, Remote
-from reprieve.fleet.ledger import Ledger, write_ledger
+from reprieve.fleet.group import Group, Ledger, Remote, write_ledger
 from reprieve.fleet.names import GATE, LEDGER_ANNOTATION
 from reprieve.objects.times import format_time
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from reprieve.fleet import FleetSettings, step
 from reprieve.fleet.actions import CloseGate, OpenGate, Remember
 from reprieve.fleet.cost import PreemptionCost
-from reprieve.fleet.ledger import Ledger, Turn
+from reprieve.fleet.group import Ledger, Turn
 from reprieve.fleet.settings import LEAST_COST
 from tests.fleet.build import NOW, ago, away, blocked, copy, group, is_so, local
 

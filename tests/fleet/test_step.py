@@ -15,7 +15,7 @@ from reprieve.fleet.actions import (
     SyncJob,
     UpdateCopy,
 )
-from reprieve.fleet.ledger import Ledger, Turn
+from reprieve.fleet.group import Ledger, Turn
 from reprieve.fleet.names import GATE, GATE_LEASE_ANNOTATION, ORIGIN_LABEL
 from tests.fleet.build import NOW, ago, away, blocked, copy, group, is_so, local
 

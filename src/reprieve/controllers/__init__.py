@@ -6,9 +6,7 @@ Only the controllers that a process runs are imported.
 """
 
 from reprieve.controllers.conditions import set_condition
-from reprieve.controllers.deletion import delete_with_dependents
-from reprieve.controllers.own_writes import OwnWrites, revision_of, utc_now
-from reprieve.controllers.templates import GENERATED_LABELS, plain_template
+from reprieve.controllers.documents import GENERATED_LABELS, OwnWrites, plain_template, revision_of, utc_now
 from reprieve.controllers.workqueue import WorkQueue
 from reprieve.objects import ReprieveError
 from reprieve.runtime import Controller
@@ -18,7 +16,6 @@ __all__ = [
     "GENERATED_LABELS",
     "OwnWrites",
     "WorkQueue",
-    "delete_with_dependents",
     "load",
     "plain_template",
     "revision_of",

@@ -20,10 +20,10 @@ from reprieve.fleet.actions import (
     SyncJob,
     UpdateCopy,
 )
-from reprieve.fleet.cost import PreemptionCost, cost_in, signal_message
-from reprieve.fleet.group import Group, Remote
+from reprieve.fleet.cost import PreemptionCost, cost_in, gated_message, price, signal_message
+from reprieve.fleet.gates import Signal, choose
+from reprieve.fleet.group import Group, Ledger, Remote, read_ledger, write_ledger
 from reprieve.fleet.lease import Lease, LeaseState, lease_of
-from reprieve.fleet.ledger import Ledger, read_ledger, write_ledger
 from reprieve.fleet.manager import step
 from reprieve.fleet.names import (
     BLOCKED,
@@ -40,10 +40,8 @@ from reprieve.fleet.names import (
     PREBUILT_LABEL,
 )
 from reprieve.fleet.offline import Reconciled, UnknownWorkload, reconcile
-from reprieve.fleet.pricing import price
 from reprieve.fleet.reading import gate_is_open, key_of, status_of
 from reprieve.fleet.settings import LEAST_COST, FleetSettings, settings_from
-from reprieve.fleet.signals import Signal, choose
 
 __all__ = [
     "BLOCKED",
@@ -85,6 +83,7 @@ __all__ = [
     "choose",
     "cost_in",
     "gate_is_open",
+    "gated_message",
     "key_of",
     "lease_of",
     "price",

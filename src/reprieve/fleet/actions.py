@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.fleet.ledger import Ledger
+from reprieve.fleet.group import Ledger
 from reprieve.objects import Document
 
 

@@ -8,10 +8,13 @@ message of that same condition, so that the signal and its price can never be se
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 
 import msgspec
 
-from reprieve.quota import GATED
+from reprieve.fleet.names import BLOCKED
+from reprieve.objects import Workload, find_condition
+from reprieve.quota import GATED, Claim, Quota, find_assignment
 
 GATED_MESSAGE = GATED
 _PATTERN = re.compile(
@@ -62,3 +65,35 @@ def cost_in(message: str) -> PreemptionCost | None:
     """The price in a signal, or None when the worker named none (an upstream Kueue does not)."""
     match = _PATTERN.search(message)
     return PreemptionCost(*(int(number) for number in match.groups())) if match else None
+
+
+def price(victims: Iterable[Claim], now: datetime) -> PreemptionCost:
+    return cost_of(_cost(victim, now) for victim in victims)
+
+
+def _cost(claim: Claim, now: datetime) -> VictimCost:
+    reserved = find_condition(claim.workload.status.conditions, "QuotaReserved")
+    since = reserved.last_transition_time if reserved is not None else None
+    seconds = (now - since).total_seconds() if since is not None else 0.0
+    admission = claim.workload.status.admission
+    pods = sum(each.count or 0 for each in admission.pod_set_assignments) if admission is not None else 0
+    return VictimCost(claim.priority, max(1, pods), seconds)
+
+
+def gated_message(quota: Quota, claim: Claim, workload: Workload, now: datetime) -> str:
+    """While the victims stay the same, so does the sentence: their lost work grows every second, and a signal that
+    changed as often would only make noise."""
+    queue = quota.ledger.queues.get(claim.queue)
+    victims = find_assignment(quota, claim, queue)[1] if queue is not None else []
+    if not victims:
+        return signal_message(None)
+    cost = price((victim.claim for victim in victims), now)
+    condition = find_condition(workload.status.conditions, BLOCKED)
+    if condition is not None and condition.status == "True":
+        told = cost_in(condition.message)
+        if told is not None and (told.highest_priority, told.victims) == (
+            cost.highest_priority,
+            cost.victims,
+        ):
+            return condition.message
+    return signal_message(cost)

@@ -19,11 +19,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from reprieve.kube import kubeconfig
-from reprieve.kube.discovery import Discovery
 from reprieve.kube.errors import ApiError, TransportError, from_body
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.kube.pacing import Backoff, RateLimit, Sleep
-from reprieve.kube.resources import PODS, Resource
+from reprieve.kube.resources import PODS, Discovery, Resource
 from reprieve.kube.transport import Request, Response, Transport
 from reprieve.kube.wire import Decode, ListPage, WatchEvent, decoder_of, lines
 
@@ -234,14 +233,21 @@ class Client:
         uid: str = "",
         resource_version: str = "",
         grace_seconds: int | None = None,
+        propagation: str = "",
     ) -> None:
-        """Delete it, and only the one with this UID: a namesake that took its place gives a conflict."""
+        """Delete it. With a UID, only that object: another one of the same name is a conflict.
+
+        `propagation` says what happens to dependents. A plain DELETE of a Job leaves its pods behind; "Background"
+        has the garbage collector remove them.
+        """
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         preconditions = {"uid": uid, "resourceVersion": resource_version}
         if given := {key: value for key, value in preconditions.items() if value}:
             options["preconditions"] = given
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
+        if propagation:
+            options["propagationPolicy"] = propagation
         await self._write("DELETE", resource.path(namespace, name), options, JSON)
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:

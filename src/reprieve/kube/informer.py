@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from reprieve.kube.client import Client
-from reprieve.kube.meta import key_of, revision_of, uid_of
 from reprieve.kube.reflector import Reflector
 from reprieve.kube.resources import Resource
+from reprieve.kube.wire import key_of, revision_of, uid_of
 
 log = logging.getLogger(__name__)
 

@@ -29,10 +29,9 @@ from reprieve.kube.errors import (
     from_status,
     missing_right,
 )
-from reprieve.kube.meta import revision_of
 from reprieve.kube.pacing import Backoff, Sleep
 from reprieve.kube.resources import Resource
-from reprieve.kube.wire import Bookmark, WatchEvent, decoder_of
+from reprieve.kube.wire import Bookmark, WatchEvent, decoder_of, revision_of
 from reprieve.objects import InvalidObject
 
 log = logging.getLogger(__name__)

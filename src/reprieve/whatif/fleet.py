@@ -1,6 +1,6 @@
 """Which cluster would get a workload, and why, before it is submitted: one quota plan for each worker, then the choice.
 
-Nothing is dispatched and no gate is opened. The choice follows the manager's rules (`reprieve.fleet.signals`); who
+Nothing is dispatched and no gate is opened. The choice follows the manager's rules (`reprieve.fleet.gates`); who
 signals first cannot be known beforehand, so with `first-come` the workers are taken in the order given.
 """
 

@@ -5,10 +5,9 @@ calls. May not decide anything by itself: what is not in a `Step` is not done.
 """
 
 from reprieve.config import Configuration
-from reprieve.controllers.fleet.access import SECRETS, connect
+from reprieve.controllers.fleet.access import SECRETS, connect, survey
 from reprieve.controllers.fleet.manager import Manager
 from reprieve.controllers.fleet.reporting import Reporter
-from reprieve.controllers.fleet.survey import survey
 from reprieve.fleet import settings_from
 from reprieve.kube import Client
 from reprieve.objects import Document, well_known

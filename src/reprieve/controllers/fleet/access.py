@@ -4,6 +4,7 @@ The kubeconfig of another cluster is data from outside: one that would make us r
 the check of the server's certificate is refused.
 """
 
+import asyncio
 import base64
 import binascii
 from pathlib import Path
@@ -11,7 +12,17 @@ from typing import Any, Final
 
 import yaml
 
-from reprieve.kube import Client, ConfigError, Resource, merge, resolve
+from reprieve.kube import (
+    MULTIKUEUE_CLUSTERS,
+    NAMESPACES,
+    PRIORITY_CLASSES,
+    QUOTA_KINDS,
+    Client,
+    ConfigError,
+    Resource,
+    merge,
+    resolve,
+)
 from reprieve.objects import Document
 
 SECRETS: Final = Resource("", "v1", "Secret", "secrets")
@@ -73,3 +84,17 @@ async def _read_secret(home: Client, namespace: str, name: str) -> bytes:
         return base64.b64decode(secret["data"][SECRET_KEY], validate=True)
     except (KeyError, TypeError, binascii.Error) as error:
         raise ConfigError(f"Secret {namespace}/{name}: no usable key {SECRET_KEY!r}") from error
+
+
+async def survey(manager: Client, namespace: str) -> dict[str, list[Document]]:
+    """Each worker's objects that decide about quota; `namespace` is where the kubeconfig Secrets live."""
+    clusters = (await manager.listing(MULTIKUEUE_CLUSTERS.raw())).items
+    listed = await asyncio.gather(*(_read(manager, namespace, cluster) for cluster in clusters))
+    return {
+        cluster["metadata"]["name"]: documents for cluster, documents in zip(clusters, listed, strict=True)
+    }
+
+
+async def _read(manager: Client, namespace: str, cluster: Document) -> list[Document]:
+    async with await connect(manager, namespace, cluster) as client:
+        return await client.list_all((NAMESPACES, PRIORITY_CLASSES, *QUOTA_KINDS))

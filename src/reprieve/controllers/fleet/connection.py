@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
 
-from reprieve.controllers import OwnWrites, delete_with_dependents
+from reprieve.controllers import OwnWrites
 from reprieve.controllers.fleet.access import InsecureKubeConfig
 from reprieve.fleet import ORIGIN_LABEL, PREBUILT_LABEL, key_of
 from reprieve.kube import (
@@ -24,6 +24,7 @@ from reprieve.kube import (
     Client,
     ConfigError,
     Informer,
+    Resource,
     TransportError,
 )
 from reprieve.objects import Document
@@ -187,11 +188,20 @@ class Connection:
 
         async def make(client: Client) -> None:
             for job in jobs:
-                await delete_with_dependents(client, JOBS, job, namespace)
-            await delete_with_dependents(client, KUEUE_WORKLOADS, name, namespace)
+                await _delete(client, JOBS, job, namespace)
+            await _delete(client, KUEUE_WORKLOADS, name, namespace)
 
         await self.call(make)
         self._written.forget(key)
+
+
+async def _delete(client: Client, resource: Resource, name: str, namespace: str) -> None:
+    """Delete the object and what depends on it; one that is gone already is fine."""
+    try:
+        await client.delete(resource, name, namespace, propagation="Background")
+    except ApiError as error:
+        if not error.not_found:
+            raise
 
 
 def _reason(error: Exception) -> str:

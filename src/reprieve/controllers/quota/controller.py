@@ -23,11 +23,9 @@ from reprieve.controllers.quota.groups import group_workload_key, reconcile_grou
 from reprieve.controllers.quota.jobs import job_workload_key, may_run, reconcile_job
 from reprieve.controllers.quota.lifecycle import Situation, next_state
 from reprieve.controllers.quota.observed import Observed
-from reprieve.controllers.quota.patches import status_patch
-from reprieve.controllers.quota.pricing import gated_message
-from reprieve.controllers.quota.queue_status import cluster_queue_status, local_queue_status
 from reprieve.controllers.quota.reporting import Reporter
-from reprieve.fleet import GATE, GATE_SEEN_ANNOTATION, LeaseState
+from reprieve.controllers.quota.status import cluster_queue_status, local_queue_status, status_patch
+from reprieve.fleet import GATE, GATE_SEEN_ANNOTATION, LeaseState, gated_message
 from reprieve.kube import (
     CLUSTER_QUEUES,
     KUEUE_WORKLOADS,

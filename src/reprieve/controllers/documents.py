@@ -1,6 +1,8 @@
 """What we wrote ourselves and the watch has not shown yet: the next decision must not act on the past."""
 
+from copy import deepcopy
 from datetime import UTC, datetime
+from typing import Final
 
 from reprieve.objects import Document
 
@@ -38,3 +40,20 @@ class OwnWrites:
             return answer
         del self._answers[key]
         return seen
+
+
+GENERATED_LABELS: Final = (
+    "controller-uid",
+    "job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+)
+"""What the job controller adds to a job and its template."""
+
+
+def plain_template(template: Document) -> Document:
+    copied = deepcopy(template)
+    labels = (copied.get("metadata") or {}).get("labels") or {}
+    for name in GENERATED_LABELS:
+        labels.pop(name, None)
+    return copied
