@@ -183,7 +183,7 @@ def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(kubeconfig)
         return documents
 
-    monkeypatch.setattr("reprieve.kube.dump.read_cluster", read_cluster)
+    monkeypatch.setattr("reprieve.kube.read_cluster", read_cluster)
     result = run("--kubeconfig", "kube.yaml", "--for", "Pod/a/p", "-o", "json")
     assert result.exit_code == 0
     assert asked == ["kube.yaml"]

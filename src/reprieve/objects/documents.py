@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from reprieve.objects import yamltext
 from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
 from reprieve.objects.show import shown
@@ -119,6 +118,10 @@ def _values(text: str) -> Iterator[Any]:
         except (_Refused, RecursionError, ValueError) as error:
             yield ReprieveError("nested too deeply" if isinstance(error, RecursionError) else str(error))
             return
+    from reprieve.objects import (
+        yamltext,  # only where there is YAML: the front of this room must stay quick to import
+    )
+
     for lines_before, part in _split(text):
         try:
             yield from yamltext.documents(part, lines_before)
