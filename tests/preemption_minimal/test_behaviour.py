@@ -198,7 +198,7 @@ def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -
 
 def with_promises(objects: list[Manifest]) -> Any:
     """The plan where nominations count: room is kept for those who have one."""
-    cluster = Cluster(promises=True)
+    cluster = Cluster(honour_nominations=True)
     for each in decode_all(objects):
         cluster.set(each)
     config = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})

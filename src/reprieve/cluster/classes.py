@@ -42,7 +42,6 @@ class PodClass:
     __slots__ = (
         "affinity",
         "anti_affinity",
-        "asks",
         "container_count",
         "filled",
         "has_spread",
@@ -55,6 +54,7 @@ class PodClass:
         "preferred_affinity",
         "preferred_anti_affinity",
         "preferred_nodes",
+        "requested",
         "requests",
         "score_cpu",
         "score_memory",
@@ -76,7 +76,7 @@ class PodClass:
         self.requests = _requests(pod)
         self.filled = _bounded(nonzero_requests(spec, pod.status))
         self.score_cpu, self.score_memory = _bounded(nonzero_requests(_without_pod_level(spec)))
-        self.asks: tuple[tuple[int, int], ...] = ()
+        self.requested: tuple[tuple[int, int], ...] = ()
         self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec)))
         self.spread: tuple[Spread, ...] = spread_constraints(spec, labels, "DoNotSchedule")
         self.soft_spread: tuple[Spread, ...] = spread_constraints(spec, labels, "ScheduleAnyway")
@@ -164,7 +164,7 @@ class ClassTable:
         fresh = PodClass(id, key, pod)
         asked = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
         asked[PODS] = 1
-        fresh.asks = tuple(sorted((index, number) for index, number in asked.items() if number))
+        fresh.requested = tuple(sorted((index, number) for index, number in asked.items() if number))
         if self._spare:
             self.all[self._spare.pop()] = fresh
         else:
@@ -174,7 +174,7 @@ class ClassTable:
         self.filled = grown(self.filled, len(self.all))
         self.with_ports = grown(self.with_ports, len(self.all))
         self._requests[:, id] = 0
-        for index, number in fresh.asks:
+        for index, number in fresh.requested:
             self._requests[index, id] = number
         self.filled[:, id] = fresh.filled
         self.with_ports[id] = bool(fresh.ports)

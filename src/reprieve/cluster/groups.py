@@ -17,7 +17,7 @@ class GroupTable:
         self.members: list[dict[int, None]] = []
         """Pod rows that name the group, in the order in which they came."""
         self.priority: Ints = np.zeros(0, dtype=np.int64)
-        self.guard: Rows = np.full(0, -1, dtype=np.int32)
+        self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
         self.exists: Mask = np.zeros(0, dtype=np.bool_)
         self.whole: Mask = np.zeros(0, dtype=np.bool_)
         """Disruption mode *all*: its pods go together."""
@@ -35,16 +35,16 @@ class GroupTable:
             self.objects.append(None)
             self.members.append({})
             self.priority = grown(self.priority, found + 1)
-            self.guard = grown(self.guard, found + 1, -1)
+            self.preemption_class = grown(self.preemption_class, found + 1, -1)
             self.exists = grown(self.exists, found + 1)
             self.whole = grown(self.whole, found + 1)
         return found
 
-    def set(self, group: PodGroup, priority: int, guard: int) -> int:
+    def set(self, group: PodGroup, priority: int, preemption_class: int) -> int:
         number = self.number(group.key)
         self.objects[number] = group
         self.priority[number] = priority
-        self.guard[number] = guard
+        self.preemption_class[number] = preemption_class
         self.exists[number] = True
         self.whole[number] = group.disrupted_as_a_whole
         return number

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, grown
+from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
 from reprieve.objects import Pod, find_condition
 
 NOT_STARTED = 2**62
@@ -19,7 +19,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class About(NamedTuple):
+class PodInfo(NamedTuple):
     """What only some decisions ask about a pod."""
 
     uid: str
@@ -27,7 +27,7 @@ class About(NamedTuple):
     gated: bool
     scheduler: str
     node_name: str
-    nominated: str
+    nominated_node: str
     annotations: dict[str, str]
 
 
@@ -40,15 +40,15 @@ class PodTable:
     def __init__(self) -> None:
         self.row_of: dict[str, int] = {}
         self.keys: list[str] = []
-        self.about: list[About] = []
+        self.info: list[PodInfo] = []
         self.node: Rows = np.full(0, NOWHERE, dtype=np.int32)
         self.cls: Rows = np.zeros(0, dtype=np.int32)
         self.group: Rows = np.full(0, -1, dtype=np.int32)
         self.priority: Ints = np.zeros(0, dtype=np.int64)
-        self.guard: Rows = np.full(0, -1, dtype=np.int32)
+        self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
         """Number of the priority class that protects it from preemption, -1 for none."""
         self.start: Ints = np.zeros(0, dtype=np.int64)
-        self.shielded_until: Ints = np.zeros(0, dtype=np.int64)
+        self.min_runtime_end: Ints = np.zeros(0, dtype=np.int64)
         """Before this moment it is no victim (`reprieve.dev/min-runtime`); 0 for most."""
         self.sequence: Ints = np.zeros(0, dtype=np.int64)
         self.terminating: Mask = np.zeros(0, dtype=np.bool_)
@@ -72,7 +72,7 @@ class PodTable:
         else:
             row = len(self.keys)
             self.keys.append("")
-            self.about.append(_about(pod))
+            self.info.append(_info(pod))
             self._reserve(row + 1)
         self.keys[row] = pod.key
         self.row_of[pod.key] = row
@@ -83,7 +83,7 @@ class PodTable:
 
     def fill(self, row: int, pod: Pod) -> None:
         """Everything about the pod that follows from its own object alone."""
-        self.about[row] = _about(pod)
+        self.info[row] = _info(pod)
         self.priority[row] = pod.spec.priority or 0
         self.start[row] = ticks(pod.status.start_time)
         self.terminating[row] = pod.metadata.deletion_timestamp is not None
@@ -101,9 +101,9 @@ class PodTable:
         self.cls = grown(self.cls, size)
         self.group = grown(self.group, size, -1)
         self.priority = grown(self.priority, size)
-        self.guard = grown(self.guard, size, -1)
+        self.preemption_class = grown(self.preemption_class, size, -1)
         self.start = grown(self.start, size)
-        self.shielded_until = grown(self.shielded_until, size)
+        self.min_runtime_end = grown(self.min_runtime_end, size)
         self.sequence = grown(self.sequence, size)
         self.terminating = grown(self.terminating, size)
         self.preempted = grown(self.preempted, size)
@@ -121,26 +121,14 @@ def is_finished(pod: Pod) -> bool:
     return pod.status.phase in ("Succeeded", "Failed")
 
 
-def _about(pod: Pod) -> About:
+def _info(pod: Pod) -> PodInfo:
     notes = pod.metadata.annotations
-    return About(
+    return PodInfo(
         uid=pod.metadata.uid,
         never_preempts=pod.spec.preemption_policy == "Never",
         gated=bool(pod.spec.scheduling_gates),
         scheduler=pod.spec.scheduler_name,
         node_name=pod.spec.node_name,
-        nominated=pod.status.nominated_node_name,
+        nominated_node=pod.status.nominated_node_name,
         annotations={k: v for k, v in notes.items() if k.startswith("reprieve.dev/")} if notes else {},
     )
-
-
-__all__ = [
-    "LOST",
-    "NOT_STARTED",
-    "NOWHERE",
-    "About",
-    "PodTable",
-    "is_finished",
-    "terminating_by_preemption",
-    "ticks",
-]

@@ -13,7 +13,7 @@ SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_00
 class Resolved(NamedTuple):
     priority: int
     never_preempts: bool
-    guard: int
+    preemption_class: int
     """Number of the priority class that protects it from preemption, -1 for none."""
     missing: str
     """Name of a priority class that does not exist, empty when there is nothing to warn about."""
@@ -36,10 +36,10 @@ def resolve(subject: Pod | PodGroup, classes: PriorityTable) -> Resolved:
     else:
         priority, missing = SYSTEM.get(name, 0), "" if not name or name in SYSTEM else name
     policy = spec.preemption_policy or (cls.preemption_policy if cls is not None else "")
-    return Resolved(priority, policy == "Never", _guard(subject, classes), missing)
+    return Resolved(priority, policy == "Never", _preemption_class(subject, classes), missing)
 
 
-def _guard(subject: Pod | PodGroup, classes: PriorityTable) -> int:
+def _preemption_class(subject: Pod | PodGroup, classes: PriorityTable) -> int:
     name = subject.metadata.annotations.get(PREEMPTION_CLASS, "")
     if not name and isinstance(subject, PodGroup):
         name = subject.spec.preemption_priority_class_name

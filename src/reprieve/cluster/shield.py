@@ -6,7 +6,7 @@ from reprieve.objects import InvalidObject, Pod, TimeError, parse_duration
 MIN_RUNTIME = "reprieve.dev/min-runtime"
 
 
-def shielded_until(pod: Pod) -> int:
+def min_runtime_end(pod: Pod) -> int:
     """Microseconds since 1970 up to which the pod is no victim; 0 when it states no minimum run time."""
     text = pod.metadata.annotations.get(MIN_RUNTIME)
     if text is None:

@@ -19,7 +19,7 @@ from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable, is_finished
 from reprieve.cluster.ports import PortTable
 from reprieve.cluster.priorities import resolve
-from reprieve.cluster.shield import shielded_until
+from reprieve.cluster.shield import min_runtime_end
 from reprieve.objects import (
     LabelSelector,
     Namespace,
@@ -38,13 +38,13 @@ LONGEST_LOG = 500_000
 
 
 class Cluster:
-    """`promises`: whether `status.nominatedNodeName` of a waiting pod makes others leave room for it.
+    """`honour_nominations`: whether `status.nominatedNodeName` of a waiting pod makes others leave room for it.
 
     A scheduler that has just started knows of no promise but those it makes itself (`nominate`).
     """
 
-    def __init__(self, promises: bool = True) -> None:
-        self._promises = promises
+    def __init__(self, honour_nominations: bool = True) -> None:
+        self._honour_nominations = honour_nominations
         self.nodes = NodeTable()
         self.pods = PodTable()
         self.classes = ClassTable(self.nodes)
@@ -70,7 +70,7 @@ class Cluster:
         self.lasting: dict[Any, Any] = {}
         """What placement derived from nodes and classes alone; no pod's coming or going changes it."""
         self._subjects: dict[int, Pod] = {}
-        self._promised: dict[int, str] = {}
+        self._nomination_of: dict[int, str] = {}
         self._lost: dict[str, dict[int, None]] = {}
         self._undo: list[Undo] = []
 
@@ -149,12 +149,12 @@ class Cluster:
         """The binding did not happen: the pod waits again, with the nomination its status states."""
         row = self.pods.row_of[key]
         self._unplace(row)
-        self._nominate(row, self.pods.about[row].nominated if self._promises else "")
+        self._nominate(row, self.pods.info[row].nominated_node if self._honour_nominations else "")
 
     def nominate(self, key: str, node: str) -> None:
         """Promise a node to a waiting pod; an empty name withdraws the promise."""
         row = self.pods.row_of[key]
-        self.pods.about[row] = self.pods.about[row]._replace(nominated=node)
+        self.pods.info[row] = self.pods.info[row]._replace(nominated_node=node)
         self._withdraw(row)
         self._nominate(row, node)
 
@@ -236,7 +236,7 @@ class Cluster:
             return
         cls = self.classes.all[self.pods.cls[row]]
         used = self.nodes.used
-        for index, number in cls.asks:
+        for index, number in cls.requested:
             used[index, slot] += sign * number
         cpu, memory = cls.filled
         self.nodes.filled[0, slot] += sign * cpu
@@ -272,7 +272,7 @@ class Cluster:
             row = self.pods.add(pod)
         else:
             self._withdraw(row)
-            assumed = self.pods.node[row] >= 0 and not self.pods.about[row].node_name
+            assumed = self.pods.node[row] >= 0 and not self.pods.info[row].node_name
             if assumed and not where:  # it stays where it was assumed until the API shows it somewhere
                 where = self.nodes.names[self.pods.node[row]]
             self._unplace(row)
@@ -281,7 +281,7 @@ class Cluster:
         if where:
             self._place(row, where)
         else:
-            self._nominate(row, pod.status.nominated_node_name if self._promises else "")
+            self._nominate(row, pod.status.nominated_node_name if self._honour_nominations else "")
 
     def _describe(self, row: int, pod: Pod) -> None:
         pods = self.pods
@@ -289,7 +289,7 @@ class Cluster:
         pods.cls[row] = self.classes.join(pod).id
         self._join(row, pod)
         self._resolve(row, pod)
-        pods.shielded_until[row] = shielded_until(pod)
+        pods.min_runtime_end[row] = min_runtime_end(pod)
         if pod.spec.priority is None:
             self._subjects[row] = pod
         else:
@@ -298,8 +298,8 @@ class Cluster:
     def _resolve(self, row: int, pod: Pod) -> None:
         found = resolve(pod, self.priorities)
         self.pods.priority[row] = found.priority
-        self.pods.guard[row] = found.guard
-        self.pods.about[row] = self.pods.about[row]._replace(never_preempts=found.never_preempts)
+        self.pods.preemption_class[row] = found.preemption_class
+        self.pods.info[row] = self.pods.info[row]._replace(never_preempts=found.never_preempts)
 
     def _resolve_again(self) -> None:
         for row, pod in self._subjects.items():
@@ -357,10 +357,10 @@ class Cluster:
     def _nominate(self, row: int, node: str) -> None:
         if node:
             self.nominated.setdefault(node, {})[row] = None
-            self._promised[row] = node
+            self._nomination_of[row] = node
 
     def _withdraw(self, row: int) -> None:
-        node = self._promised.pop(row, None)
+        node = self._nomination_of.pop(row, None)
         if node is not None:
             del self.nominated[node][row]
             if not self.nominated[node]:
@@ -393,7 +393,7 @@ class Cluster:
 
     def _set_group(self, group: PodGroup) -> None:
         found = resolve(group, self.priorities)
-        number = self.groups.set(group, found.priority, found.guard)
+        number = self.groups.set(group, found.priority, found.preemption_class)
         self._reconsider(number)
 
     def _reconsider(self, group: int) -> None:

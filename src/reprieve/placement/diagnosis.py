@@ -48,13 +48,13 @@ class Diagnosis(NamedTuple):
         return f"0/{self.nodes} nodes are available: {', '.join(parts)}."
 
 
-def diagnose(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
+def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
     """Ask every filter in order; a node's first objection counts."""
-    cluster = cycle.cluster
+    cluster = filters.cluster
     considered = cluster.nodes.known if within is None else cluster.nodes.known & within
     code = np.full(cluster.nodes.slots, UNRESOLVABLE, dtype=np.int32)
     reasons: Counter[str] = Counter()
-    fit = scan_of(cluster, cycle.cls, scoring).static
+    fit = scan_of(cluster, filters.cls, scoring).static
     if fit.conflict:
         return Diagnosis(code, reasons, int(considered.sum()), "pod affinity terms conflict")
     for reason, text in STATIC_REASONS.items():
@@ -69,30 +69,30 @@ def diagnose(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None 
         _count(reasons, text, int(hit.sum()))
         left = left & ~mask
 
-    if cycle.cls.ports:
+    if filters.cls.ports:
         taken = np.zeros(cluster.nodes.slots, dtype=np.bool_)
-        taken[list(cluster.ports.taken(cycle.cls))] = True
+        taken[list(cluster.ports.taken(filters.cls))] = True
         object_to(taken, PORTS_TAKEN, UNSCHEDULABLE)
-    left = _diagnose_resources(cycle, left, code, reasons)
-    if cycle.spread is not None:
-        missing, skewed = cycle.spread.refused()
+    left = _diagnose_resources(filters, left, code, reasons)
+    if filters.spread is not None:
+        missing, skewed = filters.spread.refused()
         object_to(missing, SPREAD_LABEL, UNRESOLVABLE)
         object_to(skewed, SPREAD_SKEW, UNSCHEDULABLE)
-    if cycle.affinity is not None:
-        lonely, crowded, vetoed = cycle.affinity.refused()
+    if filters.affinity is not None:
+        lonely, crowded, vetoed = filters.affinity.refused()
         object_to(lonely, AFFINITY, UNRESOLVABLE)
         object_to(crowded, ANTI_AFFINITY, UNSCHEDULABLE)
         object_to(vetoed, VETOED, UNSCHEDULABLE)
-    _diagnose_promises(cycle, left, code, reasons)
+    _diagnose_nominations(filters, left, code, reasons)
     return Diagnosis(code, reasons, int(considered.sum()))
 
 
-def _diagnose_resources(cycle: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> Mask:
-    nodes = cycle.cluster.nodes
+def _diagnose_resources(filters: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> Mask:
+    nodes = filters.cluster.nodes
     width = nodes.slots
     short_of_any = np.zeros(width, dtype=np.bool_)
     hopeless = np.zeros(width, dtype=np.bool_)
-    for index, number in cycle.cls.asks:
+    for index, number in filters.cls.requested:
         offered = nodes.allocatable[index, :width]
         short = left & (offered - nodes.used[index, :width] < number)
         short_of_any |= short
@@ -106,12 +106,12 @@ def _diagnose_resources(cycle: PodFilters, left: Mask, code: Rows, reasons: Coun
     return left & ~short_of_any
 
 
-def _diagnose_promises(cycle: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> None:
+def _diagnose_nominations(filters: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> None:
     """Nodes whose only objection is the room they must leave for promised pods."""
-    cluster = cycle.cluster
+    cluster = filters.cluster
     for name in cluster.nominated:
         slot = cluster.nodes.slot_of.get(name)
-        if slot is not None and left[slot] and cycle.promised(slot) and not cycle.allows(slot):
+        if slot is not None and left[slot] and filters.nominated(slot) and not filters.allows(slot):
             code[slot] = UNSCHEDULABLE
             _count(reasons, "node(s) must leave room for nominated pods", 1)
 

@@ -59,7 +59,7 @@ class PodFilters:
 
     # --- nominated pods -------------------------------------------------------------------------------------------------
 
-    def promised(self, slot: int) -> list[int]:
+    def nominated(self, slot: int) -> list[int]:
         """Waiting pods that were promised this node and are at least as important: room must be left for them."""
         cluster = self.cluster
         if not cluster.nominated:
@@ -78,24 +78,24 @@ class PodFilters:
         `mates` are pods of the same gang that are supposed there already and known to the counts. With promised pods two passes
         must succeed: with them and without them.
         """
-        promised = self.promised(slot)
+        nominated = self.nominated(slot)
         if not self._allows(slot, mates, ()):
             return False
-        return not promised or self._allows(slot, mates, promised)
+        return not nominated or self._allows(slot, mates, nominated)
 
-    def _allows(self, slot: int, mates: Sequence[int], promised: Sequence[int]) -> bool:
+    def _allows(self, slot: int, mates: Sequence[int], nominated: Sequence[int]) -> bool:
         cluster, cls = self.cluster, self.cls
-        guests = (*mates, *promised)
+        guests = (*mates, *nominated)
         if cls.ports and (cluster.ports.conflicts(cls, slot) or self._guest_ports_clash(guests)):
             return False
         if not self._room(slot, guests):
             return False
         if self.plain:
             return True
-        if not promised:
+        if not nominated:
             return self.others_allow(slot)
         twin = self.forked()
-        for row in promised:
+        for row in nominated:
             twin.change(row, slot, 1)
         return twin.others_allow(slot)
 
@@ -106,7 +106,7 @@ class PodFilters:
         cluster = self.cluster
         nodes, requests = cluster.nodes, cluster.classes.requests
         classes = [cluster.pods.cls[row] for row in guests]
-        for index, number in self.cls.asks:
+        for index, number in self.cls.requested:
             taken = nodes.used[index, slot] + sum(int(requests[index, each]) for each in classes)
             if nodes.allocatable[index, slot] - taken < number:
                 return False

@@ -21,7 +21,7 @@ class Assignment(NamedTuple):
 
     row: int
     slot: int
-    cycle: PodFilters
+    filters: PodFilters
 
 
 class GangPlacement(NamedTuple):
@@ -107,27 +107,27 @@ class _Placer:
 
     def place(self, alike: list[int], tally: _Tally) -> None:
         """Pods of one shape, the first ones first; ends early when the gang has become hopeless."""
-        cycles = self._cycles(alike)
-        if cycles is None:
+        filters = self._filters_for_waves(alike)
+        if filters is None:
             for row in alike:
                 self._place_alone(PodFilters(self._cluster, row, self._faithful), tally)
                 if tally.hopeless():
                     return
             return
-        slots = self._lane(cycles[0]).take(len(alike))
+        slots = self._waves_of(filters[0]).take(len(alike))
         placed = alike[: len(slots)]
         if len(alike) < tally.remaining:  # somebody comes after them
             self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
-        tally.place([Assignment(*each) for each in zip(placed, slots, cycles, strict=False)])
+        tally.place([Assignment(*each) for each in zip(placed, slots, filters, strict=False)])
         tally.fail(alike[len(slots) :])
 
-    def _cycles(self, alike: list[int]) -> list[PodFilters] | None:
+    def _filters_for_waves(self, alike: list[int]) -> list[PodFilters] | None:
         """Each pod's view, one for all pods of a class; None when one of them may not take the lane.
 
         Asked anew for each run of pods: those in between may have brought demands on their neighbours. Pods that make demands
         take no lane, so that within a run nobody can.
         """
-        if self._cluster.pods.about[alike[0]].nominated:
+        if self._cluster.pods.info[alike[0]].nominated_node:
             return None
         classes = self._cluster.pods.cls[alike].tolist()
         views: dict[int, PodFilters] = {}
@@ -138,19 +138,19 @@ class _Placer:
                     return None
         return [views[cls] for cls in classes]
 
-    def _lane(self, cycle: PodFilters) -> Waves:
-        shape = cycle.cls.shape
+    def _waves_of(self, filters: PodFilters) -> Waves:
+        shape = filters.cls.shape
         if shape not in self._by_shape:
-            self._by_shape[shape] = Waves(cycle, self._scoring, self._within)
+            self._by_shape[shape] = Waves(filters, self._scoring, self._within)
         return self._by_shape[shape]
 
-    def _place_alone(self, cycle: PodFilters, tally: _Tally) -> None:
-        slot = place(cycle, self._scoring, self._within)
+    def _place_alone(self, filters: PodFilters, tally: _Tally) -> None:
+        slot = place(filters, self._scoring, self._within)
         if slot is None:
-            tally.fail([cycle.row])
+            tally.fail([filters.row])
         else:
-            self._cluster.attach(cycle.row, slot)
-            tally.place([Assignment(cycle.row, slot, cycle)])
+            self._cluster.attach(filters.row, slot)
+            tally.place([Assignment(filters.row, slot, filters)])
 
 
 def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
@@ -158,10 +158,10 @@ def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
 
     A pod that was promised a node asks for that first and stays by itself.
     """
-    about = cluster.pods.about
+    info = cluster.pods.info
 
     def kind(row: int) -> tuple[int, bytes]:
-        return row if about[row].nominated else -1, cluster.class_of(row).shape
+        return row if info[row].nominated_node else -1, cluster.class_of(row).shape
 
     for _, run in groupby(rows, kind):
         yield list(run)

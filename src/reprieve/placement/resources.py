@@ -45,14 +45,14 @@ def fits(cluster: Cluster, cls: PodClass, slots: Slots = None, guests: Guests = 
     """Nodes with enough of everything the pod asks for; what it does not ask for may be overdrawn."""
     nodes, at = cluster.nodes, _at(cluster, slots)
     mask: Mask = np.ones(nodes.slots if slots is None else len(slots), dtype=np.bool_)
-    for index, number in cls.asks:
+    for index, number in cls.requested:
         mask &= nodes.allocatable[index, at] - nodes.used[index, at] >= number * (guests + 1)
     return mask
 
 
 def fits_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> bool:
     allocatable, used, times = cluster.nodes.allocatable, cluster.nodes.used, guests + 1
-    for index, number in cls.asks:
+    for index, number in cls.requested:
         if allocatable.item(index, slot) - used.item(index, slot) < number * times:
             return False
     return True
@@ -176,9 +176,9 @@ def _balance_scores(cluster: Cluster, cls: PodClass, at: Rows | slice, guests: G
     if not cpu and not memory:
         return np.zeros_like(nodes.allocatable[CPU, at])
     offered = nodes.allocatable[: MEMORY + 1, at]
-    asks = np.array([[cpu], [memory]], dtype=np.int64)
-    used = nodes.used[: MEMORY + 1, at] + asks * guests
-    return 50 + (50 + _balance(used + asks, offered) - _balance(used, offered)) // 2
+    requested = np.array([[cpu], [memory]], dtype=np.int64)
+    used = nodes.used[: MEMORY + 1, at] + requested * guests
+    return 50 + (50 + _balance(used + requested, offered) - _balance(used, offered)) // 2
 
 
 def _balance(wanted: Ints, offered: Ints) -> Ints:

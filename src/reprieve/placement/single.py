@@ -7,49 +7,49 @@ from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.scan import scan_of
 
 
-def feasible_mask(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Mask:
+def feasible_mask(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Mask:
     """Nodes that pass every filter, room for promised pods included."""
-    cluster = cycle.cluster
-    mask = scan_of(cluster, cycle.cls, scoring).fits.copy()
+    cluster = filters.cluster
+    mask = scan_of(cluster, filters.cls, scoring).fits.copy()
     if within is not None:
         mask &= within
-    if cycle.cls.ports or not cycle.plain:
-        mask &= ~cycle.refused()
+    if filters.cls.ports or not filters.plain:
+        mask &= ~filters.refused()
     for name in cluster.nominated:
         slot = cluster.nodes.slot_of.get(name)
-        if slot is not None and mask[slot] and cycle.promised(slot):
-            mask[slot] = cycle.allows(slot)
+        if slot is not None and mask[slot] and filters.nominated(slot):
+            mask[slot] = filters.allows(slot)
     return mask
 
 
-def place(cycle: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> int | None:
+def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> int | None:
     """The slot for a pod, or None.
 
     1. A node it was promised, if it passes the filters: nothing is scored then.
     2. The only feasible node.
     3. The feasible node with the highest score.
     """
-    cluster = cycle.cluster
-    promised = nominated_slot(cluster, cycle.row)
-    if promised is not None and passes(cycle, promised, scoring, within):
-        return promised
-    feasible = feasible_list(cluster, feasible_mask(cycle, scoring, within))
+    cluster = filters.cluster
+    nominated = nominated_slot(cluster, filters.row)
+    if nominated is not None and passes(filters, nominated, scoring, within):
+        return nominated
+    feasible = feasible_list(cluster, feasible_mask(filters, scoring, within))
     if len(feasible) == 0:
         return None
     if len(feasible) == 1:
         return int(feasible[0])
-    scan = scan_of(cluster, cycle.cls, scoring)
-    return best(feasible, totals(cluster, cycle.cls, scan, feasible))
+    scan = scan_of(cluster, filters.cls, scoring)
+    return best(feasible, totals(cluster, filters.cls, scan, feasible))
 
 
 def nominated_slot(cluster: Cluster, row: int) -> int | None:
     """The slot of the node that the pod's status nominates."""
-    name = cluster.pods.about[row].nominated
+    name = cluster.pods.info[row].nominated_node
     return cluster.nodes.slot_of.get(name) if name else None
 
 
-def passes(cycle: PodFilters, slot: int, scoring: Scoring = DEFAULT, within: Mask | None = None) -> bool:
+def passes(filters: PodFilters, slot: int, scoring: Scoring = DEFAULT, within: Mask | None = None) -> bool:
     """All filters for one node."""
     if within is not None and not within[slot]:
         return False
-    return bool(scan_of(cycle.cluster, cycle.cls, scoring).static.fine[slot]) and cycle.allows(slot)
+    return bool(scan_of(filters.cluster, filters.cls, scoring).static.fine[slot]) and filters.allows(slot)

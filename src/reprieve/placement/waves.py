@@ -19,18 +19,18 @@ FULL = -1
 """The total of a node that has no room left; others have 0 or more."""
 
 
-def goes_in_waves(cycle: PodFilters) -> bool:
+def goes_in_waves(filters: PodFilters) -> bool:
     """Whether nothing but resources decides about pods of this class while pods of its shape are placed."""
-    cluster, cls = cycle.cluster, cycle.cls
-    if not cycle.plain or cls.ports or cluster.nominated:
+    cluster, cls = filters.cluster, filters.cls
+    if not filters.plain or cls.ports or cluster.nominated:
         return False
     return not soft_constraints(cluster, cls)[0] and not affinity_may_score(cluster, cls)
 
 
 class Waves:
-    def __init__(self, cycle: PodFilters, scoring: Scoring, within: Mask | None) -> None:
-        self._cluster: Cluster = cycle.cluster
-        self._cls = cycle.cls
+    def __init__(self, filters: PodFilters, scoring: Scoring, within: Mask | None) -> None:
+        self._cluster: Cluster = filters.cluster
+        self._cls = filters.cls
         self._scoring = scoring
         self._within = within
         self._list_nodes()

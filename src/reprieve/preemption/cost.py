@@ -167,8 +167,8 @@ class Ledger:
 
     def _notes(self, rows: Rows) -> Notes:
         """Positions and annotations of those pods that have any of ours."""
-        about = self.view.cluster.pods.about
-        return [(at, notes) for at, row in enumerate(rows.tolist()) if (notes := about[row].annotations)]
+        info = self.view.cluster.pods.info
+        return [(at, notes) for at, row in enumerate(rows.tolist()) if (notes := info[row].annotations)]
 
     def _displaces(self, rows: Rows) -> NDArray[np.bool_]:
         """Whether each pod would have to displace somebody to run again.
@@ -188,7 +188,7 @@ class Ledger:
         """The lowest priority where a pod of the class may run and finds no room; `_NOBODY` when it finds some, or may run nowhere."""
         nodes = self.view.cluster.nodes
         fits, large = self._admitted(cls).copy(), self._admitted(cls).copy()
-        for resource, number in cls.asks:
+        for resource, number in cls.requested:
             fits &= self._free[resource] >= number
             large &= nodes.allocatable[resource, : nodes.slots] >= number
         return _NOBODY if fits.any() else int(self._lowest[large].min(initial=_NOBODY))

@@ -73,18 +73,18 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
     if cluster.pods.node[row] != NOWHERE:
         where = {cluster.pods.keys[row]: node_name(view, row)}
         return _scheduled(view, for_, where, f"{for_} is on a node already.")
-    if cluster.pods.about[row].gated:
+    if cluster.pods.info[row].gated:
         return _refused(view, for_, outcomes.GATED, GATED)
-    cycle = PodFilters(cluster, row, view.faithful)
-    slot = place(cycle, view.scoring)
+    filters = PodFilters(cluster, row, view.faithful)
+    slot = place(filters, view.scoring)
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
         return _scheduled(view, for_, where, f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way.")
-    diagnosis = diagnose(cycle, view.scoring)
+    diagnosis = diagnose(filters, view.scoring)
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
-    choices = choices_for_pod(view, cycle, diagnosis)
+    choices = choices_for_pod(view, filters, diagnosis)
     chosen = best_choice(view, choices) if choices else None
     if view.config.preemption.algorithm == "minimal-cost":
         gang = Gang((row,), int(cluster.pods.priority[row]), 1, 0)
@@ -101,7 +101,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
 
 def _plan_group(view: View, for_: str, asker: Preemptor, alternatives: bool) -> Plan:
     cluster = view.cluster
-    if any(cluster.pods.about[row].gated for row in asker.waiting):
+    if any(cluster.pods.info[row].gated for row in asker.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
     known, wanted = len(asker.waiting) + len(asker.running), max(1, asker.gang.min_count)
     if known < wanted:
@@ -126,7 +126,7 @@ def _preempt_for_group(view: View, for_: str, asker: Preemptor, status: str, alt
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
     if must_wait(view, asker):
         pods = view.cluster.pods
-        nominations = {pods.keys[row]: pods.about[row].nominated for row in asker.waiting}
+        nominations = {pods.keys[row]: pods.info[row].nominated_node for row in asker.waiting}
         text = "Victims of an earlier preemption are still on their way out; the nominations stand and nobody else makes way."
         return Plan(
             for_=for_,

@@ -22,7 +22,7 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     2. On the node it was promised a less important pod is on its way out for it. Unless that node can no longer help (KEP-5710:
        unless the pod would still not fit there afterwards).
     """
-    if view.cluster.pods.about[row].never_preempts:
+    if view.cluster.pods.info[row].never_preempts:
         return NEVER
     slot = nominated_slot(view.cluster, row)
     if slot is None or codes[slot] == UNRESOLVABLE:

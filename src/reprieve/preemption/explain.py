@@ -43,7 +43,7 @@ class Leftovers:
         if unit.group >= 0:
             return why_victim(view, unit, self, breaks)
         row = unit.rows[0]
-        key = (int(view.home[row]), view.cluster.class_of(row).asks, breaks)
+        key = (int(view.home[row]), view.cluster.class_of(row).requested, breaks)
         found = self._told.get(key)
         if found is None:
             found = self._told[key] = why_victim(view, unit, self, breaks)
@@ -56,7 +56,7 @@ class Leftovers:
         for row in unit.rows:
             slot = int(self._view.home[row])
             if slot in self.slack:
-                for index, number in cluster.class_of(row).asks:
+                for index, number in cluster.class_of(row).requested:
                     wanted[slot, index] = wanted.get((slot, index), 0) + number
         for (slot, index), number in wanted.items():
             if number > self.slack[slot][index]:

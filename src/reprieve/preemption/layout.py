@@ -65,7 +65,7 @@ class Layout:
         self.tied[columns[1:][same]] = True
         self.special: Mask = np.zeros(slots, dtype=np.bool_)
         """Nodes with pods that do not simply go one by one: of groups that go as a whole, or shielded for a while."""
-        self.special[columns[view.whole[rows] | (cluster.pods.shielded_until[rows] > 0)]] = True
+        self.special[columns[view.whole[rows] | (cluster.pods.min_runtime_end[rows] > 0)]] = True
         self._read = len(cluster.moved)
 
     def _widen(self, slots: int) -> None:
@@ -94,9 +94,9 @@ class Layout:
             table[: len(rows), slot] = view.cluster.demand(rows)[index]
         distinct = {tuple(int(key[i]) for key in keys) for i in range(len(rows))}
         self.tied[slot] = len(distinct) < len(rows)
-        self.special[slot] = bool((view.whole[rows] | (pods.shielded_until[rows] > 0)).any())
+        self.special[slot] = bool((view.whole[rows] | (pods.min_runtime_end[rows] > 0)).any())
 
-    def asks(self, view: View, index: int) -> Ints:
+    def requested(self, view: View, index: int) -> Ints:
         """What each pod of the table asks of a resource."""
         table = self.demand.get(index)
         if table is None:

@@ -14,7 +14,7 @@ def unit_name(view: View, unit: VictimUnit) -> str:
 def node_name(view: View, row: int) -> str:
     """The node a pod runs on; for a node nobody has seen, the name it states."""
     slot = int(view.home[row])
-    return view.cluster.pods.about[row].node_name if slot == LOST else view.cluster.nodes.names[slot]
+    return view.cluster.pods.info[row].node_name if slot == LOST else view.cluster.nodes.names[slot]
 
 
 def pods_text(number: int) -> str:

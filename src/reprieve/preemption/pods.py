@@ -19,40 +19,40 @@ MOST_SHOWN = 4
 """How many nodes of a sweep are returned: the best one and a few others to compare it with."""
 
 
-def choices_for_pod(view: View, cycle: PodFilters, diagnosis: Diagnosis) -> list[Selection]:
+def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis) -> list[Selection]:
     """Nodes on which evicting lower units helps, with those who make way: the best of all that were swept, and every other."""
     order = view.cluster.nodes.order
     candidates: Mask = diagnosis.code == UNSCHEDULABLE
     found: list[Selection] = []
-    if cycle.plain and not cycle.cls.ports and not view.cluster.nominated:
-        sweep = Sweep(view, cycle, candidates)
+    if filters.plain and not filters.cls.ports and not view.cluster.nominated:
+        sweep = Sweep(view, filters, candidates)
         found = sweep.best(MOST_SHOWN)
         candidates = sweep.closer
     groups: Groups = {}
     for slot in order[candidates[order]].tolist():
-        choice = dry_run(view, cycle, slot, groups)
+        choice = dry_run(view, filters, slot, groups)
         if choice is not None and choice.victims:
             found.append(choice)
     return found
 
 
-def dry_run(view: View, cycle: PodFilters, slot: int, groups: Groups | None = None) -> Selection | None:
+def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = None) -> Selection | None:
     """Take every lower unit off one node, then put back who can stay. None when even that does not help.
 
     `groups` remembers units of whole groups from one node to the next.
     """
     cluster = view.cluster
-    units = units_on(view, slot, int(cluster.pods.priority[cycle.row]), {} if groups is None else groups)
+    units = units_on(view, slot, int(cluster.pods.priority[filters.row]), {} if groups is None else groups)
     if not units:
         return None
-    here = [Assignment(cycle.row, slot, cycle)]
+    here = [Assignment(filters.row, slot, filters)]
     home = {row: int(cluster.pods.node[row]) for unit in units for row in unit.rows}
     mark = cluster.checkpoint()
     try:
         bench = (
             CapacityBench(view, here, home)
             if only_capacity_counts(here)
-            else NodeBench(cycle.forked(), home, slot)
+            else NodeBench(filters.forked(), home, slot)
         )
         for unit in units:
             bench.take(unit)
@@ -79,13 +79,15 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUn
             continue
         group = int(cluster.pods.group[row])
         if not view.whole[row]:
-            if not view.shielded[row]:
+            if not view.within_min_runtime[row]:
                 units.append(single_unit(view, row))
         elif group not in seen:
             seen.add(group)
             if group not in groups:
                 members = placed_members(view, group)
-                groups[group] = None if view.shielded[members].any() else whole_unit(view, group, members)
+                groups[group] = (
+                    None if view.within_min_runtime[members].any() else whole_unit(view, group, members)
+                )
             unit = groups[group]
             if unit is not None:
                 units.append(unit)
@@ -95,20 +97,20 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUn
 class NodeBench:
     """Where units are tried for a pod on one node."""
 
-    def __init__(self, cycle: PodFilters, home: dict[int, int], slot: int) -> None:
-        self._cycle = cycle
+    def __init__(self, filters: PodFilters, home: dict[int, int], slot: int) -> None:
+        self._filters = filters
         self._home = home
         self._slot = slot
 
     @property
     def stands(self) -> bool:
-        return self._cycle.allows(self._slot)
+        return self._filters.allows(self._slot)
 
     def stays(self, unit: VictimUnit) -> bool:
         for row in unit.rows:
             if self._home[row] == self._slot:
-                self._cycle.cluster.attach(row, self._slot)
-            self._cycle.change(row, self._home[row], 1)
+                self._filters.cluster.attach(row, self._slot)
+            self._filters.change(row, self._home[row], 1)
         if self.stands:
             return True
         self.take(unit)
@@ -118,8 +120,8 @@ class NodeBench:
         """Suppose a unit gone: off this node, and out of the counts wherever it is."""
         for row in unit.rows:
             if self._home[row] == self._slot:
-                self._cycle.cluster.detach(row)
-            self._cycle.change(row, self._home[row], -1)
+                self._filters.cluster.detach(row)
+            self._filters.change(row, self._home[row], -1)
 
 
 def best_choice(view: View, choices: list[Selection]) -> Selection:

@@ -77,7 +77,7 @@ def never_preempts(view: View, asker: Preemptor) -> bool:
     """With gate PodGroupPreemptionPolicy the group decides, otherwise any pod that says Never does."""
     if view.config.gate("PodGroupPreemptionPolicy"):
         return _group_never_preempts(view, asker)
-    return any(view.cluster.pods.about[row].never_preempts for row in asker.waiting)
+    return any(view.cluster.pods.info[row].never_preempts for row in asker.waiting)
 
 
 def _group_never_preempts(view: View, asker: Preemptor) -> bool:
@@ -88,7 +88,7 @@ def why_invalid(view: View, asker: Preemptor) -> str:
     """What keeps the scheduler from even trying a group; empty when nothing does."""
     cluster = view.cluster
     members = (*asker.waiting, *asker.running)
-    schedulers = sorted({cluster.pods.about[row].scheduler or "default-scheduler" for row in members})
+    schedulers = sorted({cluster.pods.info[row].scheduler or "default-scheduler" for row in members})
     if len(schedulers) > 1:
         return (
             "all pods in a single pod group should have the same .spec.schedulerName set, "
@@ -101,7 +101,7 @@ def why_invalid(view: View, asker: Preemptor) -> str:
                 "all pods in a single pod group should have the same priority as the pod group's priority, "
                 f"got {own} and {asker.gang.priority} ({cluster.pods.keys[row]})"
             )
-    policies = {cluster.pods.about[row].never_preempts for row in members}
+    policies = {cluster.pods.info[row].never_preempts for row in members}
     if view.config.gate("PodGroupPreemptionPolicy"):
         if policies - {_group_never_preempts(view, asker)}:
             return (

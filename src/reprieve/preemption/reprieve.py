@@ -50,7 +50,7 @@ def bench_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) 
 def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
     """Whether nothing but free resources on the preemptor's own nodes decides who may return."""
     return all(
-        each.cycle.plain and not each.cycle.cls.ports and not each.cycle.promised(each.slot)
+        each.filters.plain and not each.filters.cls.ports and not each.filters.nominated(each.slot)
         for each in assigned
     )
 
@@ -69,7 +69,7 @@ class CapacityBench:
         self._slack: dict[int, dict[int, int]] = {}
         for each in assigned:
             slack = self._slack.setdefault(each.slot, {})
-            for index, number in each.cycle.cls.asks:
+            for index, number in each.filters.cls.requested:
                 if index not in slack:
                     slack[index] = int(nodes.allocatable[index, each.slot] - nodes.used[index, each.slot])
                 slack[index] -= number
@@ -94,7 +94,7 @@ class CapacityBench:
             if slack is None:
                 continue
             here = wanted.setdefault(slot, {})
-            for index, number in self._cluster.class_of(row).asks:
+            for index, number in self._cluster.class_of(row).requested:
                 if index in slack:
                     here[index] = here.get(index, 0) + number
         return wanted
@@ -121,7 +121,7 @@ class FilterBench:
         for each in assigned:
             self._mates.append(list(on_slot.get(each.slot, ())))
             on_slot.setdefault(each.slot, []).append(each.row)
-        self._aloof = all(each.cycle.plain for each in assigned)
+        self._aloof = all(each.filters.plain for each in assigned)
 
     def stays(self, unit: VictimUnit) -> bool:
         mark = self._cluster.checkpoint()
@@ -131,7 +131,7 @@ class FilterBench:
         self._tell(unit, 1)
         touched = {self._home[row] for row in unit.rows} if self._aloof else None
         for each, mates in zip(self._assigned, self._mates, strict=True):
-            if (touched is None or each.slot in touched) and not each.cycle.allows(each.slot, mates):
+            if (touched is None or each.slot in touched) and not each.filters.allows(each.slot, mates):
                 self._cluster.rollback(mark)
                 self._tell(unit, -1)
                 return False
@@ -141,4 +141,4 @@ class FilterBench:
         if not self._aloof:
             for row in unit.rows:
                 for each in self._assigned:
-                    each.cycle.change(row, self._home[row], delta)
+                    each.filters.change(row, self._home[row], delta)

@@ -19,11 +19,11 @@ from reprieve.preemption.violations import breaks_by_node
 class Sweep:
     """Victims on every swept node."""
 
-    def __init__(self, view: View, cycle: PodFilters, candidates: Mask) -> None:
+    def __init__(self, view: View, filters: PodFilters, candidates: Mask) -> None:
         self._view = view
-        self._cycle = cycle
+        self._filters = filters
         self._layout: Layout = layout_of(view)
-        below = int(view.cluster.pods.priority[cycle.row])
+        below = int(view.cluster.pods.priority[filters.row])
         lower = self._layout.priority < below
         self._breaks, unclear = breaks_by_node(view, self._layout.rows, lower)
         """Who would break a budget, by turn and node: they are tried first."""
@@ -48,8 +48,8 @@ class Sweep:
         everybody = np.array_equal(lower, layout.rows >= 0)
         demands: list[Ints] = []
         slacks: list[Ints] = []
-        for index, number in self._cycle.cls.asks:
-            wanted = layout.asks(view, index)
+        for index, number in self._filters.cls.requested:
+            wanted = layout.requested(view, index)
             if not everybody:
                 wanted = np.where(lower, wanted, 0)
             free = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots]
@@ -96,12 +96,12 @@ class Sweep:
 
     def _selection(self, slot: int) -> Selection:
         column, victims = self._layout.rows[:, slot], self._victims[:, slot]
-        below = self._layout.priority[:, slot] < self._view.cluster.pods.priority[self._cycle.row]
+        below = self._layout.priority[:, slot] < self._view.cluster.pods.priority[self._filters.row]
         breaks = self._breaks[:, slot]
         kept = below & ~victims
         spared = np.concatenate([column[kept & breaks], column[kept & ~breaks]])
         return Selection(
-            [Assignment(self._cycle.row, slot, self._cycle)],
+            [Assignment(self._filters.row, slot, self._filters)],
             single_units(self._view, column[victims]),
             LazyUnits(self._view, spared),
             dict.fromkeys(single_units(self._view, column[below & breaks]), 1),

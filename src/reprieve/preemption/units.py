@@ -64,13 +64,13 @@ class Candidates:
         pods = view.cluster.pods
         eligible = view.placed & (view.priority < below)
         whole = eligible & view.whole
-        single = eligible & ~whole & ~view.shielded & (pods.node[: pods.rows] >= 0)
+        single = eligible & ~whole & ~view.within_min_runtime & (pods.node[: pods.rows] >= 0)
         self.singles: Rows = np.flatnonzero(single).astype(np.int32)
         self.groups: list[int] = []
         self.members: list[Rows] = []
         for group in sorted(set(pods.group[: pods.rows][whole].tolist())):
             members = placed_members(view, group)
-            if not view.shielded[members].any():
+            if not view.within_min_runtime[members].any():
                 self.groups.append(group)
                 self.members.append(members)
         self.rows: Rows = np.concatenate([self.singles, *self.members])

@@ -40,14 +40,16 @@ class View:
         """What each pod counts for as a victim: its group's priority where the group exists, never less than its protection."""
         pods, groups = self.cluster.pods, self.cluster.groups
         rows = pods.rows
-        priority, guard = pods.priority[:rows].copy(), pods.guard[:rows]
+        priority, preemption_class = pods.priority[:rows].copy(), pods.preemption_class[:rows]
         if self.group_victims and len(groups.keys):
             group = pods.group[:rows]
             member = (group >= 0) & groups.exists[group]
             priority = np.where(member, groups.priority[group], priority)
-            guard = np.where(member, groups.guard[group], guard)
-        if (guard >= 0).any():
-            protected = np.where(guard >= 0, self.cluster.priorities.values[guard], priority)
+            preemption_class = np.where(member, groups.preemption_class[group], preemption_class)
+        if (preemption_class >= 0).any():
+            protected = np.where(
+                preemption_class >= 0, self.cluster.priorities.values[preemption_class], priority
+            )
             priority = np.maximum(priority, protected)
         return priority
 
@@ -68,10 +70,10 @@ class View:
         return placed
 
     @cached_property
-    def shielded(self) -> Mask:
+    def within_min_runtime(self) -> Mask:
         """Pods that have not yet run as long as they were promised to."""
         pods = self.cluster.pods
-        until = pods.shielded_until[: pods.rows]
+        until = pods.min_runtime_end[: pods.rows]
         if not until.any():
             return np.zeros(pods.rows, dtype=np.bool_)
         return until > (self.now if self.now is not None else 0)

@@ -121,9 +121,9 @@ class Cycles:
             return None
         pods = self._memory.cluster.pods
         row = pods.row_of[unit.key.partition("/")[2]]
-        if pods.about[row].nominated:
+        if pods.info[row].nominated_node:
             return None
-        return int(pods.cls[row]), unit.priority, pods.about[row].never_preempts
+        return int(pods.cls[row]), unit.priority, pods.info[row].never_preempts
 
     # --- the four ways it can end -----------------------------------------------------------------------------------------
 

@@ -106,9 +106,9 @@ class Begun:
         for key in shortfall.bound:
             namespace, _, name = key.partition("/")
             row = pods.row_of[key]
-            node = pods.about[row].node_name if pods.node[row] == LOST else names[pods.node[row]]
+            node = pods.info[row].node_name if pods.node[row] == LOST else names[pods.node[row]]
             found.append(
-                Evicted(Ref("Pod", namespace, name, pods.about[row].uid), node, "its gang is incomplete")
+                Evicted(Ref("Pod", namespace, name, pods.info[row].uid), node, "its gang is incomplete")
             )
         return tuple(found)
 

@@ -97,7 +97,7 @@ class Memory:
             row = None if number is None else next(iter(groups.members[number]), None)
         else:
             row = pods.row_of.get(key)
-        named = self.name if row is None else pods.about[row].scheduler
+        named = self.name if row is None else pods.info[row].scheduler
         return named if named in self.names else self.name
 
     def ref(self, unit: str) -> Ref:
@@ -112,4 +112,4 @@ class Memory:
     def pod_ref(self, key: str) -> Ref:
         """Of any pod in the cluster."""
         namespace, _, name = key.partition("/")
-        return Ref("Pod", namespace, name, self.cluster.pods.about[self.cluster.pods.row_of[key]].uid)
+        return Ref("Pod", namespace, name, self.cluster.pods.info[self.cluster.pods.row_of[key]].uid)

@@ -39,7 +39,7 @@ class Nominations:
 
     def node(self, key: str) -> str:
         row = self._cluster.pods.row_of.get(key)
-        return "" if row is None else self._cluster.pods.about[row].nominated
+        return "" if row is None else self._cluster.pods.info[row].nominated_node
 
     def holders(self, keys: Iterable[str]) -> dict[str, str]:
         """Those of the pods that have a promise, and where."""

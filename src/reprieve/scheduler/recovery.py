@@ -89,7 +89,7 @@ def _judge_group(
         for key in staying:
             namespace, _, name = key.partition("/")
             row = pods.row_of[key]
-            ref = Ref("Pod", namespace, name, pods.about[row].uid)
+            ref = Ref("Pod", namespace, name, pods.info[row].uid)
             node = cluster.nodes.names[pods.node[row]]
             verdict.finish.setdefault(with_mark[0].preemptor, []).append((ref, node))
     else:

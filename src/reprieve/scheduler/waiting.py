@@ -149,11 +149,11 @@ class WaitingPods:
 
     def gangs(self) -> Iterator[tuple[str, PodGroup]]:
         """The gangs whose pods are ours, by unit."""
-        groups, about = self._cluster.groups, self._cluster.pods.about
+        groups, info = self._cluster.groups, self._cluster.pods.info
         for group, rows in zip(groups.objects, groups.members, strict=True):
             if not self._gangs or group is None or not group.is_gang or not rows:
                 continue
-            if about[next(iter(rows))].scheduler in self._names:
+            if info[next(iter(rows))].scheduler in self._names:
                 yield f"PodGroup/{group.key}", group
 
     def note_complete(self, group: PodGroup) -> None:
@@ -201,7 +201,7 @@ class WaitingPods:
         pods = self._cluster.pods
         wanted = int(self._cluster.groups.priority[number])
         rows = list(self._cluster.groups.members[number])
-        strangers = sorted(pods.keys[row] for row in rows if pods.about[row].scheduler != scheduler)
+        strangers = sorted(pods.keys[row] for row in rows if pods.info[row].scheduler != scheduler)
         unequal = sorted(pods.keys[row] for row in rows if int(pods.priority[row]) != wanted)
         return strangers, unequal
 

@@ -13,7 +13,7 @@ from reprieve.scheduler.queue import QueuedUnit
 
 
 def pod_left(cluster: Cluster, unit: QueuedUnit, node: str, left: PodClass) -> bool:
-    held = {index for index, amount in left.asks if amount}
+    held = {index for index, amount in left.requested if amount}
     return any(
         (_asks(cls) & held and _could_host(cluster, node, cls))
         or cls.spread
@@ -37,7 +37,7 @@ def _could_host(cluster: Cluster, node: str, cls: PodClass) -> bool:
     slot = cluster.nodes.slot_of.get(node)
     if slot is None or not static_fit(cluster, cls).fine[slot]:
         return False
-    return all(cluster.nodes.allocatable[index, slot] >= amount for index, amount in cls.asks)
+    return all(cluster.nodes.allocatable[index, slot] >= amount for index, amount in cls.requested)
 
 
 def node_matters(old: Node | None, new: Node) -> bool:
@@ -57,4 +57,4 @@ def classes_of(cluster: Cluster, unit: QueuedUnit) -> list[PodClass]:
 
 
 def _asks(cls: PodClass) -> set[int]:
-    return {index for index, amount in cls.asks if amount}
+    return {index for index, amount in cls.requested if amount}

@@ -45,7 +45,7 @@ def load(objects: Iterable[Document]) -> Cluster:
     kept for them; kube-scheduler's recorded answers do the same.
     """
     documents = list(objects)
-    cluster = Cluster(promises=False)
+    cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
     for each in decode_all(documents):
         identity = (type(each), each.key)

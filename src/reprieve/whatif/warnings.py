@@ -21,7 +21,7 @@ def _lost(cluster: Cluster) -> list[str]:
     rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
     if not rows:
         return []
-    names = _named([f"{cluster.pods.keys[row]} ({cluster.pods.about[row].node_name})" for row in rows])
+    names = _named([f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows])
     return [f"Warning: on a node that is not among the objects, so they count nowhere: {names}."]
 
 
@@ -63,7 +63,7 @@ def _promised(cluster: Cluster) -> list[str]:
     waiting = [
         cluster.pods.keys[row]
         for row in cluster.pods.row_of.values()
-        if cluster.pods.about[row].nominated and cluster.pods.node[row] == NOWHERE
+        if cluster.pods.info[row].nominated_node and cluster.pods.node[row] == NOWHERE
     ]
     return (
         [f"Note: no room is kept for waiting pods that were nominated elsewhere: {_named(waiting)}."]

@@ -197,12 +197,12 @@ class _Improvement:
             assigned: list[Assignment] = []
             for number, node, row in _seats(asked, answer, self._promised):
                 slot = int(asked.slots[node])
-                cycle = PodFilters(cluster, row, faithful=False)
+                filters = PodFilters(cluster, row, faithful=False)
                 if asked.further:
-                    if not passes(cycle, slot, view.scoring, within):
+                    if not passes(filters, slot, view.scoring, within):
                         return None, (number, node)
                     cluster.attach(row, slot)
-                assigned.append(Assignment(row, slot, cycle))
+                assigned.append(Assignment(row, slot, filters))
             cluster.rollback(emptied)
             verdict = reprieve(bench_for(view, assigned, home), by_importance(view, victims))
         finally:
@@ -260,17 +260,17 @@ class _Improvement:
                 cluster.attach(each.row, each.slot)
             for row in self.gang.rows:
                 if row not in seated:
-                    cycle = PodFilters(cluster, row, faithful=False)
-                    slot = place(cycle, view.scoring, within)
+                    filters = PodFilters(cluster, row, faithful=False)
+                    slot = place(filters, view.scoring, within)
                     if slot is not None:
                         cluster.attach(row, slot)
-                        assigned.append(Assignment(row, slot, cycle))
+                        assigned.append(Assignment(row, slot, filters))
         finally:
             cluster.rollback(mark)
         return selection._replace(assigned=assigned)
 
 
-def _seats(asked: Question, answer: Answer, promised: dict[int, int]) -> list[tuple[int, int, int]]:
+def _seats(asked: Question, answer: Answer, nominated: dict[int, int]) -> list[tuple[int, int, int]]:
     """(class, node, pod): pods in queue order on nodes in the scheduler's order.
 
     Whoever was promised a node gets it if anybody goes there, and sits down first: until then its room is kept from the others.
@@ -280,7 +280,7 @@ def _seats(asked: Question, answer: Answer, promised: dict[int, int]) -> list[tu
         nodes = np.repeat(np.arange(asked.problem.nodes), answer.placed[number]).tolist()
         kept = {}
         for row in rows:
-            node = asked.node(promised[row]) if row in promised else None
+            node = asked.node(nominated[row]) if row in nominated else None
             if node in nodes:
                 nodes.remove(node)
                 kept[row] = node
@@ -288,7 +288,7 @@ def _seats(asked: Question, answer: Answer, promised: dict[int, int]) -> list[tu
         seats += [
             (number, node, row) for node, row in [*((node, row) for row, node in kept.items()), *others]
         ]
-    return sorted(seats, key=lambda seat: (seat[2] not in promised, seat[2]))
+    return sorted(seats, key=lambda seat: (seat[2] not in nominated, seat[2]))
 
 
 def _without(problem: Problem, cls: int, node: int) -> Problem:

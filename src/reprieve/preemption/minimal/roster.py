@@ -25,7 +25,7 @@ def leads(view: View, row: int) -> bool:
     """Whether the pod is the leader of a group whose pods go one by one."""
     pods = view.cluster.pods
     return bool(
-        pods.group[row] >= 0 and pods.about[row].annotations.get(ROLE) == LEADER and not view.whole[row]
+        pods.group[row] >= 0 and pods.info[row].annotations.get(ROLE) == LEADER and not view.whole[row]
     )
 
 
@@ -39,7 +39,7 @@ def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] 
     ]
     for group in sorted(led):
         members = placed_members(view, group)
-        if view.shielded[members].any():
+        if view.within_min_runtime[members].any():
             return None
         units.append(whole_unit(view, group, members))
     return units
