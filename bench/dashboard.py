@@ -18,9 +18,8 @@ from aiohttp import ClientSession, web
 
 from reprieve.config import Configuration
 from reprieve.dashboard import app as page_app
-from reprieve.dashboard.fleet_view import fleet_view
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.quota_view import quota_view
+from reprieve.dashboard.quota_views import fleet_view, quota_view
 from reprieve.objects.decode import decode
 from reprieve.quota.rules import Rules
 from reprieve.records import DecisionLog

@@ -17,7 +17,7 @@ PRIORITIES = (0, 10, 100, 1000)
 
 
 def crowd(nodes: int, pods_each: int = 4, waiting: int = 3, name: str = "h100") -> Inventory:
-    """Nodes with pods of several priorities and groups, some of them promised or leaving, and a queue."""
+    """Nodes with pods of several priorities and groups, some of them nominated or leaving, and a queue."""
     shown, rng = Inventory(), random.Random(1)
     for g in range(3):
         shown.put(

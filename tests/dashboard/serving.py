@@ -9,11 +9,10 @@ from aiohttp import web
 
 from reprieve.config import Configuration
 from reprieve.dashboard.app import Dashboard
-from reprieve.dashboard.contact import Contact
-from reprieve.dashboard.fleet_view import fleet_view
+from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.quota_view import quota_view
+from reprieve.dashboard.quota_views import fleet_view, quota_view
 from reprieve.quota.rules import Rules
 from reprieve.records import DecisionLog
 from reprieve.runtime import endpoints

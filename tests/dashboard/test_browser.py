@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from reprieve.dashboard.contact import Contact
+from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access
 from reprieve.dashboard.inventory import Inventory
 from reprieve.records import DecisionLog

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from reprieve.dashboard import contact as contacts
-from reprieve.dashboard.contact import Contact, keep_asking
-from reprieve.dashboard.feed import feeding
+from reprieve.dashboard import feed
+from reprieve.dashboard.feed import Contact, feeding, keep_pinging
 from reprieve.dashboard.inventory import Inventory
 from reprieve.kube import PODS, ApiError, Resource
 from reprieve.kube.errors import TransportError
@@ -17,7 +16,7 @@ NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
 
 
 class Server:
-    """Answers as it is told to."""
+    """Answers as the test says."""
 
     def __init__(self, answer: Exception | bytes) -> None:
         self.answer = answer
@@ -31,9 +30,9 @@ class Server:
         return resource if resource is PODS else None
 
 
-async def asked_a_few_times(server: Server, contact: Contact) -> None:
+async def pinged_a_few_times(server: Server, contact: Contact) -> None:
     client: Any = server
-    task = asyncio.create_task(keep_asking(client, contact))
+    task = asyncio.create_task(keep_pinging(client, contact))
     await asyncio.sleep(0.05)
     task.cancel()
 
@@ -49,18 +48,18 @@ async def asked_a_few_times(server: Server, contact: Contact) -> None:
         (b"{}", ""),
     ],
 )
-async def test_who_does_not_answer_is_noticed(
+async def test_a_server_that_does_not_answer_is_noticed(
     answer: Exception | bytes, problem: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(contacts, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(feed, "PING_SECONDS", 0.01)
     contact = Contact(lambda: NOW)
     server = Server(answer)
-    await asked_a_few_times(server, contact)
+    await pinged_a_few_times(server, contact)
     assert contact.to_dict()["problem"] == problem
     assert contact.to_dict()["since"] == ("2026-11-15T21:00:00Z" if problem else None)
     server.answer = b"{}"
     before = contact.revision
-    await asked_a_few_times(server, contact)
+    await pinged_a_few_times(server, contact)
     assert contact.to_dict()["problem"] == ""
     assert (contact.revision > before) == bool(problem)
 

@@ -26,7 +26,7 @@ def test_text_has_enough_contrast_in_both_themes(theme: str):
         else css.split(":root {")[1].split("}")[0]
     )
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", section))
-    for ink in ("ink", "ink-2", "accent", "good", "bad", "promised"):
+    for ink in ("ink", "ink-2", "accent", "good", "bad", "nominated"):
         for ground in ("paper", "sheet"):
             assert contrast(colours[ink], colours[ground]) >= 4.5, f"--{ink} on --{ground}"
     assert contrast(colours["accent-ink"], colours["accent"]) >= 4.5

@@ -4,11 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from reprieve.dashboard.fleet_view import fleet_view
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.node_views import node_detail
-from reprieve.dashboard.views import ClusterViews, View
+from reprieve.dashboard.quota_views import fleet_view
+from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.fleet.names import LEDGER_ANNOTATION
 from reprieve.objects.decode import decode
 from reprieve.objects.meta import Object, ObjectMeta
@@ -71,7 +70,7 @@ def test_a_group_says_how_many_of_its_pods_run_and_where():
     assert (view["running"], view["pending"], view["nodes"], view["whole"]) == (2, 1, 2, True)
 
 
-def test_a_node_in_detail_lists_its_pods_and_those_promised_to_it():
+def test_a_node_in_detail_lists_its_pods_and_those_nominated_to_it():
     state = inventory(node("n"), pod("a", "n", priority=1), pod("b", priority=9, nominatedNodeName="n"))
     detail = node_detail(state, "n")
     assert detail is not None

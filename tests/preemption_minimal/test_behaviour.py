@@ -6,7 +6,7 @@ import pytest
 
 import reprieve
 from reprieve.cli.output import console
-from reprieve.cli.plan_compare import render_comparison
+from reprieve.cli.tables import render_comparison
 from reprieve.cluster import Cluster
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration

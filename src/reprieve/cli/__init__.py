@@ -1,9 +1,11 @@
-"""The command line: `reprieve COMMAND`. Commands hold no logic; each lives in its own module and is imported when it is used."""
+"""The command line: `reprieve COMMAND`.
+
+Commands hold no logic. Each lives in the module of its name, which is imported when the command is used.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -20,32 +22,31 @@ COMMANDS = {
     "explain": "Why was this decision made?",
     "up": "Start a whole control plane with fake nodes on this machine.",
     "run": "Run the controllers against a cluster.",
-    "simulate": "Run scenarios in virtual time.",
     "manifests": "Print what a cluster needs: custom resources, deployment.",
     "demo": "A tour on this machine.",
     "completion": "Print the shell completion script.",
 }
-"""Name to the line shown by `--help`, so that nothing has to be imported to show it. Module: `reprieve.cli.<name>`."""
+"""Module name under `reprieve.cli` to the line that `--help` shows, so that help imports none of them."""
 
 _MAY_BE_EMPTY = ("--listen",)
-"""Empty: nowhere."""
+"""Options whose empty value means something."""
 
 
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return [name for name in COMMANDS if find_spec(f"reprieve.cli.{name}") is not None]
+        return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"reprieve.cli.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -54,9 +55,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(
-                error.message.rstrip(".") + nearest(args[0], self.list_commands(ctx)), ctx
-            ) from error
+            raise click.UsageError(error.message.rstrip(".") + nearest(args[0], COMMANDS), ctx) from error
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with _helpful_usage():
@@ -70,13 +69,14 @@ class LazyGroup(click.Group):
         except ReprieveError as error:
             fail(str(error))
         except Exception as error:
-            if sentence := _said_by_api_server(error):
+            if sentence := _api_server_problem(error):
                 fail(sentence)
             raise
 
 
 def _refuse_empty(ctx: click.Context, args: list[str]) -> None:
-    """`-f $FILE` with FILE not set must not mean the folder one stands in, nor `--kubeconfig` no cluster at all."""
+    """`-f $FILE` with FILE unset must not mean the current folder, nor `--kubeconfig ""` no cluster at
+    all."""
     for option, value in pairwise([*args, "."]):
         name, assigned, given = option.partition("=")
         empty = value == "" or (assigned and not given)
@@ -86,8 +86,8 @@ def _refuse_empty(ctx: click.Context, args: list[str]) -> None:
 
 @contextmanager
 def _helpful_usage() -> Iterator[None]:
-    """One suggestion for a misspelt option, the nearest; click's own names every option that is a little like it. And a word
-    on arguments that there is no place for: most often they are files."""
+    """The nearest option for a misspelt one, where click lists everything similar; and a hint for stray
+    arguments, which are most often files."""
     try:
         yield
     except click.NoSuchOption as error:
@@ -102,12 +102,15 @@ def _helpful_usage() -> Iterator[None]:
         raise
 
 
-def _said_by_api_server(error: Exception) -> str:
-    """What to tell people about a refusal, or the silence, of an API server; empty for any other error."""
+def _api_server_problem(error: Exception) -> str:
+    """The message for a refusal or the silence of an API server; empty for any other error."""
     from reprieve.kube import ApiError, TransportError
 
     if isinstance(error, TransportError):
-        return f"the API server does not answer ({error}); does the kubeconfig name the right address, and is it running?"
+        return (
+            f"the API server does not answer ({error}); "
+            "does the kubeconfig name the right address, and is it running?"
+        )
     if isinstance(error, ApiError):
         hints = {
             401: "; it does not know the credentials in the kubeconfig",

@@ -1,6 +1,7 @@
 """`reprieve plan --fleet`: which cluster would get a workload, and why.
 
-The workers come from a folder (one file or sub-folder for each) or, through a manager's kubeconfig, from their API servers.
+The workers come from a folder (one file or sub-folder for each) or, through a manager's kubeconfig, from
+their API servers.
 """
 
 import asyncio
@@ -27,7 +28,8 @@ def plan_and_print(
     kubeconfig: str | None,
     output: Output,
 ) -> int:
-    """Answer the question and print it; the exit code. `fleet` is a folder, or empty for the manager's workers."""
+    """Answer the question and print it; the exit code. `fleet` is a folder, or empty for the manager's
+    workers."""
     from reprieve.whatif import plan_fleet
 
     workload = _workload([item for path in files for item in _documents(Path(path))], for_)

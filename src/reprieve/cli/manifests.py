@@ -40,7 +40,8 @@ def crds(kueue: bool) -> None:
 @click.option(
     "--dashboard",
     is_flag=True,
-    help="Serve the web page too: more rights to read; its token comes from the Secret reprieve-dashboard, key token.",
+    help="Serve the web page too: needs more read rights; its token is the key token of the Secret "
+    "reprieve-dashboard.",
 )
 @click.option(
     "--policy-version",
@@ -68,7 +69,7 @@ def _print(documents: list[dict[str, Any]]) -> None:
     import yaml
 
     class Plain(yaml.SafeDumper):
-        """Written out in full: kubectl has no use for anchors, and neither have people."""
+        """Written out in full: neither kubectl nor people need anchors."""
 
         def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - yaml's signature
             return True

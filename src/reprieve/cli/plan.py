@@ -91,7 +91,8 @@ def command(
 
 
 def _target(text: str) -> str:
-    """`pg/ml/train` is as good as `PodGroup/ml/train`, and no namespace means `default`, as for `reprieve explain`."""
+    """`pg/ml/train` is as good as `PodGroup/ml/train`, and no namespace means `default`, as for `reprieve
+    explain`."""
     from reprieve.explain import Target
 
     try:
@@ -111,7 +112,7 @@ def _compare(documents: list[dict[str, Any]], for_: str, config: Any, now: str |
         raise click.UsageError(
             "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
         )
-    from reprieve.cli.plan_compare import HELPED, render_comparison
+    from reprieve.cli.tables import HELPED, render_comparison
     from reprieve.whatif import compare
 
     data = compare(documents, for_, config=config, now=now)
@@ -125,6 +126,6 @@ def _render(screen: "Console", answer: Any, data: dict[str, Any]) -> None:
 
         render_quota_plan(screen, data)
     else:
-        from reprieve.cli.plan_table import render
+        from reprieve.cli.tables import render_plan
 
-        render(screen, answer)
+        render_plan(screen, answer)

@@ -1,4 +1,4 @@
-"""`reprieve run`: the controllers against a cluster, until they are told to stop."""
+"""`reprieve run`: the controllers against a cluster, until a signal stops them."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reprieve.dashboard import Access
 
 LEASE_ATTEMPTS = 2
-"""Whoever holds a lease that cannot be renewed must know soon."""
+"""A holder that cannot renew its lease must find out soon."""
 
 
 @click.command(context_settings={"show_default": True})
@@ -53,8 +53,8 @@ LEASE_ATTEMPTS = 2
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Asked of whoever wants to see decisions or the page. Needed by a page that other machines can reach.  "
-    "[default: $REPRIEVE_TOKEN]",
+    help="The token that viewers of decisions and the page must present. Required for a page that other machines "
+    "can reach.  [default: $REPRIEVE_TOKEN]",
 )
 @click.option(
     "--kube-api-qps",
@@ -84,7 +84,7 @@ def command(
 ) -> None:
     """Run the controllers against a cluster.
 
-    Ends with 0 when it is told to stop, with 1 when another replica took the lease, with 2 when it cannot start.
+    Exit code 0: stopped by a signal; 1: another replica took the lease; 2: it cannot start.
 
     \b
     Examples:
@@ -102,7 +102,7 @@ def command(
     set_up_logging(log_format, log_level.upper())
     names = [name.strip() for name in controllers.split(",") if name.strip()]
     runs = {name: load(name) for name in names}
-    config = _configuration(**settings)
+    config = configuration(**settings)
     access, port = _access(listen, token_file, dashboard)
     connect = partial(Client.from_kubeconfig, kubeconfig, context_)
     at_pace = partial(connect, qps=kube_api_qps, burst=kube_api_burst)
@@ -111,7 +111,7 @@ def command(
         async with (
             at_pace() as client,
             connect(attempts=LEASE_ATTEMPTS) as lease_client,
-            # What the page may not read says nothing about whether the controllers are ready.
+            # The page has its own client: what it may not read does not make the controllers unready.
             at_pace() as page_client,
         ):
             add = guarded(access, dashboard)
@@ -122,7 +122,7 @@ def command(
             ).run()  # fmt: skip
 
     try:
-        _run_until_told(main())
+        _run_until_stopped(main())
     except* LeaseLost as lost:
         click.echo(f"reprieve: {lost.exceptions[0]}", err=True)
         raise SystemExit(1) from None
@@ -131,7 +131,7 @@ def command(
 
 
 def _access(listen: str, token_file: Path | None, dashboard: bool) -> "tuple[Access, int | None]":
-    """Who may look at what this process tells, and on which port it tells it."""
+    """Who may look at what this process serves, and on which port."""
     from reprieve.cli.output import fail
     from reprieve.dashboard import Access
     from reprieve.runtime import read_token
@@ -140,17 +140,17 @@ def _access(listen: str, token_file: Path | None, dashboard: bool) -> "tuple[Acc
     access = Access(host, read_token(token_file))
     if dashboard and port is not None and not access.token and not access.is_local:
         fail(
-            f"--dashboard on {host} can be reached from other machines and would show every namespace to everybody; "
-            "give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
+            f"--dashboard on {host} can be reached from other machines and would show every namespace to "
+            "everybody; give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
         )
     return access, port
 
 
-def _configuration(
+def configuration(
     config_path: Path | None,
     scheduler_names: tuple[str, ...],
-    leader_elect: bool | None,
-    lease_namespace: str | None,
+    leader_elect: bool | None = None,
+    lease_namespace: str | None = None,
 ) -> "Configuration":
     """The file's settings, with those of the command line on top."""
     from reprieve.config import Configuration
@@ -181,7 +181,7 @@ def _address(listen: str) -> tuple[str, int | None]:
     return host.strip("[]") or "0.0.0.0", int(port)
 
 
-def _run_until_told(main: Any) -> None:
+def _run_until_stopped(main: Any) -> None:
     """On uvloop where there is one; SIGTERM and SIGINT stop it in order, so that the lease is released."""
 
     async def guarded() -> None:

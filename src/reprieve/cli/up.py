@@ -1,9 +1,17 @@
-"""`reprieve up`: a whole control plane with fake nodes, in the foreground, until Ctrl-C."""
+"""`reprieve up`: a whole control plane with fake nodes, in the foreground, until Ctrl-C.
+
+`reprieve.local` starts it; this module reads the options and prints what runs where.
+"""
 
 import asyncio
 import logging
+import os
+import shutil
+import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +19,26 @@ import click
 from click.core import ParameterSource
 
 from reprieve.cli.output import fail
-from reprieve.cli.stage import Options, serve
-from reprieve.objects import ReprieveError, parse_duration
-from reprieve.server import Habits, NodeTemplate, new_event_loop
+from reprieve.cli.run import configuration
+from reprieve.objects import ReprieveError, format_duration, parse_duration
+from reprieve.server import EmbeddedServer, Habits, NodeTemplate, local_cluster, new_event_loop
 
 DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    nodes: Sequence[NodeTemplate]
+    habits: Habits
+    data_dir: Path | None
+    host: str
+    port: int
+    kubeconfig: Path | None
+    controllers: tuple[str, ...]
+    scheduler_names: tuple[str, ...]
+    config: Path | None
+    dashboard_port: int
+    workers: int
 
 
 @click.command("up")
@@ -24,7 +47,8 @@ DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
     "nodes",
     multiple=True,
     metavar="SPEC",
-    help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=2;labels=pool=gpu;taints=k=v:NoSchedule'. "
+    help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=2;labels=pool=gpu;"
+    "taints=k=v:NoSchedule'. "
     f"May be given several times. 'none' for no nodes.  [default: {DEFAULT_NODES[0]}]",
 )
 @click.option(
@@ -92,14 +116,15 @@ DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
     default="2s",
     show_default=True,
     metavar="DURATION",
-    help="How long pods take to stop, at most their grace period, unless annotated reprieve.dev/terminate-after.",
+    help="How long pods take to stop, at most their grace period, unless annotated "
+    "reprieve.dev/terminate-after.",
 )
 def command(
     nodes: tuple[str, ...], run_for: str, terminate_after: str, controllers: str, **rest: Any
 ) -> None:
     """Start a Kubernetes API server with controllers and fake nodes on this machine.
 
-    It runs in the foreground and stops on Ctrl-C. Any client that speaks to Kubernetes can use it: kubectl, client libraries,
+    It runs in the foreground and stops on Ctrl-C. Any Kubernetes client can use it: kubectl, client libraries,
     `reprieve plan`. Only this machine can reach it unless --host says otherwise.
 
     \b
@@ -127,7 +152,7 @@ def command(
         try:
             runner.run(serve(options))
         except* OSError as problems:
-            fail(_what_failed(_first(problems), options))
+            fail(_os_problem(_first(problems), options))
         except* ReprieveError as problems:
             fail(str(_first(problems)))
 
@@ -158,7 +183,7 @@ def _duration(option: str, text: str) -> float:
     return seconds
 
 
-def _what_failed(problem: BaseException, options: Options) -> str:
+def _os_problem(problem: BaseException, options: Options) -> str:
     reason = getattr(problem, "strerror", None) or problem
     if path := getattr(problem, "filename", None):
         return f"cannot use {path}: {reason}"
@@ -169,3 +194,128 @@ def _first(problems: BaseException) -> BaseException:
     while isinstance(problems, BaseExceptionGroup):
         problems = problems.exceptions[0]
     return problems
+
+
+async def serve(options: Options) -> None:
+    """Until SIGINT or SIGTERM."""
+    from reprieve.local import stop_signal
+
+    stop = stop_signal()
+    async with AsyncExitStack() as stack:
+        if options.workers:
+            await _start_fleet(stack, options)
+        else:
+            await _start_cluster(stack, options)
+        _report("Ready", f"{_since_start():.1f} s after it was started; Ctrl-C stops it")
+        await stop.wait()
+        click.echo("\nStopping.")
+    where = options.data_dir
+    _report("Stopped", f"the state is in {where}" if where else "nothing was kept")
+
+
+async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
+    from reprieve.local import nodes_ready
+
+    cluster = await stack.enter_async_context(
+        local_cluster(
+            nodes=options.nodes,
+            habits=options.habits,
+            data_dir=options.data_dir,
+            host=options.host,
+            port=options.port,
+        )
+    )
+    _report(
+        "API server", f"{cluster.url}  ({f'data in {options.data_dir}' if options.data_dir else 'in memory'})"
+    )
+    await nodes_ready(cluster, options.nodes)
+    _report("Fake nodes", ", ".join(_describe(template) for template in options.nodes) or "none")
+    _report("Pods", _describe_habits(options.habits))
+    if options.controllers:
+        await _start_controllers(stack, options, cluster)
+    path = cluster.kubeconfig
+    if options.kubeconfig is not None:
+        path = _copy_private(path, options.kubeconfig)
+    click.echo(f"\n  export KUBECONFIG={path}\n  kubectl get nodes\n")
+
+
+async def _start_controllers(stack: AsyncExitStack, options: Options, cluster: EmbeddedServer) -> None:
+    from reprieve.local import controllers_of
+
+    config = configuration(options.config, options.scheduler_names)
+    controlled = await stack.enter_async_context(
+        controllers_of(cluster, options.controllers, config, options.dashboard_port)
+    )
+    names = " and ".join(map(repr, options.scheduler_names))
+    _report("Controllers", f"{', '.join(options.controllers)}; schedules pods of {names}")
+    _report("Dashboard", f"{controlled.page}/  (also /metrics and /api/decisions)")
+
+
+async def _start_fleet(stack: AsyncExitStack, options: Options) -> None:
+    from reprieve.local import local_fleet
+
+    fleet = await stack.enter_async_context(
+        local_fleet(
+            options.workers,
+            options.nodes,
+            options.habits,
+            data_dir=options.data_dir,
+            host=options.host,
+            port=options.port,
+            dashboard_port=options.dashboard_port,
+        )
+    )
+    _report("Manager", fleet.manager.url)
+    _report("Dashboard", f"{fleet.page}/  (the manager's)")
+    for name, server in fleet.workers.items():
+        _report(name.capitalize(), server.url)
+    _report(
+        "Fake nodes",
+        f"on each worker: {', '.join(_describe(template) for template in options.nodes) or 'none'}",
+    )
+    click.echo("")
+    for name, path in fleet.kubeconfigs().items():
+        if options.kubeconfig is not None:
+            path = _copy_private(path, options.kubeconfig.with_name(f"{options.kubeconfig.name}-{name}"))
+        click.echo(f"  kubectl --kubeconfig {path} get workloads.kueue.x-k8s.io -A    # {name}")
+    click.echo("")
+
+
+def _report(what: str, text: str) -> None:
+    click.echo(f"{click.style('✓', fg='green')} {what:<11} {text}")
+
+
+def _since_start() -> float:
+    """Seconds since the process began, imports included."""
+    try:
+        started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError, IndexError):
+        return time.process_time()
+
+
+def _describe(template: NodeTemplate) -> str:
+    resources = ", ".join(f"{v} {k}" for k, v in template.resources.items() if k != "pods")
+    return f"{template.count} x {template.name} ({resources})"
+
+
+def _describe_habits(habits: Habits) -> str:
+    ends = (
+        f"those that end do so after {format_duration(habits.run_for)}" if habits.run_for else "run for ever"
+    )
+    stops = (
+        f", stop within {format_duration(habits.terminate_after)}"
+        if habits.terminate_after is not None
+        else ""
+    )
+    return ends + stops
+
+
+def _copy_private(source: Path, target: Path) -> Path:
+    """Scripts wait for the file, so it appears whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+    unfinished.touch(mode=0o600)
+    shutil.copyfile(source, unfinished)
+    unfinished.replace(target)
+    return target

@@ -35,13 +35,14 @@ from reprieve.objects import MAX_BYTES, Finding, Found, Source, review, scan_doc
 def command(filenames: tuple[str, ...], config: str | None, max_size: int, output: Output) -> None:
     """Check manifests as an API server would, and print every problem as `file:document: path: message`.
 
-    Checks each object (types, enums, ranges, names, quantities, unions, priority classes) and all of them together (duplicate names,
-    cycles of cohorts; references to objects that are not there are warnings). Exit code 0: clean, 2: problems.
+    Checks each object (types, enums, ranges, names, quantities, unions, priority classes) and all of them
+    together (duplicate names, cycles of cohorts; references to missing objects are warnings). Exit code 0:
+    clean; 2: problems.
 
     \b
     Examples:
       reprieve validate -f examples/01-first-plan
-      reprieve validate -f examples/12-cohort-reclaim/queues.yaml -f examples/12-cohort-reclaim/workloads.yaml -o json
+      reprieve validate -f examples/12-cohort-reclaim/queues.yaml -f examples/12-cohort-reclaim/workloads.yaml
       kubectl get podgroups,pods -A -o yaml | reprieve validate -f -
     """
     configuration = Configuration.read(config) if config else Configuration.load(None)
@@ -75,9 +76,8 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
     def render(console: Console) -> None:
         for each in findings:
             console.print(str(each), markup=False, style="yellow" if each.warning else None)
-        console.print(
-            f"{_count(sources, 'document')}, {_count(len(problems), 'problem')}, {_count(len(warnings), 'warning')}"
-        )
+        counts = ((sources, "document"), (len(problems), "problem"), (len(warnings), "warning"))
+        console.print(", ".join(_count(number, noun) for number, noun in counts))
 
     print_result(data, output, render)
     if problems:

@@ -1,12 +1,13 @@
-"""The web page: what runs where, who waits, who made way and why.
+"""The web page: what runs where, what waits, what was preempted and why.
 
-    attach(app, client, decisions, config)      # an aiohttp application now also serves the page at /; before it starts
-    guarded(Access("0.0.0.0", token))           # the same as a function, for others than this machine; page=False: only the guard
+    attach(app, client, decisions, config)  # an aiohttp application that has not started also serves the page
+    at / guarded(Access("0.0.0.0", token))       # the same for other machines too; with page=False only the
+    guard
 
-`inventory` keeps compact records of the objects a page shows, `views` with its parts (nodes, groups, quota, fleet) turns them into
-JSON, `history` keeps the last hours, `feed` fills the inventory from an API server and `contact` says when that fails, `planner`
-answers the what-if form, `guard` decides who may look, `app` serves it all. Nothing here decides anything else: reasons come from
-decision records and plans and are only rendered.
+`inventory` keeps compact records of the objects a page shows, `views` and `quota_views` turn them into JSON,
+`history` keeps the last hours, `feed` fills the inventory from an API server and knows when that fails,
+`planner` answers the what-if form, `guard` decides who may look, `app` serves it all. Nothing here decides
+anything else: reasons come from decision records and plans and are only rendered.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -16,13 +17,11 @@ from aiohttp import web
 
 from reprieve.config import Configuration
 from reprieve.dashboard.app import Dashboard, Decisions
-from reprieve.dashboard.contact import Contact
-from reprieve.dashboard.feed import feeding
-from reprieve.dashboard.fleet_view import fleet_view
+from reprieve.dashboard.feed import Contact, feeding
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
-from reprieve.dashboard.quota_view import quota_view
+from reprieve.dashboard.quota_views import fleet_view, quota_view
 from reprieve.kube import Client
 from reprieve.quota import Rules
 
@@ -30,7 +29,8 @@ __all__ = ["Access", "attach", "guarded"]
 
 
 def attach(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
-    """Serve the page of the cluster behind `client` from this application, as long as it runs, to this machine."""
+    """Serve the page of the cluster behind `client` from this application, as long as it runs, to this
+    machine."""
     guarded(Access())(app, client, decisions, config)
 
 

@@ -1,7 +1,8 @@
 """The page's HTTP side: static files, JSON, server-sent events, the what-if form.
 
-Everything is read-only. The stream only tells that something changed (at most once a second); the page then fetches the
-state, which is made once for all viewers and compressed. No request leaves the origin: the policy below forbids it.
+Everything is read-only. The stream only says that something changed (at most once a second); the page then
+fetches the state, which is made and compressed once for all viewers. No request leaves the origin: the policy
+below forbids it.
 """
 
 import asyncio
@@ -15,12 +16,11 @@ from typing import Any, Protocol
 import msgspec
 from aiohttp import web
 
-from reprieve.dashboard.contact import Contact
+from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import HEADERS, refusal
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.node_views import node_detail
-from reprieve.dashboard.views import ClusterViews, View
+from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.objects import ReprieveError
 from reprieve.records import Decision
 
@@ -49,11 +49,12 @@ Planner = Callable[[str, str], Awaitable[dict[str, Any]]]
 
 
 Section = Callable[[Inventory, datetime], View]
-"""A part of the state that others know how to tell: quota, fleet."""
+"""A part of the state that another module renders: quota, fleet."""
 
 
 class Dashboard:
-    """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if form.
+    """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if
+    form.
 
     `login`: viewers had to log in, so they can log out.
     """
@@ -140,10 +141,10 @@ class Dashboard:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **HEADERS})
         await response.prepare(request)
         with suppress(ConnectionResetError):  # the viewer left
-            await self._tell_changes(response)
+            await self._stream_changes(response)
         return response
 
-    async def _tell_changes(self, response: web.StreamResponse) -> None:
+    async def _stream_changes(self, response: web.StreamResponse) -> None:
         seen: Version | None = None
         quiet = 0
         while True:

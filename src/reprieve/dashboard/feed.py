@@ -1,11 +1,14 @@
-"""Keeps the inventory equal to an API server, by list and watch, and says when that fails."""
+"""Keeps the inventory equal to an API server by list and watch, and knows when that fails.
+
+A page that shows an old state must say so; `Contact` holds what it says.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
-from reprieve.dashboard.contact import Contact, keep_asking
 from reprieve.dashboard.inventory import Inventory
 from reprieve.kube import (
     ADMISSION_CHECKS,
@@ -24,7 +27,7 @@ from reprieve.kube import (
     Resource,
     TransportError,
 )
-from reprieve.objects import Object
+from reprieve.objects import Object, format_time
 
 WATCHED = (
     NODES,
@@ -38,10 +41,48 @@ WATCHED = (
     KUEUE_WORKLOADS,
     MULTIKUEUE_CLUSTERS,
 )
-ASK_AGAIN_SECONDS = 30.0
-"""How often to look whether a kind that was not served, or not to be read, can be read now."""
-AT_FIRST_SECONDS = 2.0
-"""How long to wait for a server that does not answer yet."""
+UNSERVED_SECONDS = 30.0
+"""How often to check whether a kind that was not served, or not readable, can be read now."""
+UNREACHABLE_SECONDS = 2.0
+"""How often to try a server that does not answer yet."""
+PING_SECONDS = 3.0
+PING_TIMEOUT_SECONDS = 4.0
+UNAUTHORIZED, SERVER_ERROR = 401, 500
+
+
+class Contact:
+    """Whether the API server answers, and which kinds cannot be read. `revision` grows with every change."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._problem = ""
+        self._since: datetime | None = None
+        self._unseen: dict[str, str] = {}
+        self.revision = 0
+
+    def lost(self, problem: str) -> None:
+        """The first problem is kept: later ones follow from it."""
+        if not self._problem:
+            self._problem, self._since = problem, self._now()
+            self.revision += 1
+
+    def found(self) -> None:
+        if self._problem:
+            self._problem, self._since = "", None
+            self.revision += 1
+
+    def unseen(self, kind: str, why: str) -> None:
+        """A kind that cannot be shown; an empty reason when it can."""
+        if self._unseen.get(kind, "") != why:
+            self._unseen[kind] = why
+            self.revision += 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "problem": self._problem,
+            "since": format_time(self._since) if self._since else None,
+            "unseen": [f"{kind}: {why}" for kind, why in sorted(self._unseen.items()) if why],
+        }
 
 
 class _IntoInventory:
@@ -77,7 +118,7 @@ def _named(obj: Any) -> Object:
 async def feeding(client: Client, inventory: Inventory, contact: Contact) -> AsyncIterator[None]:
     """While inside, the inventory follows the API server."""
     tasks = [asyncio.create_task(_follow(client, resource, inventory, contact)) for resource in WATCHED]
-    tasks.append(asyncio.create_task(keep_asking(client, contact)))
+    tasks.append(asyncio.create_task(keep_pinging(client, contact)))
     try:
         yield
     finally:
@@ -87,10 +128,10 @@ async def feeding(client: Client, inventory: Inventory, contact: Contact) -> Asy
 
 
 async def _follow(client: Client, resource: Resource, inventory: Inventory, contact: Contact) -> None:
-    """A kind that is not served, or may not be read, is asked for again now and then."""
+    """A kind that is not served, or may not be read, is tried again later."""
     served: Resource | None = None
     while served is None:
-        pause = ASK_AGAIN_SECONDS
+        pause = UNSERVED_SECONDS
         try:
             served = await client.served(resource)
             if served is not None:
@@ -100,8 +141,26 @@ async def _follow(client: Client, resource: Resource, inventory: Inventory, cont
             served = None
             contact.unseen(resource.plural, str(error))
         except TransportError as error:
-            served, pause = None, AT_FIRST_SECONDS
+            served, pause = None, UNREACHABLE_SECONDS
             contact.lost(str(error))
         if served is None:
             await asyncio.sleep(pause)
     await Reflector(client, served, _IntoInventory(inventory)).run()
+
+
+async def keep_pinging(client: Client, contact: Contact) -> None:
+    """For ever: a small request now and then, because a broken watch looks like a quiet cluster."""
+    while True:
+        try:
+            async with asyncio.timeout(PING_TIMEOUT_SECONDS):
+                await client.request("GET", "/version")
+        except (TransportError, TimeoutError) as error:
+            contact.lost(str(error) or f"no answer within {PING_TIMEOUT_SECONDS:g} s")
+        except ApiError as error:
+            if error.code == UNAUTHORIZED or error.code >= SERVER_ERROR:
+                contact.lost(str(error))
+            else:
+                contact.found()
+        else:
+            contact.found()
+        await asyncio.sleep(PING_SECONDS)

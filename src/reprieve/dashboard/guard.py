@@ -1,11 +1,11 @@
-"""Who may look: on this machine everybody who is here; from elsewhere only who has the token.
+"""Who may look: anybody on this machine; from elsewhere, only holders of the token.
 
 Health and metrics stay open, for probes and scrapers; they name no pod. Everything else answers
 
-- on a loopback address without a token: only requests that call it by a loopback name, so that no page from elsewhere can borrow the
-  viewer's browser (DNS rebinding);
-- with a token: to `Authorization: Bearer TOKEN`, or to the cookie that the login form sets. The cookie is made from the token, is
-  not the token, and is of no use to scripts or to other sites;
+- on a loopback address without a token: only requests whose Host is a loopback name, so that no foreign page
+  can use the viewer's browser (DNS rebinding);
+- with a token: to `Authorization: Bearer TOKEN`, or to the cookie that the login form sets. The cookie is
+  derived from the token, is not the token, and is of no use to scripts or to other sites;
 - on any other address without a token: to nobody.
 """
 
@@ -27,13 +27,17 @@ OPEN = frozenset({"/healthz", "/livez", "/readyz", "/metrics", "/login", "/logou
 COOKIE = "reprieve"
 COOKIE_SECONDS = 12 * 3600
 WRONG_TOKEN_SECONDS = 1.0
-"""What a wrong guess costs."""
+"""The delay of a wrong guess."""
 NO_TOKEN = (
-    "this controller can be reached from other machines and has no token, so it tells nobody what it decided; "
+    "this controller can be reached from other machines and has no token, so it tells nobody what it "
+    "decided; "
     "start it with --token-file FILE (or REPRIEVE_TOKEN), or with --listen 127.0.0.1:8080"
 )
-WRONG_HOST = "{host!r} is not a name of this machine for itself; open http://127.0.0.1:PORT/, or start with --token-file"
-ASK = (
+WRONG_HOST = (
+    "{host!r} is not a name of this machine for itself; "
+    "open http://127.0.0.1:PORT/, or start with --token-file"
+)
+NEEDS_TOKEN = (
     "this controller asks for its token: send Authorization: Bearer TOKEN, or open / in a browser and log in"
 )
 
@@ -49,7 +53,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Access(NamedTuple):
-    """Where the process listens, and what it asks of visitors."""
+    """Where the process listens, and the token it requires."""
 
     host: str = "127.0.0.1"
     token: str = ""
@@ -60,7 +64,7 @@ class Access(NamedTuple):
 
 
 def protect(app: web.Application, access: Access) -> None:
-    """Nothing but health and metrics is told to strangers."""
+    """Nothing but health and metrics is open to everybody."""
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -117,14 +121,14 @@ def _cookie_of(token: str) -> str:
 def _ask_for_token(request: web.Request) -> web.Response:
     if request.path == "/":
         return _login_page("")
-    response = refusal(401, ASK)
+    response = refusal(401, NEEDS_TOKEN)
     response.headers["WWW-Authenticate"] = 'Bearer realm="reprieve"'
     return response
 
 
 def _login_page(problem: str) -> web.Response:
-    told = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
-    page = (STATIC / "login.html").read_text().replace("<!-- problem -->", told)
+    alert = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+    page = (STATIC / "login.html").read_text().replace("<!-- problem -->", alert)
     return web.Response(status=401, text=page, content_type="text/html")
 
 

@@ -1,6 +1,7 @@
 """The last hours in numbers: a sample every few seconds, kept in a ring.
 
-What happened before the process began is told by the decision records, if there are any: who made way, though not who waited.
+The time before the process started is filled from the decision records, if there are any: they count victims,
+but not waiting pods.
 """
 
 from collections import deque
@@ -15,7 +16,7 @@ EVERY_SECONDS = 5
 class Sample(NamedTuple):
     time: int
     pending: int | None
-    """Pods that waited; nobody knows for the time before the process began."""
+    """Waiting pods; unknown for the time before the process started."""
     victims: int
     """In the interval that ends here."""
 
@@ -36,7 +37,7 @@ class History:
                 buckets[bucket] = buckets.get(bucket, 0) + victims
         if not buckets:
             return
-        # Quiet times are said to be quiet, so that a chart draws peaks and not slopes between them.
+        # Quiet times are filled with zeros, so that a chart draws peaks and not slopes between them.
         for begin in range(min(buckets), int(now.timestamp()), EVERY_SECONDS):
             self._samples.append(Sample(begin, None, buckets.get(begin, 0)))
 

@@ -1,7 +1,8 @@
 """Compact records of everything the page shows, changed one object at a time.
 
-A record holds a few numbers and interned strings, so that 5,000 nodes with 50,000 pods fit in some tens of megabytes
-and an event costs the same whatever the size of the cluster. No I/O here; `feed` brings the events.
+A record holds a few numbers and interned strings, so that 5,000 nodes with 50,000 pods fit in some tens of
+megabytes and an event costs the same whatever the size of the cluster. No I/O here; `feed` delivers the
+events.
 """
 
 from collections import Counter
@@ -102,7 +103,8 @@ SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
     kueue.Workload: ("workloads", None),
     kueue.MultiKueueCluster: ("clusters", None),
 }
-"""Which table a kind goes to, and how its record is made (None: the view itself is kept, there are few of them)."""
+"""Which table a kind goes to, and how its record is made (None: the view itself is kept, there are few of
+them)."""
 
 
 QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors", "checks", "workloads"})
@@ -111,8 +113,8 @@ QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors"
 class Inventory:
     """The present state. `revision` grows with every change, so that a view knows whether it is stale.
 
-    Pods are also kept by where they are and whom they belong to, and the nodes and groups that changed are remembered until a view
-    was made of them: a view costs what changed, not what there is.
+    Pods are also indexed by node and by group, and nodes and groups that changed are remembered until a view
+    of them is made: a view costs what changed, not what there is.
     """
 
     def __init__(self) -> None:
@@ -129,8 +131,8 @@ class Inventory:
         self.workloads: dict[str, kueue.Workload] = {}
         self.clusters: dict[str, kueue.MultiKueueCluster] = {}
         self.on_node = Shelves()
-        self.promised = Shelves()
-        """Waiting pods by the node they were promised."""
+        self.nominated = Shelves()
+        """Waiting pods by the node they are nominated to."""
         self.waiting = Shelves()
         """Waiting pods by unit."""
         self.members = Shelves()
@@ -197,7 +199,7 @@ class Inventory:
         elif not pod.terminating:
             move(self.waiting, f"PodGroup/{pod.group}" if pod.group else f"Pod/{pod.key}", pod)
             if pod.nominated:
-                move(self.promised, pod.nominated, pod)
+                move(self.nominated, pod.nominated, pod)
                 self.stale_nodes.add(pod.nominated)
 
 

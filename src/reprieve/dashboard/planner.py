@@ -1,4 +1,5 @@
-"""The what-if form: manifests from a viewer, planned on top of the cluster as it is now. Nothing is created."""
+"""The what-if form: manifests from a viewer, planned on top of the cluster as it is now. Nothing is
+created."""
 
 import asyncio
 from collections.abc import Mapping

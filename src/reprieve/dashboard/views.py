@@ -1,22 +1,24 @@
 """JSON for the page, made from the inventory. Nothing is decided or recomputed here.
 
-The whole-cluster view is aggregated (a node is a handful of numbers); a node's pods come when somebody looks at it. Lists are cut
-where nobody would read on; the summary has the true numbers.
+The whole-cluster view is aggregated (a node is a handful of numbers); a node's pods are sent when a viewer
+opens it. Views of nodes and groups are rebuilt only for those that changed. Long lists are cut; the summary
+has the true numbers.
 """
 
+import re
+from collections import defaultdict
 from datetime import datetime
 from heapq import nsmallest
 from typing import Any
 
-from reprieve.dashboard.group_views import GroupViews
-from reprieve.dashboard.inventory import GroupRecord, Inventory, PodRecord
-from reprieve.dashboard.node_views import NodeViews
+from reprieve.dashboard.inventory import GroupRecord, Inventory, NodeRecord, PodRecord
 from reprieve.objects import format_time
 
 View = dict[str, Any]
 
 SHOWN_UNITS = 500
 SHOWN_GROUPS = 500
+SHOWN_NODES = 20
 
 
 class ClusterViews:
@@ -43,12 +45,12 @@ class ClusterViews:
             },
             "bands": sorted(inventory.priorities),
             "nodes": self._nodes.all(),
-            "queue": queue_view(inventory),
+            "queue": _queue_view(inventory),
             "groups": self._groups.all()[:SHOWN_GROUPS],
         }
 
 
-def queue_view(inventory: Inventory) -> list[View]:
+def _queue_view(inventory: Inventory) -> list[View]:
     """The first waiting units in the order they are tried: priority, then age, then name."""
     groups = inventory.groups
 
@@ -77,4 +79,149 @@ def _unit_view(unit: str, pods: list[PodRecord], groups: dict[str, GroupRecord])
         "nominated": sorted({pod.nominated for pod in pods if pod.nominated}),
         "why": (group.message if group else "")
         or next((pod.why_pending for pod in sorted(pods, key=lambda pod: pod.key) if pod.why_pending), ""),
+    }
+
+
+class NodeViews:
+    """Keeps the view of every node of one inventory."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._views: dict[str, View] = {}
+        self._order: list[str] = []
+        inventory.stale_nodes.update(inventory.nodes)
+
+    def all(self) -> list[View]:
+        """In the order in which people count."""
+        inventory = self._inventory
+        changed = False
+        for name in inventory.stale_nodes:
+            node = inventory.nodes.get(name)
+            if node is None:
+                changed |= self._views.pop(name, None) is not None
+                continue
+            changed |= name not in self._views
+            self._views[name] = _node_view(
+                node, inventory.on_node.on(name), len(inventory.nominated.get(name, ()))
+            )
+        inventory.stale_nodes.clear()
+        if changed:
+            self._order = sorted(self._views, key=counting_order)
+        return [self._views[name] for name in self._order]
+
+
+def _node_view(node: NodeRecord, pods: list[PodRecord], nominated: int) -> View:
+    """`used` and `shares` are of the node's scarcest resource; `free` is what is left of all of them."""
+    used = _used_by(pods)
+    resource = _scarcest(node, used)
+    total = node.allocatable.get(resource, 0) or 1
+    shares: dict[tuple[int, str], int] = defaultdict(int)
+    for pod in pods:
+        shares[pod.priority, pod.group] += pod.requests.get(resource, 0)
+    return {
+        "name": node.name,
+        "zone": node.zone,
+        "ready": node.ready,
+        "cordoned": node.unschedulable,
+        "resource": resource,
+        "used": round(used.get(resource, 0) / total, 4),
+        "shares": [[p, group, round(n / total, 4)] for (p, group), n in sorted(shares.items()) if n],
+        "free": {r: max(0, n - used.get(r, 0)) for r, n in node.allocatable.items() if n and r != "pods"},
+        "pods": len(pods),
+        "terminating": sum(pod.terminating for pod in pods),
+        "nominated": nominated,
+    }
+
+
+def node_detail(inventory: Inventory, name: str) -> View | None:
+    """One node with its pods and the waiting pods nominated to it; None when there is no such node."""
+    node = inventory.nodes.get(name)
+    if node is None:
+        return None
+    pods, nominated = inventory.on_node.on(name), inventory.nominated.on(name)
+    used = _used_by(pods)
+    return {
+        "name": name,
+        "zone": node.zone,
+        "ready": node.ready,
+        "cordoned": node.unschedulable,
+        "resources": [
+            {"name": resource, "allocatable": total, "used": used.get(resource, 0)}
+            for resource, total in sorted(node.allocatable.items())
+        ],
+        "pods": [_pod_view(pod) for pod in sorted(pods + nominated, key=lambda p: (-p.priority, p.key))],
+    }
+
+
+def _pod_view(pod: PodRecord) -> View:
+    return {
+        "pod": pod.key,
+        "priority": pod.priority,
+        "group": pod.group,
+        "requests": {r: n for r, n in pod.requests.items() if n},
+        "phase": pod.phase,
+        "terminating": pod.terminating,
+        "nominated": not pod.node,
+        "started": format_time(pod.started) if pod.started else None,
+        "created": format_time(pod.created) if pod.created else None,
+    }
+
+
+def counting_order(name: str) -> list[tuple[int, int, str]]:
+    """`node-2` before `node-10`, as people count."""
+    parts = re.split(r"(\d+)", name)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
+def _used_by(pods: list[PodRecord]) -> dict[str, int]:
+    used: dict[str, int] = defaultdict(int)
+    for pod in pods:
+        for resource, n in pod.requests.items():
+            used[resource] += n
+    used["pods"] = len(pods)
+    return used
+
+
+def _scarcest(node: NodeRecord, used: dict[str, int]) -> str:
+    """The resource whose used share is highest."""
+    shares = [(used.get(r, 0) / total, r) for r, total in node.allocatable.items() if total and r != "pods"]
+    return max(shares)[1] if shares and max(shares)[0] else "cpu"
+
+
+class GroupViews:
+    """Keeps the view of every group of one inventory."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._views: dict[str, View] = {}
+        inventory.stale_groups.update(inventory.groups)
+
+    def all(self) -> list[View]:
+        """Waiting groups first, then by name."""
+        inventory = self._inventory
+        for key in inventory.stale_groups:
+            group = inventory.groups.get(key)
+            if group is None:
+                self._views.pop(key, None)
+            else:
+                self._views[key] = _group_view(key, group, inventory.members.on(key))
+        inventory.stale_groups.clear()
+        return sorted(self._views.values(), key=lambda view: (not view["pending"], view["group"]))
+
+
+def _group_view(key: str, group: GroupRecord, pods: list[PodRecord]) -> View:
+    nodes = sorted({pod.node for pod in pods if pod.node})
+    return {
+        "group": key,
+        "priority": group.priority,
+        "minCount": group.min_count,
+        "gang": group.gang,
+        "whole": group.whole,
+        "running": sum(1 for pod in pods if pod.node and not pod.terminating),
+        "pending": sum(1 for pod in pods if not pod.node and not pod.terminating),
+        "leaving": sum(1 for pod in pods if pod.terminating),
+        "nodes": len(nodes),
+        "nodeNames": nodes[:SHOWN_NODES],
+        "condition": group.condition,
+        "message": group.message,
     }

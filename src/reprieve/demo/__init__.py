@@ -1,9 +1,10 @@
-"""A guided tour: real controllers, a real API server and real HTTP on this machine, all thrown away at the end.
+"""A guided tour: real controllers, a real API server and real HTTP on this machine, all thrown away at the
+end.
 
-`stage` starts the clusters, `tour` speaks to the viewer, each module under `scenes` shows one thing. A scene submits manifests,
-waits until the cluster says that it happened, and tells why in one sentence; it never pretends.
+`stage` starts the clusters, `tour` prints for the viewer, `scenes` are what is shown. Nothing is pretended:
+what a scene prints was read back from the cluster.
 """
 
-from reprieve.demo.show import show
+from reprieve.demo.scenes import show
 
 __all__ = ["show"]

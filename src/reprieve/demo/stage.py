@@ -1,4 +1,5 @@
-"""The clusters of the tour: an API server with fake nodes, and the controllers that a user would run."""
+"""The clusters of the tour: an API server with fake nodes, and the controllers that a user would run on
+it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

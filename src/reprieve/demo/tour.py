@@ -1,4 +1,5 @@
-"""How the tour speaks: scenes, the command a viewer would type, what happened, why. Plain text when piped."""
+"""What the tour prints: scenes, the command a viewer would type, what happened, why. Plain text when
+piped."""
 
 import asyncio
 import os
@@ -19,11 +20,11 @@ MANIFESTS = Path(__file__).parent / "manifests"
 
 
 class TourFailed(ReprieveError):
-    """Something that the tour promises did not happen in time."""
+    """Something that the tour shows did not happen in time."""
 
 
 class Tour:
-    """Tells the story on a console; `pause` is called between scenes."""
+    """Prints to a console; `pause` is called between scenes."""
 
     def __init__(self, console: "Console", kubeconfig: Path, pause: Callable[[], Awaitable[None]]) -> None:
         self._console = console
@@ -39,7 +40,8 @@ class Tour:
         self._console.print(text, markup=False)
 
     def command(self, text: str) -> None:
-        """What a viewer would type to do the same, after the `export` at the top, in the folder where the tour was started."""
+        """What a viewer would type to do the same, after the `export` at the top, in the folder of the
+        tour."""
         self._console.print(f"\n  [green]$[/] [bold]{self._short(text)}[/]")
 
     def _short(self, text: str) -> str:
@@ -76,9 +78,11 @@ class Tour:
         self.say(f"{what} after {time.monotonic() - begun:.1f} s")
 
     async def until(self, what: str, happened: Callable[[], Awaitable[bool]]) -> None:
-        """Wait for the cluster to get there; a tour that would wait for ever says what is missing."""
+        """Wait for the cluster to get there; past a deadline the tour fails and says what is missing."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not await happened():
             if time.monotonic() > deadline:
-                raise TourFailed(f"the tour waited {PATIENCE_SECONDS:.0f} s in vain for this: {what}")
+                raise TourFailed(
+                    f"the tour waited {PATIENCE_SECONDS:.0f} s for this, and it did not happen: {what}"
+                )
             await asyncio.sleep(0.1)

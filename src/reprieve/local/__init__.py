@@ -1,9 +1,11 @@
-"""Whole control planes on this machine: one cluster with its controllers and page, or a manager with its workers.
+"""Whole control planes on this machine: one cluster with its controllers and page, or a manager with its
+workers.
 
-What `reprieve up` and the tour start. Everything runs in one process, but the parts talk over HTTP as everywhere else.
+What `reprieve up` and the tour start. Everything runs in one process, but the parts talk over HTTP as
+everywhere else.
 """
 
-from reprieve.local.cluster import controllers_of
+from reprieve.local.cluster import controllers_of, nodes_ready, stop_signal
 from reprieve.local.fleet import local_fleet
 
-__all__ = ["controllers_of", "local_fleet"]
+__all__ = ["controllers_of", "local_fleet", "nodes_ready", "stop_signal"]

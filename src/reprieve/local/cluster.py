@@ -1,6 +1,7 @@
-"""Controllers and page beside a cluster of this machine."""
+"""Controllers and page beside a cluster on this machine."""
 
 import asyncio
+import signal
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,12 +12,12 @@ from reprieve.controllers import load
 from reprieve.dashboard import attach
 from reprieve.kube import Client
 from reprieve.runtime import Process
-from reprieve.server import EmbeddedServer
+from reprieve.server import EmbeddedServer, NodeTemplate
 
 
 @dataclass(frozen=True)
 class Controlled:
-    """A cluster that is being taken care of."""
+    """A cluster with its controllers running."""
 
     server: EmbeddedServer
     client: Client
@@ -38,6 +39,21 @@ async def controllers_of(
             yield Controlled(server, client, f"http://127.0.0.1:{at}")
         finally:
             running.cancel()
+
+
+async def nodes_ready(server: EmbeddedServer, templates: Sequence[NodeTemplate]) -> None:
+    """Returns once every fake node of the templates is registered."""
+    wanted = {name for template in templates for name in template.names()}
+    while not wanted <= {node["metadata"]["name"] for node in server.api.select("nodes")}:
+        await asyncio.sleep(0.01)
+
+
+def stop_signal() -> asyncio.Event:
+    """Set on Ctrl-C or SIGTERM, also when the shell had them ignored, as it does for background jobs."""
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
 
 
 def _free_port() -> int:

@@ -1,8 +1,8 @@
 """`reprieve up --workers N`: a manager and N worker clusters on this machine, ready to be watched.
 
-Each cluster is a whole control plane with its own port, data and kubeconfig. The workers run scheduler and quota, the
-manager quota and fleet; all of it in this process. Every cluster gets a queue `main` in namespace `default`, with the
-fake nodes' capacity as its quota.
+Each cluster is a whole control plane with its own port, data and kubeconfig. The workers run scheduler and
+quota, the manager quota and fleet; all of it in this process. Every cluster gets a queue `main` in namespace
+`default`, with the fake nodes' capacity as its quota.
 """
 
 import asyncio
@@ -63,7 +63,8 @@ async def local_fleet(
     dashboard_port: int = 0,
     config: Configuration | None = None,
 ) -> AsyncIterator[LocalFleet]:
-    """Everything started and connected to each other. The ports are the manager's; the workers pick free ones."""
+    """Everything started and connected to each other. The ports are the manager's; the workers pick free
+    ones."""
     configuration = config or Configuration.load(FEATURES)
     async with AsyncExitStack() as stack:
 

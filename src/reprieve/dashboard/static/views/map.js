@@ -42,11 +42,11 @@ function Heat({ members, group }) {
     c.width = columns * size; c.height = Math.ceil(members.length / columns) * size;
     const g = c.getContext("2d");
     const style = getComputedStyle(document.documentElement);
-    const [full, off, promised] = ["--heat", "--bad", "--borrowed"].map((name) => style.getPropertyValue(name).trim());
+    const [full, off, nominated] = ["--heat", "--bad", "--borrowed"].map((name) => style.getPropertyValue(name).trim());
     members.forEach((node, i) => {
       const dim = group && !node.shares.some(([, g2]) => g2 === group);
       g.globalAlpha = dim ? 0.08 : node.ready ? 0.12 + 0.88 * Math.min(1, node.used) : 1;
-      g.fillStyle = node.ready ? (node.nominated ? promised : full) : off;
+      g.fillStyle = node.ready ? (node.nominated ? nominated : full) : off;
       g.fillRect((i % columns) * size, Math.floor(i / columns) * size, size - 1, size - 1);
     });
   }, [members, group]);
@@ -61,7 +61,7 @@ function Tile({ pool, colour, bands, group }) {
     <strong>${name}</strong><span>${plural(members.length, "node")}, ${percent(used)} used, ${plural(count((n) => n.pods), "pod")}</span>
     <${Stack} segments=${segments(members, colour, bands)} label=${`${percent(used)} used`} />
     <${Heat} members=${members} group=${group} />
-    ${nominated + down > 0 && html`<span class="marks">${nominated > 0 && html`<span class="tag promised">${plural(nominated, "nomination")}</span>`}
+    ${nominated + down > 0 && html`<span class="marks">${nominated > 0 && html`<span class="tag nominated">${plural(nominated, "nomination")}</span>`}
       ${down > 0 && html`<span class="tag bad">${down} not ready</span>`}</span>`}
   </a>`;
 }
@@ -75,7 +75,7 @@ function Card({ node, colour, bands, picked, href, dim }) {
     <span class="card-foot">free: ${free}</span>
     <span class="marks">
       ${!node.ready && html`<span class="tag bad">not ready</span>`}${node.cordoned && html`<span class="tag">cordoned</span>`}
-      ${node.nominated > 0 && html`<span class="tag promised">${plural(node.nominated, "nomination")}</span>`}
+      ${node.nominated > 0 && html`<span class="tag nominated">${plural(node.nominated, "nomination")}</span>`}
       ${node.terminating > 0 && html`<span class="tag">${node.terminating} leaving</span>`}</span>
   </a>`;
 }
@@ -102,7 +102,7 @@ function NodeDetail({ name, revision, bands, onClose }) {
         { title: "Priority", number: true, cell: (p) => p.priority },
         { title: "Group", cell: (p) => (p.group ? html`<a href=${link("map", { group: p.group })}><span class=${`swatch ${groupClass(p.group)}`}></span>${p.group}</a>` : "–") },
         { title: "Requests", cell: (p) => amounts(p.requests) || "–" },
-        { title: "State", cell: (p) => (p.nominated ? html`<span class="tag promised">nominated</span>` : p.terminating ? html`<span class="tag">leaving</span>` : p.phase) },
+        { title: "State", cell: (p) => (p.nominated ? html`<span class="tag nominated">nominated</span>` : p.terminating ? html`<span class="tag">leaving</span>` : p.phase) },
         { title: "Age", number: true, cell: (p) => age(p.started || p.created) },
       ]} />`}`}
   <//>`;

@@ -1,7 +1,9 @@
-"""A plan as people read it: the answer, then who and where and why, then what else would be possible."""
+"""Answers of the planner as tables for people. Nothing is computed here: a table shows what the answer
+holds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -10,6 +12,8 @@ from rich.text import Text
 from reprieve.preemption import Alternative, Cost, Plan, Victim
 
 MOST_ROWS = 12
+HELPED = ("scheduled", "preempts")
+COST_TERMS = ("lostWork", "restart", "preemptionCost", "cascade")
 STYLES = {
     "scheduled": "bold green",
     "preempts": "bold yellow",
@@ -24,7 +28,7 @@ VERDICTS = {
 }
 
 
-def render(screen: Console, plan: Plan) -> None:
+def render_plan(screen: Console, plan: Plan) -> None:
     verdict = "waits for an earlier preemption" if plan.ongoing else VERDICTS[plan.outcome]
     screen.print(Text.assemble((plan.for_, "bold"), " ", (verdict, STYLES[plan.outcome])))
     for reason in plan.reasons:
@@ -117,8 +121,8 @@ def _compared(cost: Cost) -> tuple[int, float, int, int]:
 
 def _cost(cost: Cost) -> str:
     return (
-        f"{cost.budget_violations} pods beyond their budget, highest victim priority {cost.highest_priority}, "
-        f"{cost.units} units, {cost.pods} pods, {cost.groups} of the units from groups"
+        f"{cost.budget_violations} pods beyond their budget, "
+        f"highest victim priority {cost.highest_priority}, {cost.units} units, {cost.pods} pods, {cost.groups} of the units from groups"
     )
 
 
@@ -130,3 +134,41 @@ def _names(names: list[str], most: int = 4) -> str:
 def _more(table: Table, count: int) -> None:
     if count > MOST_ROWS:
         table.add_row(Text(f"  and {count - MOST_ROWS} more", "dim"))
+
+
+def render_comparison(screen: Console, data: Mapping[str, Any]) -> None:
+    """A column for each algorithm, a line for each term of the cost."""
+    screen.print(Text(f"{data['for']}: three ways to decide", "bold"))
+    table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("")
+    for plan in data["plans"]:
+        table.add_column(plan["algorithm"], overflow="fold")
+    for title, cell in _LINES:
+        table.add_row(Text(title, "dim"), *(Text(cell(plan)) for plan in data["plans"]))
+    screen.print(table)
+    if data["cheapest"]:
+        screen.print(Text(f"Cheapest: {data['cheapest']}", "bold"))
+    else:
+        screen.print(Text("None of them finds a place.", "bold"))
+
+
+def _highest(plan: Mapping[str, Any]) -> str:
+    highest = plan["cost"]["highestPriority"]
+    return "–" if highest is None else str(highest)
+
+
+def _number(term: str) -> Any:
+    return lambda plan: f"{plan['cost'][term]:g}" if plan["outcome"] in HELPED else "–"
+
+
+_LINES = [
+    ("outcome", lambda plan: plan["outcome"]),
+    ("makes way", lambda plan: "\n".join(plan["victims"]) or "nobody"),
+    ("budgets broken", _number("budgetViolations")),
+    ("highest priority", _highest),
+    ("units", _number("units")),
+    ("pods", _number("pods")),
+    *((term, _number(term)) for term in COST_TERMS),
+    ("sum", _number("total")),
+    ("proof", lambda plan: plan["cost"]["optimality"] or "–"),
+]
