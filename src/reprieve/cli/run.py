@@ -53,7 +53,8 @@ LEASE_ATTEMPTS = 2
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The token that viewers of decisions and the page must present. Required for a page that other machines "
+    help="The token that viewers of decisions and the page must present. Required for a page that other "
+    "machines "
     "can reach.  [default: $REPRIEVE_TOKEN]",
 )
 @click.option(
@@ -141,7 +142,8 @@ def _access(listen: str, token_file: Path | None, dashboard: bool) -> "tuple[Acc
     if dashboard and port is not None and not access.token and not access.is_local:
         fail(
             f"--dashboard on {host} can be reached from other machines and would show every namespace to "
-            "everybody; give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on 127.0.0.1"
+            "everybody; give it a token (--token-file FILE; make one: openssl rand -hex 24), or listen on "
+            "127.0.0.1"
         )
     return access, port
 

@@ -122,7 +122,8 @@ def _compared(cost: Cost) -> tuple[int, float, int, int]:
 def _cost(cost: Cost) -> str:
     return (
         f"{cost.budget_violations} pods beyond their budget, "
-        f"highest victim priority {cost.highest_priority}, {cost.units} units, {cost.pods} pods, {cost.groups} of the units from groups"
+        f"highest victim priority {cost.highest_priority}, {cost.units} units, {cost.pods} pods, "
+        f"{cost.groups} of the units from groups"
     )
 
 

@@ -124,7 +124,7 @@ def command(
 ) -> None:
     """Start a Kubernetes API server with controllers and fake nodes on this machine.
 
-    It runs in the foreground and stops on Ctrl-C. Any Kubernetes client can use it: kubectl, client libraries,
+    It runs in the foreground and stops on Ctrl-C. Any Kubernetes client can use it: kubectl, a library,
     `reprieve plan`. Only this machine can reach it unless --host says otherwise.
 
     \b

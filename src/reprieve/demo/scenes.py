@@ -52,8 +52,10 @@ async def show(console: "Console", pause: Callable[[], Awaitable[None]], keep: b
 async def plan_the_gang(tour: Tour, stage: Stage) -> None:
     await tour.scene(
         "Who would make way?",
-        "Four GPU nodes are full: an ETL gang that is only useful whole, notebooks that can lose a worker, and\n"
-        "a web service with a disruption budget. A training gang of four wants to start, all at once or not at all.",
+        "Four GPU nodes are full: an ETL gang that is only useful whole, notebooks that can lose a worker, "
+        "and\n"
+        "a web service with a disruption budget. A training gang of four wants to start, all at once or not "
+        "at all.",
     )
     path = await stage.apply("01-tenants.yaml")
     tour.command(f"kubectl apply -f {path}")
@@ -71,7 +73,8 @@ async def plan_the_gang(tour: Tour, stage: Stage) -> None:
 async def submit_the_gang(tour: Tour, stage: Stage) -> None:
     await tour.scene(
         "The gang is submitted, and other pods do not wait for it",
-        f"Victims take {TERMINATE_SECONDS:.0f} s to stop. The gang is already nominated to their nodes, and the "
+        f"Victims take {TERMINATE_SECONDS:.0f} s to stop. The gang is already nominated to their nodes, and "
+        "the "
         "scheduler goes on with other pods.",
     )
     path = await stage.apply("02-training.yaml")
@@ -106,7 +109,8 @@ async def explain_a_victim(tour: Tour, stage: Stage, controller: str) -> None:
         "explain", "pod/default/etl-0", "--controller", controller, "--kubeconfig", kubeconfig
     )
     tour.because(
-        "every decision leaves a record: who lost a pod can find out who took its place, when, and at what cost."
+        "every decision leaves a record: who lost a pod can find out who took its place, when, and at what "
+        "cost."
     )
 
 
@@ -117,7 +121,8 @@ async def _leaving(stage: Stage) -> bool:
 async def choose_flavors(tour: Tour, stage: Stage) -> None:
     await tour.scene(
         "Preempt on stable nodes, or spare everybody and take spot?",
-        "Two queues own 8 stable and 8 spot CPUs each, and a nightly job fills the stable ones. They differ in\n"
+        "Two queues own 8 stable and 8 spot CPUs each, and a nightly job fills the stable ones. They differ "
+        "in\n"
         "one word: whenCanPreempt is MayStopSearch in one (preempt before trying the next flavor) and\n"
         "TryNextFlavor in the other.",
     )
@@ -131,7 +136,8 @@ async def choose_flavors(tour: Tour, stage: Stage) -> None:
     await tour.until("both releases are admitted", lambda: _admitted(stage, "release-a", "release-b"))
     tour.say(await _where(stage, "release-a", "release-b", "nightly-a", "nightly-b"))
     tour.because(
-        "the same job, the same quota: one queue preempts to get stable nodes, the other settles for spot nodes."
+        "the same job, the same quota: one queue preempts to get stable nodes, the other settles for spot "
+        "nodes."
     )
 
 
@@ -164,7 +170,8 @@ async def preempt_in_one_cluster(tour: Tour, stack: AsyncExitStack) -> None:
     """The clusters stay up as long as the stack does."""
     await tour.scene(
         "Three clusters, one preemption",
-        "A manager cluster sends jobs to three workers. All are full of nightly work. Without gates each of them\n"
+        "A manager cluster sends jobs to three workers. All are full of nightly work. Without gates each of "
+        "them\n"
         "would preempt for the same job, and two of the three preemptions would be for nothing.",
     )
     nodes = [NodeTemplate.parse("node=2:cpu=4,memory=16Gi")]
