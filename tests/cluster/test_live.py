@@ -2,17 +2,18 @@
 
 from random import Random
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects.decode import decode
 from reprieve.preemption import decide
+from tests.scale import examples
 from tests.strategies.cluster import Document, scene
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(120)
 @given(st.integers(0, 2**32), st.sampled_from(["kubernetes", "kep-5710"]))
 def test_decisions_between_changes_equal_those_of_a_fresh_cluster(seed: int, algorithm: str) -> None:
     random = Random(seed)

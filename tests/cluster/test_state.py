@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.cluster import LOST, NOWHERE, Cluster
@@ -16,9 +16,10 @@ from reprieve.objects.meta import Object
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.preemption import decide
+from tests.scale import examples
 from tests.strategies.cluster import Document, scene
 
-quiet = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+quiet = examples(150)
 
 
 def bulk(documents: list[Document]) -> Cluster:

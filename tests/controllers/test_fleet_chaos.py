@@ -1,7 +1,6 @@
 """The fleet manager against workers that are killed, restarted, cut off and slowed at random, in virtual time."""
 
 import asyncio
-import os
 import random
 from datetime import timedelta
 
@@ -11,8 +10,9 @@ from msgspec import structs
 from reprieve.fleet.settings import FIRST_COME, INCREMENTAL, LEAST_COST, FleetSettings
 from tests.controllers.chaos_world import World
 from tests.controllers.virtual_time import run_virtually
+from tests.scale import scaled
 
-RUNS = max(8, int(60 * float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))))
+RUNS = scaled(60, least=8)
 """200 runs: REPRIEVE_TEST_SCALE=3.4."""
 CHAOS = 400.0
 CALM = 3600.0

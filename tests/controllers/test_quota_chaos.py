@@ -1,7 +1,6 @@
 """The quota controller killed, started again and given a bad link at random, in virtual time."""
 
 import asyncio
-import os
 import random
 from copy import deepcopy
 from itertools import count
@@ -16,8 +15,9 @@ from tests.controllers.chaos_world import Link
 from tests.controllers.clusters import job
 from tests.controllers.memory_api import MemoryApi
 from tests.controllers.virtual_time import run_virtually
+from tests.scale import scaled
 
-RUNS = max(5, int(25 * float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))))
+RUNS = scaled(25, least=5)
 QUOTA = 8
 PRIORITY = "kueue.x-k8s.io/priority-class"
 

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 PAGES = sorted(
-    [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("examples/*/*.md")]
+    page for place in ("*.md", "docs/*.md", "examples/*.md", "examples/*/*.md") for page in ROOT.glob(place)
 )
 
 FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=fence)\s*$", re.M | re.S)

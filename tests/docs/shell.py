@@ -17,7 +17,9 @@ from tests.docs.pages import ROOT, Command, files, matches
 
 ELSEWHERE = {
     r"(\.venv/bin/)?reprieve demo\b": "a quarter of a minute each; tests/demo runs it, with --step and with --keep",
-    r"make (demo|test|setup|lock|layers)\b": "fills a virtual environment, or runs these tests; targets are checked in test_pages",
+    r"make (demo|quick|test|setup|lock|layers)\b|(\w+=\S+ )?\.venv/bin/python -m pytest\b": (
+        "fills a virtual environment, or runs these tests; targets are checked in test_pages"
+    ),
     r"(\.venv/bin/)?python bench/": "minutes, and a quiet machine; that the files exist is checked in test_pages",
     r"docker build\b": "needs a container daemon",
     r"make real\b|\.venv/bin/python -m tools\.real_cluster": "builds Kubernetes, or starts it; tests/real does where it can",

@@ -1,6 +1,5 @@
 """A short coverage-guided run; the corpus of beginnings is one sample of every kind."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.objects.samples import PATH
+from tests.scale import scaled
 
 pytest.importorskip("atheris")
-RUNS = int(2000 * float(os.environ.get("REPRIEVE_TEST_SCALE", "1")))
+RUNS = scaled(2000)
 
 
 def test_a_coverage_guided_fuzzer_finds_no_crash(tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ Scaled by REPRIEVE_TEST_SCALE: 1 spoils 4,000 sound documents; 25 is the accepta
 
 import io
 import json
-import os
 from random import Random
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.config import Configuration, ConfigurationError
@@ -22,16 +21,12 @@ from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.review import review
 from tests.objects.samples import SAMPLES, spoiled
+from tests.scale import SCALE, examples, scaled
 from tests.strategies.objects import anything, pod_groups, pods, wild_documents
 
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
 CONTEXT = Configuration.load(None).admission_context()
 pytestmark = pytest.mark.timeout(max(300, 300 * SCALE))
-few = settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-)
+few = examples(100)
 
 
 def check_every_way_in(document: dict[str, Any], old: dict[str, Any] | None) -> str:
@@ -56,7 +51,7 @@ def check_every_way_in(document: dict[str, Any], old: dict[str, Any] | None) -> 
 
 def test_spoiled_documents_are_answered_not_crashed_on() -> None:
     random, outcomes = Random(20260823), {"unreadable": 0, "refused": 0, "accepted": 0}
-    for number in range(int(4000 * SCALE)):
+    for number in range(scaled(4000)):
         original = SAMPLES[number % len(SAMPLES)]
         document = spoiled(original, random)
         outcomes[check_every_way_in(document, original if random.random() < 0.3 else None)] += 1

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import DEFAULT, PodFilters, Scoring, place, place_gang
+from tests.scale import examples
 
 Document = dict[str, Any]
 SHAPE = ((0, 0), (30, 80), (100, 20))
@@ -89,7 +90,7 @@ def _one_by_one(cluster: Cluster, rows: list[int], scoring: Scoring) -> list[tup
 def test_pods_alike_go_together_where_they_would_go_one_by_one(kind: str) -> None:
     """Alike: of one class, or of classes that differ in labels only, like the pods of an indexed Job."""
 
-    @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(250)
     @given(st.integers(0, 2**48))
     def agree(seed: int) -> None:
         random = Random(seed)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.cluster import Cluster
@@ -25,6 +25,7 @@ from reprieve.placement.resources import (
     score_one,
     scores,
 )
+from tests.scale import examples
 
 Document = dict[str, Any]
 
@@ -108,7 +109,7 @@ def test_balance_rewards_evening_out() -> None:
 amounts = st.integers(0, 20)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.tuples(amounts, amounts, amounts, amounts), min_size=1, max_size=6),
     amounts,

@@ -1,21 +1,16 @@
 """What every plan promises, on generated clusters; each test has the name of its promise in docs/promises.md."""
 
-import os
-from functools import partial
-
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from reprieve.config import Configuration
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.pods import load
 from tests.reference.core.filters import State, dynamic, static
 from tests.reference.core.model import P, World
+from tests.scale import examples
 from tests.strategies.cluster import Document, scenes
 
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
-many = partial(
-    settings, max_examples=int(250 * SCALE), deadline=None, suppress_health_check=list(HealthCheck)
-)
+many = examples(250)
 Scene = tuple[list[Document], str]
 
 
@@ -51,7 +46,7 @@ def stands(world: World, plan: Plan) -> bool:
     return True
 
 
-@many()
+@many
 @given(scenes())
 def test_no_eviction_without_a_placement(scene: Scene) -> None:
     """Victims are named only together with places that do hold once they are gone."""
@@ -63,7 +58,7 @@ def test_no_eviction_without_a_placement(scene: Scene) -> None:
         assert not plan.victims
 
 
-@many()
+@many
 @given(scenes())
 def test_gangs_all_or_none(scene: Scene) -> None:
     documents, target = scene
@@ -76,7 +71,7 @@ def test_gangs_all_or_none(scene: Scene) -> None:
     assert not plan.placements or running + len(plan.placements) >= group.min_count
 
 
-@many()
+@many
 @given(scenes())
 def test_units_go_whole_and_only_lower_ones_go(scene: Scene) -> None:
     documents, target = scene
@@ -93,7 +88,7 @@ def test_units_go_whole_and_only_lower_ones_go(scene: Scene) -> None:
             assert {pod.key for pod in world.running() if pod.group == group} <= gone
 
 
-@many()
+@many
 @given(scenes())
 def test_no_victim_could_have_stayed(scene: Scene) -> None:
     """Put any one unit back, and the preemptor no longer stands where the plan puts it."""
@@ -105,7 +100,7 @@ def test_no_victim_could_have_stayed(scene: Scene) -> None:
         assert not stands(after(documents, fewer), fewer), unit
 
 
-@many()
+@many
 @given(scenes())
 def test_a_resubmitted_victim_preempts_nobody_back(scene: Scene) -> None:
     """A victim that comes back while its preemptor runs never evicts the preemptor."""
@@ -135,7 +130,7 @@ def test_a_resubmitted_victim_preempts_nobody_back(scene: Scene) -> None:
             assert not {victim.pod for victim in again.victims} & set(plan.placements)
 
 
-@many()
+@many
 @given(scenes())
 def test_kep_5710_never_touches_a_higher_priority_than_kubernetes(scene: Scene) -> None:
     """Except where kubernetes' own plan would not stand: its gang what-if overlooks anti-affinity of pods it puts back."""
@@ -148,7 +143,7 @@ def test_kep_5710_never_touches_a_higher_priority_than_kubernetes(scene: Scene) 
     assert all(victim.priority <= highest for victim in ours.victims)
 
 
-@many()
+@many
 @given(scenes())
 def test_deciding_changes_nothing(scene: Scene) -> None:
     documents, target = scene

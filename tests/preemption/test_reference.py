@@ -1,20 +1,19 @@
 """The fast path answers what the naive reference answers, for both algorithms, with every kind of constraint."""
 
-import os
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis.strategies import SearchStrategy
 
 from reprieve.config import Configuration
 from reprieve.preemption import decide
 from reprieve.whatif.pods import load
 from tests.reference.core import plan as reference_plan
+from tests.scale import examples
 from tests.strategies.cluster import Document, crowded_scenes, scenes
 
 Scene = tuple[list[Document], str]
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
 GATES = {
     "GenericWorkload": True,
     "GangScheduling": True,
@@ -39,7 +38,7 @@ def answer(documents: list[Document], target: str, algorithm: str) -> Document:
 def test_the_fast_path_agrees_with_the_naive_reference(
     algorithm: str, scenery: Callable[[], SearchStrategy[Scene]]
 ) -> None:
-    @settings(max_examples=int(400 * SCALE), deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(400)
     @given(scenery())
     def agrees(scene: Scene) -> None:
         documents, target = scene

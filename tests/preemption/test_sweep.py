@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.cluster import NOWHERE
@@ -13,6 +13,7 @@ from reprieve.preemption.pods import choice_key, dry_run
 from reprieve.preemption.sweep import Sweep
 from reprieve.preemption.view import View
 from reprieve.whatif.pods import load
+from tests.scale import SCALE, examples
 from tests.strategies.cluster import Document, crowded_scene
 
 
@@ -36,7 +37,7 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
     config = Configuration.load({"preemption": {"algorithm": algorithm}})
     told = 0
 
-    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(200)
     @given(st.integers(0, 2**48))
     def agrees(seed: int) -> None:
         nonlocal told
@@ -64,4 +65,4 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
         told += any(each.broken for each in found)
 
     agrees()
-    assert told > 3, "too few scenes in which a budget is broken"
+    assert told > 3 or SCALE < 1, "too few scenes in which a budget is broken"

@@ -1,7 +1,5 @@
 """The first answer of a large problem: quick, and never one that does not hold."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,7 @@ from reprieve.preemption.minimal.model import Problem
 from reprieve.preemption.minimal.table import INFINITE
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
-
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
+from tests.scale import SCALE, scaled
 
 
 def full_nodes(sizes: list[int], need: int) -> Problem:
@@ -56,7 +53,7 @@ def test_whole_groups_leave_where_that_is_cheapest(need: int, leaving: set[int] 
 
 def test_a_draft_holds_and_is_no_cheaper_than_the_optimum() -> None:
     found_any = 0
-    for seed in range(int(60 * SCALE)):
+    for seed in range(scaled(60)):
         problem = instance(seed, nodes=5)
         best = Program(problem).optimum()
         found = draft(problem, np.ones(problem.units, np.bool_), INFINITE, Meter(10**6))

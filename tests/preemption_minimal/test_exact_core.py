@@ -1,7 +1,5 @@
 """The exact core against HiGHS on random small problems."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -10,9 +8,9 @@ from reprieve.preemption.minimal.model import Problem
 from reprieve.preemption.minimal.search import search
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
+from tests.scale import scaled
 
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
-BLOCKS, EACH = 10, max(1, int(30 * SCALE))  # 2,000 instances at REPRIEVE_TEST_SCALE=6.7
+BLOCKS, EACH = 10, scaled(30)  # 2,000 instances at REPRIEVE_TEST_SCALE=6.7
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
@@ -42,7 +40,7 @@ def test_an_answer_without_one_of_its_victims_does_not_hold() -> None:
 def test_looking_closely_at_few_nodes_finds_what_looking_at_all_finds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for seed in range(int(120 * SCALE)):
+    for seed in range(scaled(120)):
         problem = instance(seed, nodes=12, pods_per_node=4, gang=9)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 64)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 64)
@@ -86,7 +84,7 @@ def test_three_cheap_units_are_preferred_to_two_dear_ones(monkeypatch: pytest.Mo
 
 
 def test_a_coarse_comparison_of_costs_loses_no_more_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(int(60 * SCALE)):
+    for seed in range(scaled(60)):
         problem = instance(seed, nodes=4, pods_per_node=7)
         exact = search(problem, Meter(10**7))
         with monkeypatch.context() as patch:

@@ -1,7 +1,6 @@
 """What a plan says about the optimum holds, however little of the search was done."""
 
 import itertools
-import os
 import re
 from typing import Any
 
@@ -29,8 +28,8 @@ from reprieve.whatif.pods import load
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.manifests import NOW, budget, gang, node, pod, random_cluster
 from tests.preemption_minimal.milp import Program
+from tests.scale import SCALE, scaled
 
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
 SEARCHES = {
     "to the end": (10**7, {}),
     "no work at all": (0, {}),
@@ -53,7 +52,7 @@ def test_no_answer_undercuts_what_a_search_says_none_undercuts(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps, limits = SEARCHES[way]
-    for seed in range(int(40 * SCALE)):
+    for seed in range(scaled(40)):
         problem = instance(seed, nodes=5, gang=6)
         best = Program(problem).optimum()
         with monkeypatch.context() as patch:
@@ -74,7 +73,7 @@ def test_no_answer_undercuts_what_a_search_says_none_undercuts(
 
 def test_the_relaxed_bound_holds_on_every_level() -> None:
     tight = 0
-    for seed in range(int(80 * SCALE)):
+    for seed in range(scaled(80)):
         problem = instance(seed)
         price, best = problem.violation_price(), Program(problem).optimum()
         for level in [NOBODY, *np.unique(problem.priority).tolist()]:
@@ -181,7 +180,7 @@ def claimed(plan: Any) -> tuple[int, int, float]:
 @pytest.mark.parametrize("block", range(3))
 def test_with_rules_between_nodes_the_gap_is_printed_and_true(block: int) -> None:
     proven = 0
-    for seed in range(block, int(27 * SCALE), 3):
+    for seed in range(block, scaled(27, least=27), 3):
         objects = ruled(seed)
         plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
         best = cheapest_of_all(objects)
@@ -203,7 +202,7 @@ def test_with_rules_between_nodes_the_gap_is_printed_and_true(block: int) -> Non
 
 
 def test_every_plan_that_evicts_somebody_says_how_far_from_the_optimum_it_can_be() -> None:
-    for seed in range(int(60 * SCALE)):
+    for seed in range(scaled(60)):
         for time in ("1ms", "200ms"):
             config = {"preemption": {"algorithm": "minimal-cost", "timeBudget": time}}
             plan = reprieve.plan(random_cluster(seed), GANG, config=config, now=NOW)

@@ -1,7 +1,5 @@
 """What `minimal-cost` promises on every cluster."""
 
-import os
-
 import pytest
 
 import reprieve
@@ -10,9 +8,9 @@ from reprieve.placement import PodFilters, passes
 from reprieve.whatif.compare import compare
 from reprieve.whatif.pods import load
 from tests.preemption_minimal.manifests import NOW, Manifest, random_cluster
+from tests.scale import scaled
 
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
-SEEDS = range(int(150 * SCALE))
+SEEDS = range(scaled(150))
 BLOCKS = [range(first, len(SEEDS), 6) for first in range(6)]
 MINIMAL = {"preemption": {"algorithm": "minimal-cost"}}
 GANG = "PodGroup/default/gang"

@@ -1,7 +1,5 @@
 """A pod by itself: nodes that are passed over hold nothing cheaper than what the others hold."""
 
-import os
-
 import numpy as np
 
 from reprieve.preemption.minimal.meter import Meter
@@ -10,8 +8,7 @@ from reprieve.preemption.minimal.search import search
 from reprieve.preemption.minimal.table import INFINITE
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
-
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
+from tests.scale import SCALE, scaled
 
 
 def single_pods(count: int):
@@ -27,7 +24,7 @@ def single_pods(count: int):
 
 def test_the_cheapest_node_is_never_passed_over() -> None:
     passed_over = 0
-    for seed, problem in single_pods(int(80 * SCALE)):
+    for seed, problem in single_pods(scaled(80)):
         best = Program(problem).optimum()
         if best is None or not best.weight:
             continue
@@ -45,7 +42,7 @@ def test_the_cheapest_node_is_never_passed_over() -> None:
 
 def test_a_search_that_starts_from_a_worse_answer_finds_the_optimum() -> None:
     """The answer to start from sets the limit by which nodes are passed over."""
-    for seed, problem in single_pods(int(40 * SCALE)):
+    for seed, problem in single_pods(scaled(40)):
         best = Program(problem).optimum()
         if best is None or not best.weight:
             continue

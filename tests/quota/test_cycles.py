@@ -10,8 +10,8 @@ from reprieve.objects.decode import decode_all
 from reprieve.quota import Quota, Rules, cycle, release
 from reprieve.quota.claims import holds
 from reprieve.quota.offline import QUEUES_EMPTY, STEADY, load, settle
-from tests.quota.conftest import examples
 from tests.quota.naive import naive_trees, naive_world
+from tests.scale import examples
 from tests.strategies.quota import NOW, worlds
 
 Objects = list[dict[str, Any]]

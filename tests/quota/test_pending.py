@@ -20,7 +20,7 @@ from reprieve.quota.pending import (
     PendingQueue,
 )
 from reprieve.quota.rules import Rules
-from tests.quota.conftest import examples
+from tests.scale import examples
 from tests.strategies.quota import workload
 
 REASONS = (

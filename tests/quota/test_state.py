@@ -12,7 +12,7 @@ from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
 from reprieve.quota import Quota, Rules, cycle, evict, release
 from reprieve.quota.claims import holds
 from reprieve.quota.offline import load
-from tests.quota.conftest import examples
+from tests.scale import examples
 from tests.strategies.quota import NOW, kueue, workload, worlds
 
 Document = dict[str, Any]

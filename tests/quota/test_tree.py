@@ -10,8 +10,8 @@ from reprieve.quota.rules import Rules
 from reprieve.quota.shares import share
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import LOWEST, UNLIMITED, FlavorResource, add, subtract, times
-from tests.quota.conftest import examples
 from tests.quota.naive import naive_trees
+from tests.scale import examples
 from tests.strategies.quota import NOW, RESOURCES, kueue, trees, worlds
 
 CPU = FlavorResource("default", "cpu")

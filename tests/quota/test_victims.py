@@ -15,10 +15,10 @@ from reprieve.quota.state import Quota
 from reprieve.quota.tree import FlavorResource
 from reprieve.quota.victims.candidates import Ask, Victim
 from reprieve.quota.victims.finder import Scout
-from tests.quota.conftest import examples
 from tests.quota.naive import naive_job, naive_trees, naive_world
 from tests.reference.quota.fair import FairSearch
 from tests.reference.quota.victims import classical
+from tests.scale import examples
 from tests.strategies.quota import NOW, RESOURCES, worlds
 
 Question = tuple[Quota, Claim, dict[FlavorResource, int], frozenset[FlavorResource]]

@@ -4,7 +4,6 @@ At every moment: no node holds more than it has. When everything has calmed down
 or not at all or say what they lack, groups in mode *all* are there whole or gone, and nobody who stays carries a mark.
 """
 
-import os
 import random
 
 import pytest
@@ -12,9 +11,10 @@ import pytest
 from reprieve.config import Configuration
 from reprieve.preemption import decide
 from reprieve.scheduler.actions import Bind, Preempt, Release
+from tests.scale import scaled
 from tests.scheduler.world import World, group, node, pod
 
-DAYS = int(40 * max(1.0, float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))))
+DAYS = scaled(40, least=40)
 
 
 class Gang:

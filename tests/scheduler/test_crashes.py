@@ -6,12 +6,12 @@ import random
 
 import pytest
 
+from tests.scale import scaled
 from tests.scheduler.crashing import Judge, Victim
 from tests.scheduler.live import POD_GROUPS, PODS, Live, cluster, group, pod
 
 NODES, CPU, GANG, SINGLE = 12, 4, 6, 3
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
-KILLS = max(3, int(8 * SCALE))
+KILLS = scaled(8, least=3)
 
 
 def sizes(live: Live, prefix: str) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """5 % of the requests fail, answers get lost, watches are cut: the result is the same."""
 
-import os
 import random
 from functools import partial
 
@@ -9,11 +8,12 @@ import pytest
 from reprieve.kube import Backoff, Client, kubeconfig
 from reprieve.kube import reflector as reflecting
 from reprieve.kube.http_transport import HttpTransport
+from tests.scale import scaled
 from tests.scheduler.crashing import Judge
 from tests.scheduler.faults import Faulty
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
 
-SEEDS = range(int(2 * max(1.0, float(os.environ.get("REPRIEVE_TEST_SCALE", "1")))))
+SEEDS = range(scaled(2, least=2))
 
 
 @pytest.fixture

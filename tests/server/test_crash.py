@@ -19,10 +19,11 @@ import aiohttp
 import pytest
 
 from reprieve.server.storage.journal import Journal
-from tests.server.wire import CONFIG_MAPS, SCALE, config_map
+from tests.scale import scaled
+from tests.server.wire import CONFIG_MAPS, config_map
 
 CHILD = Path(__file__).with_name("crash_child.py")
-KILLS = max(2, round(10 * SCALE))
+KILLS = scaled(10, least=2)
 WRITERS = 6
 BROKEN = (aiohttp.ClientError, ConnectionError, asyncio.TimeoutError, asyncio.IncompleteReadError)
 

@@ -20,10 +20,11 @@ import pytest
 
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
+from tests.scale import scaled
 from tests.server.widgets import definition, widget
-from tests.server.wire import PODS, SCALE, Wire, connected, pod
+from tests.server.wire import PODS, Wire, connected, pod
 
-REQUESTS = round(2500 * SCALE)
+REQUESTS = scaled(2500)
 SEED = int(os.environ.get("REPRIEVE_FUZZ_SEED", "20261115"))
 CONNECTIONS = 8
 

@@ -1,20 +1,19 @@
 """Whatever a client sends as a patch or an apply: it is done or refused, and nothing else."""
 
 import copy
-import os
 from datetime import UTC, datetime
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.errors import ApiError
 from reprieve.server.patch import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, apply_patch
+from tests.scale import examples
 from tests.server.kinds import PODS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-EXAMPLES = int(100 * float(os.environ.get("REPRIEVE_TEST_SCALE", "1")))
 KEYS = [
     "metadata",
     "spec",
@@ -66,7 +65,7 @@ operations = st.lists(
 
 
 @given(st.sampled_from([MERGE_PATCH, STRATEGIC_MERGE_PATCH]), documents, values | documents)
-@settings(max_examples=EXAMPLES)
+@examples(100)
 def test_merge_patches(content_type: str, current: Any, patch: Any) -> None:
     before = copy.deepcopy(current)
     try:
@@ -78,7 +77,7 @@ def test_merge_patches(content_type: str, current: Any, patch: Any) -> None:
 
 
 @given(documents, operations | values)
-@settings(max_examples=EXAMPLES)
+@examples(100)
 def test_json_patches(current: Any, patch: Any) -> None:
     before = copy.deepcopy(current)
     try:
@@ -90,7 +89,7 @@ def test_json_patches(current: Any, patch: Any) -> None:
 
 
 @given(documents, documents, st.booleans(), st.sampled_from(["", "status"]))
-@settings(max_examples=EXAMPLES)
+@examples(100)
 def test_applies_and_updates(current: Any, applied: Any, force: bool, subresource: str) -> None:
     """Metadata is an object by then: the server checked it."""
     current, applied = ({**doc, "metadata": as_object(doc.get("metadata"))} for doc in (current, applied))

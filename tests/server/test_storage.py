@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.server.errors import ApiError
@@ -20,6 +20,7 @@ from reprieve.server.storage import (
     Store,
 )
 from reprieve.server.storage.shelf import Bucket
+from tests.scale import examples
 
 
 def document(name: str, value: int, labels: dict[str, str] | None = None) -> dict[str, Any]:
@@ -56,7 +57,7 @@ async def run(store: Store, plan: list[tuple[str, str, str]]) -> list[dict[tuple
     return states
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(plan=steps)
 def test_every_past_state_can_be_seen_again(plan: list[tuple[str, str, str]]) -> None:
     async def main() -> None:
@@ -79,7 +80,7 @@ def test_every_past_state_can_be_seen_again(plan: list[tuple[str, str, str]]) ->
     asyncio.run(main())
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(plan=steps, history=st.integers(0, 30))
 def test_a_reopened_journal_tells_the_same_story(
     tmp_path_factory: pytest.TempPathFactory, plan: list[tuple[str, str, str]], history: int

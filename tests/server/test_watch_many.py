@@ -8,7 +8,8 @@ import pytest
 
 from reprieve.server.errors import ApiError
 from reprieve.server.http.negotiation import Limits
-from tests.server.wire import CONFIG_MAPS, SCALE, Wire, config_map, connected
+from tests.scale import SCALE
+from tests.server.wire import CONFIG_MAPS, Wire, config_map, connected
 
 IDLE = max(100, round(1000 * min(1.0, SCALE)))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.objects.meta import LabelSelector, LabelSelectorRequirement
@@ -12,6 +12,7 @@ from reprieve.server.scale import format_selector
 from reprieve.server.selection import Selection, parse_labels
 from reprieve.server.storage import DELETED, Store
 from reprieve.server.watch import Hub
+from tests.scale import examples
 
 THINGS = ResourceInfo(group="", version="v1", kind="Thing", plural="things")
 COLOURS = [None, "red", "blue"]
@@ -55,7 +56,7 @@ def carry_out(store: Store, plan: list[tuple[str, str, str | None]]) -> list[int
     return revisions
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     plan=steps,
     start=st.integers(0, 40),

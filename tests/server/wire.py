@@ -1,7 +1,6 @@
 """A small client for the tests of the embedded server: one call for each request, answers decoded."""
 
 import json
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -13,7 +12,6 @@ from reprieve.server import EmbeddedServer
 MERGE = "application/merge-patch+json"
 PODS = "/api/v1/namespaces/default/pods"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
-SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
 
 
 class Answer(NamedTuple):

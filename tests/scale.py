@@ -1,0 +1,16 @@
+"""How much input the generating tests try: `REPRIEVE_TEST_SCALE` multiplies it (0.1 at a glance, 20 over night)."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+SCALE = float(os.environ.get("REPRIEVE_TEST_SCALE", "1"))
+
+
+def scaled(number: int, least: int = 1) -> int:
+    return max(least, int(number * SCALE))
+
+
+def examples(number: int) -> settings:
+    """Settings of a property test. Deadlines and health checks judge the machine, not the property."""
+    return settings(max_examples=scaled(number), deadline=None, suppress_health_check=list(HealthCheck))
