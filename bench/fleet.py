@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.fleet import Manager
-from reprieve.fleet.names import CONTROLLER
 from reprieve.fleet.settings import FleetSettings
 from reprieve.kube import Client
+from reprieve.objects import well_known
 from tests.controllers.chaos_world import reserve
 from tests.controllers.memory_api import MemoryApi
 from tests.controllers.virtual_time import START
@@ -36,7 +36,7 @@ class Fleet:
         put = self.home.put
         put("multikueueconfigs", {"metadata": {"name": "all"}, "spec": {"clusters": list(self.workers)}})
         parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
-        spec = {"controllerName": CONTROLLER, "parameters": parameters}
+        spec = {"controllerName": well_known.MULTIKUEUE_CONTROLLER, "parameters": parameters}
         put("admissionchecks", {"metadata": {"name": "mk"}, "spec": spec})
         for name in self.workers:
             put("multikueueclusters", {"metadata": {"name": name}, "spec": {"clusterSource": {}}})

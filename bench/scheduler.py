@@ -34,6 +34,7 @@ from reprieve.kube import (
     EventRecorder,
     Informer,
 )
+from reprieve.objects import well_known
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Bind, Evicted, Nominate, Ref
 
@@ -212,7 +213,7 @@ async def preempt_by_hand(actions: ApiActions, refs: list[Ref], lows: list[tuple
     why = marks.message("reprieve", "PodGroup/ns/gang", 100, "there was no room without preemption")
     nominations = [Nominate(ref, lows[index * PER_NODE][1], "x" * 100) for index, ref in enumerate(refs)]
     await at_once(nominations, actions.nominate)
-    await at_once(lows, lambda each: actions.mark(each[0], marks.REASON, why))
+    await at_once(lows, lambda each: actions.mark(each[0], well_known.PREEMPTION_BY_SCHEDULER, why))
     await at_once(lows, lambda each: actions.delete(each[0]))
     for ref, node in lows:
         actions.emit(status.preempted(Evicted(ref, node), Ref("PodGroup", "ns", "gang")))

@@ -18,10 +18,10 @@ from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet.cost import PreemptionCost, signal_message
 from reprieve.fleet.lease import LeaseState, lease_of
-from reprieve.fleet.names import CONTROLLER, GATE, GATE_SEEN_ANNOTATION
 from reprieve.fleet.reading import declares_gate, gate_is_open, is_true
 from reprieve.fleet.settings import FleetSettings
 from reprieve.kube import Client, Request, Response, Stream, TransportError
+from reprieve.objects import well_known
 from tests.controllers.memory_api import Document, MemoryApi
 from tests.controllers.virtual_time import utc_now
 
@@ -154,10 +154,10 @@ class Worker:
             return not declares_gate(copy)
         lease = lease_of(copy, key in self.witnessed, self.now())
         if lease.verdict is LeaseState.NOTE:
-            copy["metadata"].setdefault("annotations", {})[GATE_SEEN_ANNOTATION] = lease.note
+            copy["metadata"].setdefault("annotations", {})[well_known.GATE_SEEN_ANNOTATION] = lease.note
             self.api.put("workloads", copy)
         if lease.verdict is LeaseState.CLOSE:
-            copy["status"]["preemptionGates"] = [{"name": GATE, "position": "Closed"}]
+            copy["status"]["preemptionGates"] = [{"name": well_known.MULTIKUEUE_GATE, "position": "Closed"}]
             self.witnessed.add(key)
             self.api.put("workloads", copy)
             return False
@@ -208,7 +208,10 @@ class World:
         parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "all"}
         home.put(
             "admissionchecks",
-            {"metadata": {"name": "mk"}, "spec": {"controllerName": CONTROLLER, "parameters": parameters}},
+            {
+                "metadata": {"name": "mk"},
+                "spec": {"controllerName": well_known.MULTIKUEUE_CONTROLLER, "parameters": parameters},
+            },
         )
         for name in self.workers:
             source = {"kubeConfig": {"location": name, "locationType": "Path"}}

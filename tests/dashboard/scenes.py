@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
-from reprieve.fleet.names import LEDGER_ANNOTATION
+from reprieve.objects import well_known
 from reprieve.objects.decode import decode
 from reprieve.records import Decision, DecisionLog
 from tests.dashboard.manifests import group, node, pod, worker_cluster
@@ -134,7 +134,11 @@ def dispatched(name: str, clusters: list[str], turn: str, chosen: str = "") -> d
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
-        "metadata": {"name": name, "namespace": "ml", "annotations": {LEDGER_ANNOTATION: json.dumps(ledger)}},
+        "metadata": {
+            "name": name,
+            "namespace": "ml",
+            "annotations": {well_known.LEDGER_ANNOTATION: json.dumps(ledger)},
+        },
         "spec": {"podSets": []},
         "status": {"nominatedClusterNames": clusters, **({"clusterName": chosen} if chosen else {})},
     }

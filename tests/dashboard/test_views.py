@@ -8,7 +8,7 @@ from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.quota_views import fleet_view
 from reprieve.dashboard.views import ClusterViews, View, node_detail
-from reprieve.fleet.names import LEDGER_ANNOTATION
+from reprieve.objects import well_known
 from reprieve.objects.decode import decode
 from reprieve.objects.meta import Object, ObjectMeta
 from tests.dashboard.manifests import group, node, pod, worker_cluster
@@ -180,7 +180,11 @@ def test_a_dispatched_workload_shows_whose_turn_it_is_to_preempt():
     document = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
-        "metadata": {"name": "w", "namespace": "ml", "annotations": {LEDGER_ANNOTATION: json.dumps(turn)}},
+        "metadata": {
+            "name": "w",
+            "namespace": "ml",
+            "annotations": {well_known.LEDGER_ANNOTATION: json.dumps(turn)},
+        },
         "spec": {"podSets": []},
         "status": {"nominatedClusterNames": ["eu", "us"]},
     }

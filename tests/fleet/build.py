@@ -5,7 +5,7 @@ from typing import Any
 
 from reprieve.fleet.cost import PreemptionCost, signal_message
 from reprieve.fleet.group import Group, Ledger, Remote, write_ledger
-from reprieve.fleet.names import GATE, LEDGER_ANNOTATION
+from reprieve.objects import well_known
 from reprieve.objects.times import format_time
 
 NOW = datetime(2026, 8, 23, 12, 0, tzinfo=UTC)
@@ -25,7 +25,7 @@ def is_so(type: str, seconds_ago: float = 60, status: str = "True", **more: str)
 def local(
     *conditions: Document, ledger: Ledger | None = None, check: str = "Pending", **status: Any
 ) -> Document:
-    annotations = {LEDGER_ANNOTATION: write_ledger(ledger)} if ledger else {}
+    annotations = {well_known.LEDGER_ANNOTATION: write_ledger(ledger)} if ledger else {}
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
@@ -43,11 +43,15 @@ def copy(*conditions: Document, gate: str = "Closed", moved: float = 60, declare
     """A worker's copy. `gate`: Open, Closed or "" for no position in the status; `moved`: seconds ago."""
     spec: Document = dict(SPEC)
     if declared:
-        spec["preemptionGates"] = [{"name": GATE}]
+        spec["preemptionGates"] = [{"name": well_known.MULTIKUEUE_GATE}]
     status: Document = {"conditions": list(conditions)}
     if gate:
         status["preemptionGates"] = [
-            {"name": GATE, "position": gate, "lastTransitionTime": format_time(ago(moved))}
+            {
+                "name": well_known.MULTIKUEUE_GATE,
+                "position": gate,
+                "lastTransitionTime": format_time(ago(moved)),
+            }
         ]
     return {"metadata": {"name": "train", "namespace": "ml", "uid": "u"}, "spec": spec, "status": status}
 

@@ -5,14 +5,17 @@ from datetime import timedelta
 import pytest
 
 from reprieve.fleet.lease import LeaseState, lease_of
-from reprieve.fleet.names import GATE_LEASE_ANNOTATION, GATE_SEEN_ANNOTATION
+from reprieve.objects import well_known
 from reprieve.objects.times import format_time
 from tests.fleet.build import NOW, ago, copy
 
 
 def leased(gate: str = "Open", moved: float = 60, seen: str = "", length: str = "5m"):
     document = copy(gate=gate, moved=moved)
-    document["metadata"]["annotations"] = {GATE_LEASE_ANNOTATION: length, GATE_SEEN_ANNOTATION: seen}
+    document["metadata"]["annotations"] = {
+        well_known.GATE_LEASE_ANNOTATION: length,
+        well_known.GATE_SEEN_ANNOTATION: seen,
+    }
     return document
 
 

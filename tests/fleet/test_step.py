@@ -16,7 +16,7 @@ from reprieve.fleet.actions import (
     UpdateCopy,
 )
 from reprieve.fleet.group import Ledger, Turn
-from reprieve.fleet.names import GATE, GATE_LEASE_ANNOTATION, ORIGIN_LABEL
+from reprieve.objects import well_known
 from tests.fleet.build import NOW, ago, away, blocked, copy, group, is_so, local
 
 SETTINGS = FleetSettings()
@@ -34,9 +34,9 @@ def test_every_connected_worker_gets_a_copy_born_with_the_gate() -> None:
     decision = step(group(local(), b=None, a=None, c=away("c")), SETTINGS, NOW)
     assert clusters(CreateCopy, decision) == ["a", "b"]
     document = of(CreateCopy, decision)[0].document
-    assert document["spec"]["preemptionGates"] == [{"name": GATE}]
-    assert document["metadata"]["labels"] == {ORIGIN_LABEL: "multikueue"}
-    assert document["metadata"]["annotations"] == {GATE_LEASE_ANNOTATION: "5m0s"}
+    assert document["spec"]["preemptionGates"] == [{"name": well_known.MULTIKUEUE_GATE}]
+    assert document["metadata"]["labels"] == {well_known.ORIGIN_LABEL: "multikueue"}
+    assert document["metadata"]["annotations"] == {well_known.GATE_LEASE_ANNOTATION: "5m0s"}
     assert of(Nominate, decision) == [Nominate(("a", "b"))]
 
 
@@ -204,7 +204,7 @@ def test_a_new_priority_reaches_the_copies_and_keeps_their_gates() -> None:
     decision = step(group(workload, a=copy()), SETTINGS, NOW)
     [update] = of(UpdateCopy, decision)
     assert update.spec["priority"] == 7
-    assert update.spec["preemptionGates"] == [{"name": GATE}]
+    assert update.spec["preemptionGates"] == [{"name": well_known.MULTIKUEUE_GATE}]
 
 
 def test_a_copy_that_a_worker_keeps_changing_is_replaced_and_never_holds_up_the_others() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.objects import well_known
 from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import Workload
 from reprieve.quota.claims import Claim
@@ -15,7 +16,6 @@ from reprieve.quota.pending import (
     NAMESPACE_MISMATCH,
     NO_FIT,
     PENDING_PREEMPTION,
-    PREEMPTION_GATED,
     PREEMPTION_NO_CANDIDATES,
     PendingQueue,
 )
@@ -29,7 +29,7 @@ REASONS = (
     NAMESPACE_MISMATCH,
     NO_FIT,
     PENDING_PREEMPTION,
-    PREEMPTION_GATED,
+    well_known.PREEMPTION_GATED,
     PREEMPTION_NO_CANDIDATES,
 )
 
@@ -89,7 +89,7 @@ def test_a_gated_workload_is_parked_alone_and_a_strict_queue_keeps_it_in_front()
         queue = queue_of(claim("a", age=20), claim("b"), strict=strict)
         head = queue.pop()
         assert head is not None
-        queue.requeue(head, PREEMPTION_GATED, ready=True)
+        queue.requeue(head, well_known.PREEMPTION_GATED, ready=True)
         assert set(queue.active) == active
 
 

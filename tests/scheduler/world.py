@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reprieve.config import Configuration
+from reprieve.objects import well_known
 from reprieve.objects.decode import decode
 from reprieve.objects.times import format_time
 from reprieve.scheduler.actions import (
@@ -20,7 +21,6 @@ from reprieve.scheduler.actions import (
 )
 from reprieve.scheduler.core import Core, CycleResult
 from reprieve.scheduler.incomplete import RELEASED
-from reprieve.scheduler.marks import CONDITION, REASON
 from reprieve.scheduler.waiting import instant
 
 Document = dict[str, Any]
@@ -201,8 +201,10 @@ class World:
             case Emit():
                 self.events.append(action)
 
-    def mark(self, name: str, message: str, truth: str = "True", reason: str = REASON) -> None:
-        self._condition("Pod", name, CONDITION, truth, reason, message)
+    def mark(
+        self, name: str, message: str, truth: str = "True", reason: str = well_known.PREEMPTION_BY_SCHEDULER
+    ) -> None:
+        self._condition("Pod", name, well_known.DISRUPTION_TARGET, truth, reason, message)
 
     def delete(self, name: str) -> None:
         if ("Pod", name) not in self.documents:

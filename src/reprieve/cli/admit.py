@@ -9,12 +9,12 @@ import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather
-from reprieve.objects import ReprieveError
+from reprieve.objects import ReprieveError, well_known
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_KUEUE = "kueue.x-k8s.io"
+_KUEUE = well_known.KUEUE_API
 
 
 @click.command("admit")

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from reprieve.cli.output import BAD_INPUT, Output, output_option, print_result, progress
 from reprieve.config import KIND, Configuration, ConfigurationError
-from reprieve.objects import MAX_BYTES, Finding, Found, Source, review, scan_documents
+from reprieve.objects import MAX_BYTES, Finding, Found, Source, review, scan_documents, well_known
 
 
 @click.command("validate")
@@ -66,7 +66,7 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
     problems = [each for each in findings if not each.warning]
     warnings = [each for each in findings if each.warning]
     data = {
-        "apiVersion": "reprieve.dev/v1alpha1",
+        "apiVersion": well_known.API_VERSION,
         "kind": "Validation",
         "documents": sources,
         "problems": [each.to_dict() for each in problems],

@@ -10,7 +10,7 @@ import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
 from reprieve.cluster.images import ImageTable
-from reprieve.objects import InvalidObject, Node, QuantityError, ResourceList, Taint, amount
+from reprieve.objects import InvalidObject, Node, QuantityError, ResourceList, Taint, amount, well_known
 
 CPU, MEMORY, EPHEMERAL, PODS = range(4)
 BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
@@ -18,8 +18,8 @@ BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
 MOST = 2**53
 """Amounts above this (8 PiB, nine quadrillion) count as this much, so that a thousand of them still add up in 64 bits."""
 
-REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
-ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+REGION_LABELS = (well_known.OLD_REGION_LABEL, well_known.REGION_LABEL)
+ZONE_LABELS = (well_known.OLD_ZONE_LABEL, well_known.ZONE_LABEL)
 
 
 class Topology:

@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
-from reprieve.objects import Pod, find_condition
+from reprieve.objects import Pod, find_condition, well_known
 
 NOT_STARTED = 2**62
 """The start of a pod that states none: later than any other."""
 
-PREEMPTED = "PreemptionByScheduler"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -112,13 +111,17 @@ class PodTable:
 def terminating_by_preemption(pod: Pod) -> bool:
     if pod.metadata.deletion_timestamp is None:
         return False
-    condition = find_condition(pod.status.conditions, "DisruptionTarget")
-    return condition is not None and condition.status == "True" and condition.reason == PREEMPTED
+    condition = find_condition(pod.status.conditions, well_known.DISRUPTION_TARGET)
+    return (
+        condition is not None
+        and condition.status == "True"
+        and condition.reason == well_known.PREEMPTION_BY_SCHEDULER
+    )
 
 
 def is_finished(pod: Pod) -> bool:
     """A pod in a terminal phase holds nothing: to the scheduler it is gone."""
-    return pod.status.phase in ("Succeeded", "Failed")
+    return pod.status.phase in well_known.TERMINAL_PHASES
 
 
 def _info(pod: Pod) -> PodInfo:
@@ -130,5 +133,7 @@ def _info(pod: Pod) -> PodInfo:
         scheduler=pod.spec.scheduler_name,
         node_name=pod.spec.node_name,
         nominated_node=pod.status.nominated_node_name,
-        annotations={k: v for k, v in notes.items() if k.startswith("reprieve.dev/")} if notes else {},
+        annotations={
+            key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)
+        },
     )

@@ -3,11 +3,7 @@
 from typing import NamedTuple
 
 from reprieve.cluster.groups import PriorityTable
-from reprieve.objects import Pod, PodGroup
-
-PREEMPTION_CLASS = "reprieve.dev/preemption-priority-class"
-
-SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+from reprieve.objects import Pod, PodGroup, well_known
 
 
 class Resolved(NamedTuple):
@@ -34,13 +30,16 @@ def resolve(subject: Pod | PodGroup, classes: PriorityTable) -> Resolved:
     elif cls is not None:
         priority, missing = cls.value, ""
     else:
-        priority, missing = SYSTEM.get(name, 0), "" if not name or name in SYSTEM else name
+        priority, missing = (
+            well_known.SYSTEM_CLASSES.get(name, 0),
+            "" if not name or name in well_known.SYSTEM_CLASSES else name,
+        )
     policy = spec.preemption_policy or (cls.preemption_policy if cls is not None else "")
     return Resolved(priority, policy == "Never", _preemption_class(subject, classes), missing)
 
 
 def _preemption_class(subject: Pod | PodGroup, classes: PriorityTable) -> int:
-    name = subject.metadata.annotations.get(PREEMPTION_CLASS, "")
+    name = subject.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION, "")
     if not name and isinstance(subject, PodGroup):
         name = subject.spec.preemption_priority_class_name
     return classes.number(name) if name else -1

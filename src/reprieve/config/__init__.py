@@ -32,12 +32,12 @@ from reprieve.objects import (
     parse_duration,
     read_documents,
     shown,
+    well_known,
     without_nulls,
 )
 
 __all__ = ["KIND", "Configuration", "ConfigurationError", "ScoringStrategy"]
 
-API_VERSION = "reprieve.dev/v1alpha1"
 KIND = "ReprieveConfiguration"
 _LEGAL_STRATEGIES = (
     ("LessThanOrEqualToFinalShare",),
@@ -56,7 +56,7 @@ class ConfigurationError(ReprieveError):
 
 
 class Configuration(Section):
-    api_version: str = API_VERSION
+    api_version: str = well_known.API_VERSION
     kind: str = KIND
     feature_gates: dict[str, bool] = msgspec.field(default_factory=dict)
     """Only what differs from the defaults; ask `gate()`."""
@@ -136,7 +136,7 @@ def _decode_duration(expected: type, value: Any) -> Any:
 def _inconsistencies(given: dict[str, Any]) -> list[Problem]:
     """What is wrong although every field by itself is well formed."""
     found = []
-    for field, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
+    for field, expected in (("apiVersion", well_known.API_VERSION), ("kind", KIND)):
         if given.get(field, expected) != expected:
             found.append(Problem(field, given[field], f"expected {expected}, got {shown(given[field])}"))
     found += gates.problems(given.get("featureGates", {}))

@@ -4,7 +4,7 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Final
 
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 
 
 def utc_now() -> datetime:
@@ -45,8 +45,8 @@ class OwnWrites:
 GENERATED_LABELS: Final = (
     "controller-uid",
     "job-name",
-    "batch.kubernetes.io/controller-uid",
-    "batch.kubernetes.io/job-name",
+    well_known.JOB_CONTROLLER_UID_LABEL,
+    well_known.JOB_NAME_LABEL,
 )
 """What the job controller adds to a job and its template."""
 

@@ -11,9 +11,7 @@ from datetime import datetime
 from sys import intern
 from typing import Any, NamedTuple
 
-from reprieve.objects import Object, amount, core, find_condition, kueue, pod_requests, scheduling
-
-TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
+from reprieve.objects import Object, amount, core, find_condition, kueue, pod_requests, scheduling, well_known
 
 
 class NodeRecord(NamedTuple):
@@ -49,11 +47,11 @@ class GroupRecord(NamedTuple):
 
 
 def node_record(node: core.Node) -> NodeRecord:
-    ready = find_condition(node.status.conditions, "Ready")
+    ready = find_condition(node.status.conditions, well_known.READY)
     labels = node.metadata.labels
     return NodeRecord(
         name=intern(node.name),
-        zone=intern(labels.get("topology.kubernetes.io/zone", "")),
+        zone=intern(labels.get(well_known.ZONE_LABEL, "")),
         allocatable={r: amount(r, q) for r, q in (node.status.allocatable or node.status.capacity).items()},
         unschedulable=node.spec.unschedulable,
         ready=ready is None or ready.status == "True",
@@ -62,7 +60,7 @@ def node_record(node: core.Node) -> NodeRecord:
 
 def pod_record(pod: core.Pod) -> PodRecord:
     group = pod.spec.scheduling_group
-    scheduled = find_condition(pod.status.conditions, "PodScheduled")
+    scheduled = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
     return PodRecord(
         key=pod.key,
         node=intern(pod.spec.node_name),
@@ -79,7 +77,7 @@ def pod_record(pod: core.Pod) -> PodRecord:
 
 
 def group_record(group: scheduling.PodGroup) -> GroupRecord:
-    condition = find_condition(group.status.conditions, "PodGroupInitiallyScheduled")
+    condition = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
     return GroupRecord(
         key=group.key,
         priority=group.spec.priority or 0,
@@ -145,7 +143,7 @@ class Inventory:
 
     def put(self, obj: Object) -> None:
         """Take over an added or changed object; kinds the page does not show are ignored."""
-        if isinstance(obj, core.Pod) and obj.status.phase in TERMINAL_PHASES:
+        if isinstance(obj, core.Pod) and obj.status.phase in well_known.TERMINAL_PHASES:
             self.remove(obj)
             return
         if type(obj) not in SHOWN:

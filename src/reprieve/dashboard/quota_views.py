@@ -9,7 +9,7 @@ from typing import Any
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.views import View
 from reprieve.fleet import read_ledger
-from reprieve.objects import Object, find_condition, format_time, kueue
+from reprieve.objects import Object, find_condition, format_time, kueue, well_known
 from reprieve.quota import UNLIMITED, Rules, load, quota_lines, waiters
 
 SHOWN_WAITERS = 5
@@ -39,7 +39,7 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
         waiting[waiter.queue].append({"workload": waiter.workload, "why": waiter.message})
     admitted: dict[str, int] = defaultdict(int)
     for workload in inventory.workloads.values():
-        reserved = find_condition(workload.status.conditions, "QuotaReserved")
+        reserved = find_condition(workload.status.conditions, well_known.QUOTA_RESERVED)
         if workload.status.admission is not None and reserved is not None and reserved.status == "True":
             admitted[workload.status.admission.cluster_queue] += 1
     return {
@@ -89,7 +89,7 @@ def fleet_view(inventory: Inventory, turn_lasts: timedelta) -> View:
 
 
 def _cluster(name: str, cluster: kueue.MultiKueueCluster) -> View:
-    active = find_condition(cluster.status.conditions, "Active")
+    active = find_condition(cluster.status.conditions, well_known.ACTIVE)
     return {
         "name": name,
         "connected": active is not None and active.status == "True",
@@ -112,6 +112,12 @@ def _gates(workload: kueue.Workload, turn_lasts: timedelta) -> list[View]:
             return {"cluster": name, "position": "Open", "since": format_time(turn.since), "until": until}
         past = ledger.past.get(name)
         last = format_time(past) if past else None
-        return {"cluster": name, "position": "Closed", "since": None, "until": None, "lastTurn": last}
+        return {
+            "cluster": name,
+            "position": well_known.GATE_CLOSED,
+            "since": None,
+            "until": None,
+            "lastTurn": last,
+        }
 
     return [gate(name) for name in names]

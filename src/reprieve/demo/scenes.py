@@ -16,7 +16,7 @@ from reprieve.demo.stage import TERMINATE_SECONDS, Stage, stage
 from reprieve.demo.tour import MANIFESTS, Tour
 from reprieve.kube import KUEUE_WORKLOADS, PODS, Client
 from reprieve.local import local_fleet, stop_signal
-from reprieve.objects import find_condition, kueue
+from reprieve.objects import find_condition, kueue, well_known
 from reprieve.server import EmbeddedServer, Habits, NodeTemplate
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ async def _workloads(stage: Stage) -> dict[str, kueue.Workload]:
 
 
 def _flavor(workload: kueue.Workload) -> str:
-    was_preempted = find_condition(workload.status.conditions, "Preempted") is not None
+    was_preempted = find_condition(workload.status.conditions, well_known.PREEMPTED) is not None
     admission = workload.status.admission
     if admission is None:
         return "waits again: it was preempted" if was_preempted else "waits"
@@ -217,4 +217,4 @@ async def _decided(manager: Stage) -> bool:
 
 async def _preempted(worker: Stage) -> int:
     items = (await worker.client.listing(KUEUE_WORKLOADS, "default")).items
-    return sum(find_condition(w.status.conditions, "Preempted") is not None for w in items)
+    return sum(find_condition(w.status.conditions, well_known.PREEMPTED) is not None for w in items)

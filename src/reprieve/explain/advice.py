@@ -19,6 +19,7 @@ from reprieve.objects import (
     decode_all,
     format_amount,
     pod_requests,
+    well_known,
 )
 from reprieve.whatif import plan
 
@@ -117,7 +118,7 @@ def _free_capacity(key: str, objects: Iterable[Document]) -> list[str]:
     }
     free = {name: dict(resources) for name, resources in total.items()}
     for pod in pods:
-        if pod.spec.node_name in free and pod.status.phase not in ("Succeeded", "Failed"):
+        if pod.spec.node_name in free and pod.status.phase not in well_known.TERMINAL_PHASES:
             for resource, number in pod_requests(pod.spec, pod.status).items():
                 here = free[pod.spec.node_name]
                 here[resource] = here.get(resource, 0) - number
@@ -161,8 +162,8 @@ def _holders(queue: str, objects: Iterable[Document]) -> list[str]:
         for d in objects
         if d.get("kind") == "Workload"
         and ((d.get("status") or {}).get("admission") or {}).get("clusterQueue") == queue
-        and condition(d, "QuotaReserved").get("status") == "True"
-        and condition(d, "Finished").get("status") != "True"
+        and condition(d, well_known.QUOTA_RESERVED).get("status") == "True"
+        and condition(d, well_known.FINISHED).get("status") != "True"
     ]
     if not admitted:
         return []

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from reprieve.objects import well_known
+
 NAMED = 5
 Side = Literal["by", "victim", "both"]
 """Which side of an eviction the reader does not know yet."""
@@ -43,7 +45,7 @@ class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
 
     def to_dict(self) -> dict[str, Any]:
         document = msgspec.to_builtins(self)
-        return {"apiVersion": "reprieve.dev/v1alpha1", "kind": "Explanation", **document}
+        return {"apiVersion": well_known.API_VERSION, "kind": "Explanation", **document}
 
 
 def render(evictions: Iterable[Eviction], side: Side) -> list[str]:

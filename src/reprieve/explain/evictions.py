@@ -10,11 +10,10 @@ from typing import Any
 
 from reprieve.explain.answer import Eviction
 from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, named
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 from reprieve.quota import DUE_TO
-from reprieve.scheduler import CONDITION, REASON, preemptor_in
+from reprieve.scheduler import preemptor_in
 
-PREEMPTED = "Preempted"
 _EVENT = re.compile(r"^Preempted by .*? on node (?P<node>[^\s:]+)(?:: (?P<why>.*))?$", re.DOTALL)
 _WORKLOAD = re.compile(r"accommodate a workload \(UID: (?P<uid>[^,)]+)")
 
@@ -52,7 +51,7 @@ def evictions_on(node: str, evidence: Evidence) -> list[Eviction]:
 def evictions_of_workload(key: str, workload: Document | None, evidence: Evidence) -> list[Eviction]:
     """The preemptions of this workload, newest first."""
     recorded = [eviction for eviction in _from_records(evidence) if eviction.victim == key]
-    preempted = condition(workload, PREEMPTED)
+    preempted = condition(workload, well_known.PREEMPTED)
     if recorded or preempted.get("status") != "True":
         return recorded
     message = str(preempted.get("message", ""))
@@ -119,8 +118,8 @@ def _in_full(reason: str) -> str:
 
 
 def _from_condition(pod: Document) -> Eviction | None:
-    mark = condition(pod, CONDITION)
-    if mark.get("status") != "True" or mark.get("reason") != REASON:
+    mark = condition(pod, well_known.DISRUPTION_TARGET)
+    if mark.get("status") != "True" or mark.get("reason") != well_known.PREEMPTION_BY_SCHEDULER:
         return None
     message = str(mark.get("message", ""))
     return Eviction(
@@ -134,7 +133,7 @@ def _from_condition(pod: Document) -> Eviction | None:
 
 
 def _from_events(evidence: Evidence) -> Iterator[Eviction]:
-    for event in evidence.events_of(PREEMPTED):
+    for event in evidence.events_of(well_known.PREEMPTED_EVENT):
         kind, _, victim = named(event.get("involvedObject") or event.get("regarding")).partition("/")
         if kind != "Pod":
             continue

@@ -8,6 +8,7 @@ from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_on
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
 from reprieve.explain.pods import ended
+from reprieve.objects import well_known
 
 SHOWN = 10
 
@@ -26,7 +27,7 @@ def explain_node(
     nominated = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
     nominated = [p for p in nominated if not (p.get("spec") or {}).get("nodeName")]
     leaving = [p for p in here if (p.get("metadata") or {}).get("deletionTimestamp")]
-    ready = condition(node, "Ready").get("status", "True") == "True"
+    ready = condition(node, well_known.READY).get("status", "True") == "True"
     cordoned = bool((node.get("spec") or {}).get("unschedulable"))
     answer = Explanation(
         for_=str(target),

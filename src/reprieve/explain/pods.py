@@ -8,10 +8,8 @@ from reprieve.explain.advice import advice
 from reprieve.explain.answer import Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 
-GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
-ENDED = ("Succeeded", "Failed")
 LEAVING_SHOWN = 10
 
 
@@ -58,11 +56,11 @@ def _group_name(pod: Document) -> str:
     """The group a pod names, by field or, on older clusters, by label."""
     link = (pod.get("spec") or {}).get("schedulingGroup") or {}
     labels = (pod.get("metadata") or {}).get("labels") or {}
-    return str(link.get("podGroupName") or labels.get(GROUP_LABEL) or "")
+    return str(link.get("podGroupName") or labels.get(well_known.POD_GROUP_LABEL) or "")
 
 
 def ended(pod: Document) -> bool:
-    return (pod.get("status") or {}).get("phase") in ENDED
+    return (pod.get("status") or {}).get("phase") in well_known.TERMINAL_PHASES
 
 
 def _by(eviction: Eviction) -> str:
@@ -73,9 +71,9 @@ def _by(eviction: Eviction) -> str:
 
 
 def _waits_for(pod: Document, group: Document | None) -> list[str]:
-    reasons = [condition(pod, "PodScheduled").get("message", "")]
-    reasons.append(condition(group, "PodGroupInitiallyScheduled").get("message", ""))
-    reasons.append(condition(group, "PodsNotMatchingPriority").get("message", ""))
+    reasons = [condition(pod, well_known.POD_SCHEDULED).get("message", "")]
+    reasons.append(condition(group, well_known.POD_GROUP_SCHEDULED).get("message", ""))
+    reasons.append(condition(group, well_known.PODS_NOT_MATCHING_PRIORITY).get("message", ""))
     return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
@@ -100,7 +98,7 @@ def _state(target: Target, pod: Document | None, evictions: list[Eviction]) -> t
     if status.get("nominatedNodeName"):
         node = status["nominatedNodeName"]
         return "waiting", f"{name} waits for its place on node {node}: victims there are still leaving."
-    reason = condition(pod, "PodScheduled").get("message") or "no scheduler has looked at it yet"
+    reason = condition(pod, well_known.POD_SCHEDULED).get("message") or "no scheduler has looked at it yet"
     return "waiting", f"{name} waits: {reason}"
 
 

@@ -25,38 +25,12 @@ from reprieve.fleet.gates import Signal, choose
 from reprieve.fleet.group import Group, Ledger, Remote, read_ledger, write_ledger
 from reprieve.fleet.lease import Lease, LeaseState, lease_of
 from reprieve.fleet.manager import step
-from reprieve.fleet.names import (
-    BLOCKED,
-    CLOSED,
-    CONTROLLER,
-    DEACTIVATION_TARGET,
-    EVICTED_ON_MANAGER,
-    FINISHED,
-    GATE,
-    GATE_SEEN_ANNOTATION,
-    LEDGER_ANNOTATION,
-    OPEN,
-    ORIGIN_LABEL,
-    PREBUILT_LABEL,
-)
 from reprieve.fleet.offline import Reconciled, UnknownWorkload, reconcile
 from reprieve.fleet.reading import gate_is_open, key_of, status_of
 from reprieve.fleet.settings import LEAST_COST, FleetSettings, settings_from
 
 __all__ = [
-    "BLOCKED",
-    "CLOSED",
-    "CONTROLLER",
-    "DEACTIVATION_TARGET",
-    "EVICTED_ON_MANAGER",
-    "FINISHED",
-    "GATE",
-    "GATE_SEEN_ANNOTATION",
     "LEAST_COST",
-    "LEDGER_ANNOTATION",
-    "OPEN",
-    "ORIGIN_LABEL",
-    "PREBUILT_LABEL",
     "Action",
     "CloseGate",
     "CreateCopy",

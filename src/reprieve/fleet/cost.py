@@ -12,8 +12,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.fleet.names import BLOCKED
-from reprieve.objects import Workload, find_condition
+from reprieve.objects import Workload, find_condition, well_known
 from reprieve.quota import GATED, Claim, Quota, find_assignment
 
 GATED_MESSAGE = GATED
@@ -72,7 +71,7 @@ def price(victims: Iterable[Claim], now: datetime) -> PreemptionCost:
 
 
 def _cost(claim: Claim, now: datetime) -> VictimCost:
-    reserved = find_condition(claim.workload.status.conditions, "QuotaReserved")
+    reserved = find_condition(claim.workload.status.conditions, well_known.QUOTA_RESERVED)
     since = reserved.last_transition_time if reserved is not None else None
     seconds = (now - since).total_seconds() if since is not None else 0.0
     admission = claim.workload.status.admission
@@ -88,7 +87,7 @@ def gated_message(quota: Quota, claim: Claim, workload: Workload, now: datetime)
     if not victims:
         return signal_message(None)
     cost = price((victim.claim for victim in victims), now)
-    condition = find_condition(workload.status.conditions, BLOCKED)
+    condition = find_condition(workload.status.conditions, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if condition is not None and condition.status == "True":
         told = cost_in(condition.message)
         if told is not None and (told.highest_priority, told.victims) == (

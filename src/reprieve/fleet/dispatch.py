@@ -11,15 +11,8 @@ import msgspec
 
 from reprieve.fleet.actions import Action, CreateCopy, DeleteCopy, Nominate, Remember
 from reprieve.fleet.group import Group
-from reprieve.fleet.names import (
-    GATE,
-    GATE_LEASE_ANNOTATION,
-    JOB_UID_LABEL,
-    LEDGER_ANNOTATION,
-    ORIGIN_LABEL,
-)
 from reprieve.fleet.settings import INCREMENTAL, FleetSettings
-from reprieve.objects import Document, format_duration
+from reprieve.objects import Document, format_duration, well_known
 
 
 class Nomination(msgspec.Struct, frozen=True):
@@ -67,19 +60,23 @@ def synchronise(group: Group, nominated: tuple[str, ...], settings: FleetSetting
 def new_copy(local: Document, settings: FleetSettings) -> Document:
     """The workload as a worker gets it: born with the gate, without anything that only the manager means."""
     metadata = local.get("metadata") or {}
-    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != JOB_UID_LABEL}
+    labels = {
+        key: value for key, value in (metadata.get("labels") or {}).items() if key != well_known.JOB_UID_LABEL
+    }
     annotations = {
-        key: value for key, value in (metadata.get("annotations") or {}).items() if key != LEDGER_ANNOTATION
+        key: value
+        for key, value in (metadata.get("annotations") or {}).items()
+        if key != well_known.LEDGER_ANNOTATION
     }
     spec = deepcopy(local.get("spec") or {})
     if settings.gated:
-        spec["preemptionGates"] = [{"name": GATE}]
+        spec["preemptionGates"] = [{"name": well_known.MULTIKUEUE_GATE}]
         if settings.close_at_timeout:
-            annotations[GATE_LEASE_ANNOTATION] = format_duration(settings.timeout.total_seconds())
+            annotations[well_known.GATE_LEASE_ANNOTATION] = format_duration(settings.timeout.total_seconds())
     copied: Document = {
         "name": metadata.get("name", ""),
         "namespace": metadata.get("namespace", ""),
-        "labels": {**labels, ORIGIN_LABEL: settings.origin},
+        "labels": {**labels, well_known.ORIGIN_LABEL: settings.origin},
     }
     if annotations:
         copied["annotations"] = annotations

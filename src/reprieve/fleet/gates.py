@@ -8,9 +8,9 @@ import msgspec
 from reprieve.fleet.actions import Action, CloseGate, OpenGate, Remember
 from reprieve.fleet.cost import PreemptionCost, cost_in
 from reprieve.fleet.group import Group, Turn
-from reprieve.fleet.names import BLOCKED
 from reprieve.fleet.reading import condition, declares_gate, gate_is_open, is_true, moment, opened_at
 from reprieve.fleet.settings import LEAST_COST, FleetSettings
+from reprieve.objects import well_known
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _UNKNOWN = PreemptionCost(0, 0, 0)
@@ -28,7 +28,7 @@ def signals(group: Group, now: datetime) -> list[Signal]:
     """Every copy in sight that says it is blocked while its gate is not open."""
     found = []
     for cluster, copy in group.copies.items():
-        blocked = condition(copy, BLOCKED)
+        blocked = condition(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
         if blocked is None or blocked.get("status") != "True" or gate_is_open(copy):
             continue
         since = moment(blocked.get("lastTransitionTime")) or now
@@ -92,7 +92,13 @@ def interrupted_turn(group: Group, settings: FleetSettings, now: datetime) -> Tu
     if turn is None or not settings.close_at_timeout or now >= turn.since + settings.timeout:
         return None
     copy = group.copies.get(turn.cluster)
-    return turn if copy is not None and is_true(copy, BLOCKED) and not gate_is_open(copy) else None
+    return (
+        turn
+        if copy is not None
+        and is_true(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
+        and not gate_is_open(copy)
+        else None
+    )
 
 
 def unaccounted(group: Group, settings: FleetSettings, now: datetime) -> str | None:

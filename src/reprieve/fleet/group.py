@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reprieve.fleet.names import LEDGER_ANNOTATION
 from reprieve.fleet.reading import is_true, status_of
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 
 
 class Turn(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -51,7 +50,7 @@ class Ledger(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 def read_ledger(workload: Document) -> Ledger:
     """The ledger of a manager's workload. One that cannot be read was not written by us and counts as none."""
-    text = ((workload.get("metadata") or {}).get("annotations") or {}).get(LEDGER_ANNOTATION)
+    text = ((workload.get("metadata") or {}).get("annotations") or {}).get(well_known.LEDGER_ANNOTATION)
     if not text:
         return Ledger()
     try:
@@ -108,7 +107,11 @@ class Group(msgspec.Struct, frozen=True):
 
     @property
     def other_checks_ready(self) -> bool:
-        return all(entry.get("state") == "Ready" for entry in self._checks if entry.get("name") != self.check)
+        return all(
+            entry.get("state") == well_known.READY
+            for entry in self._checks
+            if entry.get("name") != self.check
+        )
 
     @property
     def _checks(self) -> tuple[Mapping[str, str], ...]:

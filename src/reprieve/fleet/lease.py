@@ -13,9 +13,8 @@ from enum import Enum
 
 import msgspec
 
-from reprieve.fleet.names import GATE_LEASE_ANNOTATION, GATE_SEEN_ANNOTATION
 from reprieve.fleet.reading import gate_entry, gate_is_open, moment
-from reprieve.objects import Document, format_time, parse_duration
+from reprieve.objects import Document, format_time, parse_duration, well_known
 
 
 class LeaseState(Enum):
@@ -37,11 +36,11 @@ class Lease(msgspec.Struct, frozen=True):
 def lease_of(copy: Document, witnessed: bool, now: datetime) -> Lease:
     """`witnessed`: this process saw the gate closed before it was open. `now` is the worker's own time."""
     annotations = (copy.get("metadata") or {}).get("annotations") or {}
-    length = _length(annotations.get(GATE_LEASE_ANNOTATION))
+    length = _length(annotations.get(well_known.GATE_LEASE_ANNOTATION))
     if length is None or not gate_is_open(copy):
         return Lease(LeaseState.NONE)
     opening = str((gate_entry(copy) or {}).get("lastTransitionTime", ""))
-    noted_opening, _, seen = str(annotations.get(GATE_SEEN_ANNOTATION, "")).partition(" ")
+    noted_opening, _, seen = str(annotations.get(well_known.GATE_SEEN_ANNOTATION, "")).partition(" ")
     since = moment(seen) if noted_opening == opening else None
     if since is None:
         if witnessed:

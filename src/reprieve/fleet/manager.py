@@ -23,9 +23,9 @@ from reprieve.fleet.actions import (
 from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
 from reprieve.fleet.gates import GateStep, gate_step
 from reprieve.fleet.group import Group
-from reprieve.fleet.names import ADMITTED, EVICTED, FINISHED, OUT_OF_SYNC, QUOTA_RESERVED
 from reprieve.fleet.reading import condition, is_true, true_since
 from reprieve.fleet.settings import FleetSettings
+from reprieve.objects import well_known
 
 JOB_KINDS: Final = ("Job",)
 """Owners whose jobs can be carried to a worker. A workload without an owner is carried by itself."""
@@ -68,7 +68,7 @@ def _unsupported(group: Group) -> Step | None:
 
 def _withdrawn(group: Group, settings: FleetSettings, now: datetime) -> Step | None:
     deleted = bool((group.local.get("metadata") or {}).get("deletionTimestamp"))
-    if not (deleted or group.local_is(FINISHED) or not group.local_is(QUOTA_RESERVED)):
+    if not (deleted or group.local_is(well_known.FINISHED) or not group.local_is(well_known.QUOTA_RESERVED)):
         return None
     waiting = settings.worker_lost_timeout.total_seconds() if group.unavailable else 0.0
     kept = group.ledger.forget(group.unavailable, settings.lease, now)
@@ -77,12 +77,12 @@ def _withdrawn(group: Group, settings: FleetSettings, now: datetime) -> Step | N
 
 
 def _finished(group: Group) -> Step | None:
-    cluster = _earliest(group, FINISHED)
+    cluster = _earliest(group, well_known.FINISHED)
     if cluster is None:
         return None
-    end = condition(group.copies[cluster], FINISHED) or {}
-    if end.get("reason") == OUT_OF_SYNC:
-        if group.check_state != "Ready":
+    end = condition(group.copies[cluster], well_known.FINISHED) or {}
+    if end.get("reason") == well_known.OUT_OF_SYNC:
+        if group.check_state != well_known.READY:
             return Step()
         text = f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, resetting for re-dispatch'
         return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
@@ -92,12 +92,12 @@ def _finished(group: Group) -> Step | None:
 
 
 def _evicted(group: Group) -> Step | None:
-    cluster = _earliest(group, EVICTED)
+    cluster = _earliest(group, well_known.EVICTED)
     if cluster is None:
         return None
-    if group.local_is(EVICTED):
+    if group.local_is(well_known.EVICTED):
         return Step((SyncJob(cluster, final=True),))
-    if group.check_state != "Ready" or group.cluster_name not in ("", cluster):
+    if group.check_state != well_known.READY or group.cluster_name not in ("", cluster):
         return None
     text = f'Workload evicted on worker cluster: "{cluster}", resetting for re-admission'
     return Step((SetCheck("Retry", f'{text}. Previously: "Ready"'),), reasons=(text,))
@@ -132,25 +132,25 @@ def _with_repairs(result: Step, repairs: tuple[Action, ...], replaced: set[str])
 
 
 def _won(group: Group, settings: FleetSettings) -> Step | None:
-    winner = _earliest(group, ADMITTED)
+    winner = _earliest(group, well_known.ADMITTED)
     if winner is None:
         return None
     others = _delete_all_but(winner, group)
-    if group.local_is(EVICTED):
-        eviction = condition(group.local, EVICTED) or {}
+    if group.local_is(well_known.EVICTED):
+        eviction = condition(group.local, well_known.EVICTED) or {}
         message = f"Evicted on manager: {eviction.get('message', '')}"
         return Step(each=(*others, DeactivateCopy(winner, message)))
     again = settings.worker_lost_timeout.total_seconds()
     if group.check_state == "Retry":
         return Step(each=others, requeue_after=again)
     text = f'The workload was admitted on "{winner}"'
-    decided = group.check_state == "Ready" and group.cluster_name == winner
-    written: tuple[Action, ...] = () if decided else (SetCheck("Ready", text, winner),)
+    decided = group.check_state == well_known.READY and group.cluster_name == winner
+    written: tuple[Action, ...] = () if decided else (SetCheck(well_known.READY, text, winner),)
     return Step((*written, SyncJob(winner)), others, again, (text,))
 
 
 def _lost(group: Group, settings: FleetSettings, now: datetime) -> Step | None:
-    if group.check_state != "Ready":
+    if group.check_state != well_known.READY:
         return None
     remote = group.remote(group.cluster_name)
     if remote is not None and not remote.connected:

@@ -19,10 +19,9 @@ from reprieve.fleet.actions import (
 )
 from reprieve.fleet.group import Group, Remote
 from reprieve.fleet.manager import step
-from reprieve.fleet.names import CONTROLLER, GATE
 from reprieve.fleet.reading import key_of, moment, status_of
 from reprieve.fleet.settings import settings_from
-from reprieve.objects import Document, ReprieveError, parse_time
+from reprieve.objects import Document, ReprieveError, parse_time, well_known
 
 
 class UnknownWorkload(ReprieveError):
@@ -40,16 +39,16 @@ class Reconciled(msgspec.Struct, frozen=True):
         actions = self.step.actions
         checks = [action for action in actions if isinstance(action, SetCheck)]
         return {
-            "apiVersion": "reprieve.dev/v1alpha1",
+            "apiVersion": well_known.API_VERSION,
             "kind": "FleetStep",
             "for": f"Workload/{self.workload}",
             "gatesOpened": [
-                {"cluster": action.cluster, "gate": GATE}
+                {"cluster": action.cluster, "gate": well_known.MULTIKUEUE_GATE}
                 for action in actions
                 if isinstance(action, OpenGate)
             ],
             "gatesClosed": [
-                {"cluster": action.cluster, "gate": GATE}
+                {"cluster": action.cluster, "gate": well_known.MULTIKUEUE_GATE}
                 for action in actions
                 if isinstance(action, CloseGate)
             ],
@@ -94,7 +93,7 @@ def find_group(objects: list[Document], remotes: Mapping[str, Mapping[str, Any]]
         (item for item in objects if _is_fleet_check(item) and item["metadata"]["name"] in listed), None
     )
     if check is None:
-        raise UnknownWorkload(f"Workload/{key} has no admission check of {CONTROLLER}")
+        raise UnknownWorkload(f"Workload/{key} has no admission check of {well_known.MULTIKUEUE_CONTROLLER}")
     name = (check["spec"].get("parameters") or {}).get("name", "")
     config = next(
         (
@@ -118,7 +117,8 @@ def find_group(objects: list[Document], remotes: Mapping[str, Mapping[str, Any]]
 
 def _is_fleet_check(item: Document) -> bool:
     return (
-        item.get("kind") == "AdmissionCheck" and (item.get("spec") or {}).get("controllerName") == CONTROLLER
+        item.get("kind") == "AdmissionCheck"
+        and (item.get("spec") or {}).get("controllerName") == well_known.MULTIKUEUE_CONTROLLER
     )
 
 

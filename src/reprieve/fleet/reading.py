@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from reprieve.fleet.names import GATE, OPEN
-from reprieve.objects import Document, parse_time
+from reprieve.objects import Document, parse_time, well_known
 
 
 def key_of(document: Document) -> str:
@@ -51,12 +50,12 @@ def true_since(document: Document, type: str) -> datetime | None:
 def declares_gate(document: Document) -> bool:
     """Whether the copy carries our gate at all: a position for a gate that is not in the spec means nothing."""
     gates = (document.get("spec") or {}).get("preemptionGates") or ()
-    return any(gate.get("name") == GATE for gate in gates)
+    return any(gate.get("name") == well_known.MULTIKUEUE_GATE for gate in gates)
 
 
 def gate_entry(document: Document) -> Mapping[str, Any] | None:
     for entry in status_of(document).get("preemptionGates") or ():
-        if entry.get("name") == GATE:
+        if entry.get("name") == well_known.MULTIKUEUE_GATE:
             found: Mapping[str, Any] = entry
             return found
     return None
@@ -65,9 +64,13 @@ def gate_entry(document: Document) -> Mapping[str, Any] | None:
 def gate_is_open(document: Document) -> bool:
     """A gate in the spec without a position in the status is closed."""
     entry = gate_entry(document)
-    return entry is not None and entry.get("position") == OPEN
+    return entry is not None and entry.get("position") == well_known.GATE_OPEN
 
 
 def opened_at(document: Document) -> datetime | None:
     entry = gate_entry(document)
-    return moment(entry.get("lastTransitionTime")) if entry and entry.get("position") == OPEN else None
+    return (
+        moment(entry.get("lastTransitionTime"))
+        if entry and entry.get("position") == well_known.GATE_OPEN
+        else None
+    )

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from reprieve.kube.errors import ApiError
-from reprieve.objects import STAND_IN_GROUP, Object, batch, core, kueue, policy, scheduling
+from reprieve.objects import STAND_IN_GROUP, Object, batch, core, kueue, policy, scheduling, well_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def _resource(group: str, version: str, view: type[Object], plural: str, namespa
     return Resource(group, version, view.__name__, plural, namespaced, view)
 
 
-SCHEDULING = "scheduling.k8s.io"
-KUEUE = "kueue.x-k8s.io"
+SCHEDULING = well_known.SCHEDULING_API
+KUEUE = well_known.KUEUE_API
 
 PODS = _resource("", "v1", core.Pod, "pods")
 NODES = _resource("", "v1", core.Node, "nodes", namespaced=False)

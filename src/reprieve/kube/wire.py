@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from reprieve.kube.resources import Resource
-from reprieve.objects import TABLE, kind_key
+from reprieve.objects import TABLE, kind_key, well_known
 from reprieve.objects import decode as decode_carefully
 
 Decode = Callable[[bytes | msgspec.Raw], Any]
@@ -43,7 +43,7 @@ class Bookmark(msgspec.Struct, frozen=True):
 
     @property
     def ends_initial_events(self) -> bool:
-        return (self.metadata.annotations or {}).get("k8s.io/initial-events-end") == "true"
+        return (self.metadata.annotations or {}).get(well_known.INITIAL_EVENTS_END) == "true"
 
 
 @lru_cache(maxsize=64)

@@ -16,7 +16,6 @@ from typing import Final
 from reprieve.config import Configuration
 from reprieve.controllers import load
 from reprieve.controllers.fleet import SECRETS
-from reprieve.fleet import CONTROLLER
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -136,8 +135,8 @@ async def _connect(client: Client, workers: dict[str, EmbeddedServer]) -> None:
         )
     config = {"metadata": {"name": CHECK}, "spec": {"clusters": list(workers)}}
     await _ensure(client, MULTIKUEUE_CONFIGS, config)
-    parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": CHECK}
-    spec = {"controllerName": CONTROLLER, "parameters": parameters}
+    parameters = {"apiGroup": well_known.KUEUE_API, "kind": "MultiKueueConfig", "name": CHECK}
+    spec = {"controllerName": well_known.MULTIKUEUE_CONTROLLER, "parameters": parameters}
     await _ensure(client, ADMISSION_CHECKS, {"metadata": {"name": CHECK}, "spec": spec})
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from reprieve.objects import STAND_IN_GROUP
+from reprieve.objects import STAND_IN_GROUP, well_known
 from reprieve.server import Node, ResourceInfo, builtin_resources, builtin_schema
 
-SCHEDULING, KUEUE = "scheduling.k8s.io", "kueue.x-k8s.io"
+SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 KINDS = {SCHEDULING: ("PodGroup", "Workload")}
 DEFINED_IN = {SCHEDULING: STAND_IN_GROUP}
 """Groups that the API server keeps for itself: their kinds are defined elsewhere."""

@@ -91,7 +91,7 @@ def _access_to_workers(api: str, role: Document, subject: Document) -> list[Docu
 
 def _configuration(installation: Installation) -> Document:
     settings = {
-        "apiVersion": "reprieve.dev/v1alpha1",
+        "apiVersion": well_known.API_VERSION,
         "kind": "ReprieveConfiguration",
         "scheduler": {
             "schedulerName": installation.scheduler_name,
@@ -106,14 +106,14 @@ def _configuration(installation: Installation) -> Document:
 def _pods(installation: Installation) -> Document:
     spread = {
         "maxSkew": 1,
-        "topologyKey": "kubernetes.io/hostname",
+        "topologyKey": well_known.HOSTNAME_LABEL,
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": dict(LABELS)},
     }
     spec = {
         "serviceAccountName": NAME,
         "automountServiceAccountToken": True,
-        "priorityClassName": "system-cluster-critical",
+        "priorityClassName": well_known.SYSTEM_CLUSTER_CRITICAL,
         "securityContext": {
             "runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "seccompProfile": {"type": "RuntimeDefault"},
         },

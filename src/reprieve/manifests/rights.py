@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reprieve.objects import STAND_IN_GROUP
+from reprieve.objects import STAND_IN_GROUP, well_known
 
 Rule = dict[str, Any]
 
@@ -14,7 +14,7 @@ def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
 
 
-SCHEDULING, KUEUE = "scheduling.k8s.io", "kueue.x-k8s.io"
+SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 EVENTS = _rule("events.k8s.io", ["events"], "create", "patch")
 """For people; patch: the same thing happened again."""
 

@@ -30,7 +30,6 @@ from reprieve.objects.core import (
     TopologySpreadConstraint,
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, read_documents
-from reprieve.objects.defaulting import RESOURCE_IN_USE
 from reprieve.objects.documents import MAX_BYTES, Found, Source, scan_documents
 from reprieve.objects.errors import InvalidObject, ReprieveError
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
@@ -61,7 +60,7 @@ from reprieve.objects.meta import (
     Object,
     find_condition,
 )
-from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, normalise, without_nulls
+from reprieve.objects.normalise import normalise, without_nulls
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
@@ -82,11 +81,8 @@ from reprieve.objects.times import (
 __all__ = [
     "INVALID",
     "MAX_BYTES",
-    "POD_GROUP_LABEL",
-    "PREEMPTION_PRIORITY_CLASS",
     "REFUSED",
     "REQUIRED",
-    "RESOURCE_IN_USE",
     "STAND_IN_GROUP",
     "TABLE",
     "Admission",

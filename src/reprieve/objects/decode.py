@@ -12,11 +12,12 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from reprieve.objects import well_known
 from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.meta import Document, Object
-from reprieve.objects.normalise import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS, is_current, normalise
+from reprieve.objects.normalise import is_current, normalise
 from reprieve.objects.show import shown
 from reprieve.objects.structure import misfits
 
@@ -145,8 +146,8 @@ def _needs_rewriting(data: bytes, view: type[Object]) -> bool:
 
 
 _MARKERS = {
-    "Pod": (POD_GROUP_LABEL.encode(),),
-    "PodGroup": (b'Mode":"', b"preemptionMode", PREEMPTION_PRIORITY_CLASS.encode()),
+    "Pod": (well_known.POD_GROUP_LABEL.encode(),),
+    "PodGroup": (b'Mode":"', b"preemptionMode", well_known.PREEMPTION_CLASS_ANNOTATION.encode()),
     "Workload": (b'Mode":"', b"preemptionMode", b"preemptionPriorityClassName"),
     "ClusterQueue": (b'"Borrow"', b'"Preempt"'),
 }

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from reprieve.objects import well_known
 from reprieve.objects.meta import Document
-
-RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
-POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
 
 Gate = Callable[[str], bool]
 _PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
@@ -115,7 +113,7 @@ _DEFAULTS: dict[tuple[str, str], Callable[[Document, Gate], None]] = {
 }
 _SPECS_FROM_NOTHING = (("kueue.x-k8s.io", "ClusterQueue"), ("kueue.x-k8s.io", "LocalQueue"))
 _FINALIZERS = {
-    ("kueue.x-k8s.io", "ClusterQueue"): RESOURCE_IN_USE,
-    ("kueue.x-k8s.io", "ResourceFlavor"): RESOURCE_IN_USE,
-    ("scheduling.k8s.io", "PodGroup"): POD_GROUP_PROTECTION,
+    ("kueue.x-k8s.io", "ClusterQueue"): well_known.RESOURCE_IN_USE,
+    ("kueue.x-k8s.io", "ResourceFlavor"): well_known.RESOURCE_IN_USE,
+    ("scheduling.k8s.io", "PodGroup"): well_known.POD_GROUP_PROTECTION,
 }

@@ -6,12 +6,9 @@ are in neither spelling stay for the validation to name.
 
 from typing import Any
 
+from reprieve.objects import well_known
 from reprieve.objects.kinds import TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
-
-PREEMPTION_PRIORITY_CLASS = "reprieve.dev/preemption-priority-class"
-POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
-"""The label by which pods join a group of the older out-of-tree plugins; a fallback for `spec.schedulingGroup`."""
 
 _PREEMPTION_CLASS_FIELD = "preemptionPriorityClassName"
 _DISRUPTION_MODES = {"Pod": "single", "Single": "single", "PodGroup": "all", "All": "all"}
@@ -47,7 +44,7 @@ def is_current(document: Document) -> bool:
     if not metadata.get("namespace"):
         return False
     if kind == "Pod":
-        return POD_GROUP_LABEL not in _section(metadata, "labels")
+        return well_known.POD_GROUP_LABEL not in _section(metadata, "labels")
     return kind == "PodDisruptionBudget"
 
 
@@ -90,14 +87,14 @@ def _move(section: Document, old: str, new: str) -> None:
 
 def _join_group_by_label(document: Document) -> None:
     spec = document.get("spec")
-    group = _section(document, "metadata", "labels").get(POD_GROUP_LABEL)
+    group = _section(document, "metadata", "labels").get(well_known.POD_GROUP_LABEL)
     if isinstance(spec, dict) and isinstance(group, str) and group:
         spec.setdefault("schedulingGroup", {"podGroupName": group})
 
 
 def _preemption_class_by_annotation(document: Document) -> None:
     spec = document.get("spec")
-    name = _section(document, "metadata", "annotations").get(PREEMPTION_PRIORITY_CLASS)
+    name = _section(document, "metadata", "annotations").get(well_known.PREEMPTION_CLASS_ANNOTATION)
     if isinstance(spec, dict) and name is not None:
         spec.setdefault(_PREEMPTION_CLASS_FIELD, name)
 

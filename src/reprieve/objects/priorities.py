@@ -11,17 +11,15 @@ Resolution, for pods and pod groups alike:
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from reprieve.objects import well_known
 from reprieve.objects.core import Pod
 from reprieve.objects.meta import Condition, Document
-from reprieve.objects.normalise import PREEMPTION_PRIORITY_CLASS
 from reprieve.objects.scheduling import PodGroup
 from reprieve.objects.show import shown
 from reprieve.objects.structure import REFUSED, Problem
 from reprieve.objects.validation.checks import At
-from reprieve.objects.validation.groups import SYSTEM_CLASSES
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
-PODS_NOT_MATCHING_PRIORITY = "PodsNotMatchingPriority"
 _MOST_NAMED = 5
 
 
@@ -33,8 +31,8 @@ class PriorityClasses(NamedTuple):
     """Whether a class not listed does not exist. A folder of manifests seldom holds every class of its cluster."""
 
     def find(self, name: str) -> Document | None:
-        if name in SYSTEM_CLASSES:
-            return {"metadata": {"name": name}, "value": SYSTEM_CLASSES[name]}
+        if name in well_known.SYSTEM_CLASSES:
+            return {"metadata": {"name": name}, "value": well_known.SYSTEM_CLASSES[name]}
         return self.classes.get(name)
 
     def default(self) -> Document | None:
@@ -86,7 +84,7 @@ def _fill(place: At, given: dict[str, Any], found: Document | None) -> list[Prob
 def preemption_priority_problems(document: Document, classes: PriorityClasses) -> list[Problem]:
     """The priority that protects a unit is never lower than the one it is scheduled with."""
     place = At(document)
-    annotation = place.field("metadata", "annotations").field(PREEMPTION_PRIORITY_CLASS)
+    annotation = place.field("metadata", "annotations").field(well_known.PREEMPTION_CLASS_ANNOTATION)
     field = place.field("spec", "preemptionPriorityClassName")
     priority = place.field("spec", "priority").number
     problems = []
@@ -116,7 +114,7 @@ def priority_divergence(group: PodGroup, pods: Iterable[Pod]) -> Condition:
     )
     if not others:
         return Condition(
-            type=PODS_NOT_MATCHING_PRIORITY,
+            type=well_known.PODS_NOT_MATCHING_PRIORITY,
             status="False",
             reason="AllPodsMatch",
             message=f"all pods have the group's priority {expected}",
@@ -124,7 +122,7 @@ def priority_divergence(group: PodGroup, pods: Iterable[Pod]) -> Condition:
         )
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     return Condition(
-        type=PODS_NOT_MATCHING_PRIORITY,
+        type=well_known.PODS_NOT_MATCHING_PRIORITY,
         status="True",
         reason="PriorityMismatch",
         message=f"the group's priority is {expected}, which counts; pods with another one: "

@@ -7,6 +7,7 @@ to may be there already) or that does no harm but is hardly meant.
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from reprieve.objects import well_known
 from reprieve.objects.admission import Context, admit
 from reprieve.objects.documents import Found, Source
 from reprieve.objects.errors import UnreadableInput
@@ -17,9 +18,8 @@ from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, likely_typos, nearest
 from reprieve.objects.validation.checks import At
-from reprieve.objects.validation.groups import SYSTEM_CLASSES
 
-_KUEUE, _SCHEDULING = "kueue.x-k8s.io", "scheduling.k8s.io"
+_KUEUE, _SCHEDULING = well_known.KUEUE_API, well_known.SCHEDULING_API
 _PARTLY_KNOWN = ("", "batch", "policy")
 """Groups of whose kinds the views hold only a small part."""
 Key = tuple[str, str]
@@ -139,7 +139,7 @@ def _references(
                 place.text
                 and key in known
                 and (home, place.text) not in known[key]
-                and place.text not in SYSTEM_CLASSES
+                and place.text not in well_known.SYSTEM_CLASSES
             ):
                 message = f"{key[1]} {place.text!r} is not among these manifests"
                 yield Finding(source.where, place.problem(message), warning=True)

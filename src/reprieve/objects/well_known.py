@@ -1,4 +1,171 @@
-"""Names on the wire, each written once: labels, annotations, condition types and reasons, classes, phases, namespaces."""
+"""Names on the wire that more than one module has to spell alike, grouped by the API group they belong to.
 
+Labels, annotations, finalizers, taints, condition types, priority classes, phases. Reasons are here when code reads them or
+writes them in several places; a reason that is only written, once, stands next to its message. Tables that are keyed by
+(API group, kind) keep plain strings: there a constant would hide what the table shows.
+"""
+
+# Core: pods
+
+TERMINAL_PHASES = ("Succeeded", "Failed")
+"""`status.phase` of a pod that will never run again and holds no resources."""
+
+READY = "Ready"
+"""Condition of a pod and of a node, and the state of an admission check."""
+POD_SCHEDULED = "PodScheduled"
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULER_ERROR = "SchedulerError"
+SCHEDULING_GATED = "SchedulingGated"
+"""Reasons of `PodScheduled` being False."""
+
+DISRUPTION_TARGET = "DisruptionTarget"
+PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
+"""Reason of `DisruptionTarget` on a victim that is about to be deleted."""
+PREEMPTION_WITHDRAWN = "PreemptionWithdrawn"
+"""Reason of `DisruptionTarget` being False: the plan that named the victim was given up. Reprieve's own."""
+
+DEFAULT_SCHEDULER = "default-scheduler"
+"""`spec.schedulerName` of pods that name none."""
+
+PREEMPTED_EVENT = "Preempted"
+"""Reason of the event on a victim, as kube-scheduler writes it."""
+
+# Core: nodes and namespaces
+
+HOSTNAME_LABEL = "kubernetes.io/hostname"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+REGION_LABEL = "topology.kubernetes.io/region"
+OLD_ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
+OLD_REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
+
+NOT_READY_TAINT = "node.kubernetes.io/not-ready"
+UNREACHABLE_TAINT = "node.kubernetes.io/unreachable"
+UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
+TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
+"""The label by which namespace selectors can name one namespace; the API server sets it."""
+
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+"""Annotation of the bookmark after which a watch has sent everything that existed when it began."""
+
+# batch and policy
+
+JOB_COMPLETE = "Complete"
+JOB_FAILED = "Failed"
+JOB_SUSPENDED = "Suspended"
+JOB_ENDED = (JOB_COMPLETE, JOB_FAILED)
+"""Either of these conditions ends a job."""
+
+JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
+JOB_CONTROLLER_UID_LABEL = "batch.kubernetes.io/controller-uid"
+JOB_INDEX_ANNOTATION = "batch.kubernetes.io/job-completion-index"
+JOB_TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking"
+
+DISRUPTION_ALLOWED = "DisruptionAllowed"
+INSUFFICIENT_PODS = "InsufficientPods"
+"""Reason of `DisruptionAllowed` being False."""
+
+# scheduling.k8s.io
+
+SCHEDULING_API = "scheduling.k8s.io"
+
+SYSTEM_NODE_CRITICAL = "system-node-critical"
+SYSTEM_CLUSTER_CRITICAL = "system-cluster-critical"
+SYSTEM_CLASSES = {SYSTEM_CLUSTER_CRITICAL: 2_000_000_000, SYSTEM_NODE_CRITICAL: 2_000_001_000}
+"""Priority classes that exist in every cluster, with their values."""
+
+POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+"""The label by which pods join a group of the older out-of-tree plugins; `spec.schedulingGroup` comes first."""
+POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
+"""Finalizer of a group that still has pods."""
+
+POD_GROUP_SCHEDULED = "PodGroupInitiallyScheduled"
+PODS_NOT_MATCHING_PRIORITY = "PodsNotMatchingPriority"
+
+# kueue.x-k8s.io
+
+KUEUE_API = "kueue.x-k8s.io"
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+WORKLOAD_PRIORITY_CLASS_LABEL = "kueue.x-k8s.io/priority-class"
+PREBUILT_WORKLOAD_LABEL = "kueue.x-k8s.io/prebuilt-workload-name"
+JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
+MIN_PARALLELISM_ANNOTATION = "kueue.x-k8s.io/job-min-parallelism"
+PRIORITY_BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
+ADMISSION_GATED_BY_ANNOTATION = "kueue.x-k8s.io/admission-gated-by"
+
+ADMISSION_GATE = "kueue.x-k8s.io/admission"
+"""Scheduling gate of pods whose group waits for quota."""
+RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
+"""Finalizer of queues and flavors."""
+
+QUOTA_RESERVED = "QuotaReserved"
+ADMITTED = "Admitted"
+EVICTED = "Evicted"
+PREEMPTED = "Preempted"
+"""Condition of a workload, and the reason of its `Evicted`."""
+REQUEUED = "Requeued"
+FINISHED = "Finished"
+BLOCKED_ON_PREEMPTION_GATES = "BlockedOnPreemptionGates"
+DEACTIVATION_TARGET = "DeactivationTarget"
+ACTIVE = "Active"
+"""Condition of queues, admission checks and worker clusters."""
+
+PENDING_EVALUATION = "PendingEvaluation"
+PREEMPTION_GATED = "PreemptionGated"
+UNSATISFIED_CHECKS = "UnsatisfiedAdmissionChecks"
+IN_CLUSTER_QUEUE = "InClusterQueue"
+IN_COHORT_RECLAMATION = "InCohortReclamation"
+IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
+"""Reasons of `Preempted`."""
+
+# MultiKueue
+
+MULTIKUEUE_CONTROLLER = "kueue.x-k8s.io/multikueue"
+"""`spec.controllerName` of the admission checks that the fleet answers, and `spec.managedBy` of its jobs."""
+MULTIKUEUE_GATE = "kueue.x-k8s.io/multikueue"
+"""The preemption gate that every copy is created with."""
+ORIGIN_LABEL = "kueue.x-k8s.io/multikueue-origin"
+"""On a copy in a worker cluster: which manager it came from."""
 KUBECONFIG_NAMESPACE = "kueue-system"
 """Where the Secrets with the workers' kubeconfigs live, as with Kueue."""
+
+GATE_OPEN = "Open"
+GATE_CLOSED = "Closed"
+
+OUT_OF_SYNC = "OutOfSync"
+EVICTED_ON_MANAGER = "EvictedOnManagerCluster"
+
+# reprieve.dev
+
+API_VERSION = "reprieve.dev/v1alpha1"
+"""Of the documents that Reprieve itself defines: its configuration, plans, explanations."""
+ANNOTATION_PREFIX = "reprieve.dev/"
+
+PREEMPTION_CLASS_ANNOTATION = "reprieve.dev/preemption-priority-class"
+"""On a pod or group: the priority class whose value protects it from preemption."""
+MIN_RUNTIME_ANNOTATION = "reprieve.dev/min-runtime"
+CHECKPOINTED_AT_ANNOTATION = "reprieve.dev/checkpointed-at"
+PREEMPTION_COST_ANNOTATION = "reprieve.dev/preemption-cost"
+DISRUPTION_ROLE_ANNOTATION = "reprieve.dev/disruption-role"
+
+INCOMPLETE = "reprieve.dev/Incomplete"
+"""Condition of a group whose pods are bound in part."""
+
+LEDGER_ANNOTATION = "reprieve.dev/fleet-ledger"
+"""On the manager's workload: which cluster may preempt now, measured by the manager's own clock."""
+GATE_LEASE_ANNOTATION = "reprieve.dev/gate-lease"
+"""On a copy: how long an open gate stays open before the worker closes it by itself."""
+GATE_SEEN_ANNOTATION = "reprieve.dev/gate-seen"
+"""On a copy, by its worker: which opening of the gate it saw, and when by its own clock."""
+
+# reprieve.dev: the embedded server's fake nodes
+
+FAKE_NODE_ANNOTATION = "reprieve.dev/fake-node"
+NODE_FAIL_ANNOTATION = "reprieve.dev/fail"
+RUN_FOR_ANNOTATION = "reprieve.dev/run-for"
+EXIT_CODE_ANNOTATION = "reprieve.dev/exit-code"
+START_AFTER_ANNOTATION = "reprieve.dev/start-after"
+TERMINATE_AFTER_ANNOTATION = "reprieve.dev/terminate-after"

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Spread
-from reprieve.objects import LabelSelector, matches
+from reprieve.objects import LabelSelector, matches, well_known
 from reprieve.placement.counting import by_domain, class_table, weights_by_node
 from reprieve.placement.static import selected_mask, tolerated_mask
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
-SYSTEM_DEFAULTS = ((HOSTNAME, 3), (ZONE, 5))
+SYSTEM_DEFAULTS = ((well_known.HOSTNAME_LABEL, 3), (well_known.ZONE_LABEL, 5))
 _NOT_YET = 2**31 - 1
 
 
@@ -221,7 +219,7 @@ def _soft_counts(
         if rule.counts_pods
         else np.zeros(cluster.nodes.slots, dtype=np.int64)
     )
-    if rule.key == HOSTNAME:
+    if rule.key == well_known.HOSTNAME_LABEL:
         return on_node, len(judged)
     domains = set(ids[judged].tolist())
     counted = _included(cluster, cls, rule) & cluster.nodes.known

@@ -6,14 +6,14 @@ Worked out once for each pod class and kept until a node changes; then only that
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, NodeTable, PodClass, Rows
-from reprieve.objects import Taint, Toleration, tolerates
+from reprieve.objects import Taint, Toleration, tolerates, well_known
 from reprieve.placement.images import image_scores
 from reprieve.placement.selection import labels_mask, names_at, restricted_names, selector_mask, term_mask
 
 FINE, UNSCHEDULABLE_NODE, TAINTED, NOT_SELECTED, OUTSIDE = range(5)
 """Why a static filter refuses a node, in the order in which the filters are asked; `OUTSIDE` comes before them all."""
 
-CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+CORDON = Taint(key=well_known.UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
 
 MANY = 64

@@ -15,14 +15,13 @@ For algorithms: `View` (gates, importance, time), `Candidates` (potential victim
 from reprieve.preemption.cost import Bill, billed
 from reprieve.preemption.decide import decide
 from reprieve.preemption.gangs import Gang
-from reprieve.preemption.plan import API_VERSION, Alternative, Cost, Plan, Victim
+from reprieve.preemption.plan import Alternative, Cost, Plan, Victim
 from reprieve.preemption.preemptor import UnknownTarget
 from reprieve.preemption.selection import Selection
 from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 
 __all__ = [
-    "API_VERSION",
     "Alternative",
     "Bill",
     "Candidates",

@@ -28,15 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reprieve.cluster import EPHEMERAL, PODS, Mask, PodClass, Rows, ticks
-from reprieve.objects import TimeError, parse_time
+from reprieve.objects import TimeError, parse_time, well_known
 from reprieve.placement import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.units import single_unit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
-
-CHECKPOINTED_AT = "reprieve.dev/checkpointed-at"
-PREEMPTION_COST = "reprieve.dev/preemption-cost"
 
 YEAR = 365 * 24 * 3600
 RESTART_SECONDS = 300
@@ -107,7 +104,7 @@ class Ledger:
         restart = share * RESTART_SECONDS / YEAR
         asked = np.zeros(len(rows))
         for at, notes in noted:
-            asked[at] = _number(notes.get(PREEMPTION_COST, ""))
+            asked[at] = _number(notes.get(well_known.PREEMPTION_COST_ANNOTATION, ""))
         cascade = np.where(self._displaces(rows), share, 0.0)
         alive = (~self.view.cluster.pods.terminating[rows]).astype(np.float64)
         return Columns(share, lost * alive, restart * alive, asked * alive, cascade * alive, alive)
@@ -134,7 +131,11 @@ class Ledger:
     def group_cost(self, group: int) -> float:
         """What the group's own object says about its preemption."""
         found = self.view.cluster.groups.objects[group]
-        return _number(found.metadata.annotations.get(PREEMPTION_COST, "")) if found is not None else 0.0
+        return (
+            _number(found.metadata.annotations.get(well_known.PREEMPTION_COST_ANNOTATION, ""))
+            if found is not None
+            else 0.0
+        )
 
     def _shares(self, rows: Rows) -> Floats:
         if not len(self._counted):
@@ -154,13 +155,14 @@ class Ledger:
         groups = {
             number: _moment(text)
             for number, group in enumerate(cluster.groups.objects)
-            if group is not None and (text := group.metadata.annotations.get(CHECKPOINTED_AT, ""))
+            if group is not None
+            and (text := group.metadata.annotations.get(well_known.CHECKPOINTED_AT_ANNOTATION, ""))
         }
         for number, moment in groups.items():
             members = cluster.pods.group[rows] == number
             since[members] = np.maximum(since[members], moment)
         for at, notes in noted:
-            if text := notes.get(CHECKPOINTED_AT, ""):
+            if text := notes.get(well_known.CHECKPOINTED_AT_ANNOTATION, ""):
                 since[at] = max(int(since[at]), _moment(text))
         seconds: Floats = np.maximum(now - since, 0) / 1_000_000
         return seconds

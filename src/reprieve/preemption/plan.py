@@ -4,7 +4,7 @@ from typing import Any, dataclass_transform
 
 import msgspec
 
-API_VERSION = "reprieve.dev/v1alpha1"
+from reprieve.objects import well_known
 
 SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
 
@@ -90,4 +90,4 @@ class Plan(_Part):
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
-        return {"apiVersion": API_VERSION, "kind": "Plan", **document}
+        return {"apiVersion": well_known.API_VERSION, "kind": "Plan", **document}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reprieve.cluster import LOST, NOWHERE, Cluster, resolve
-from reprieve.objects import PodGroup, ReprieveError
+from reprieve.objects import PodGroup, ReprieveError, well_known
 from reprieve.placement import EVERYWHERE, Domain, domains_of
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.view import View
@@ -88,7 +88,7 @@ def why_invalid(view: View, asker: Preemptor) -> str:
     """What keeps the scheduler from even trying a group; empty when nothing does."""
     cluster = view.cluster
     members = (*asker.waiting, *asker.running)
-    schedulers = sorted({cluster.pods.info[row].scheduler or "default-scheduler" for row in members})
+    schedulers = sorted({cluster.pods.info[row].scheduler or well_known.DEFAULT_SCHEDULER for row in members})
     if len(schedulers) > 1:
         return (
             "all pods in a single pod group should have the same .spec.schedulerName set, "

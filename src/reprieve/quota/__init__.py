@@ -25,9 +25,9 @@ from reprieve.quota.assignment import Assignment, Choice, Mode, Outlook, PodSetR
 from reprieve.quota.claims import Claim, holds
 from reprieve.quota.conditions import Conditions, with_condition, with_status
 from reprieve.quota.flavor_assigner import Assigner, Oracle, can_shrink
-from reprieve.quota.offline import NAME_LABEL, Run, Step, load, settle, waiting_lists
+from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
-from reprieve.quota.plan import API_VERSION, PREEMPTS, SCHEDULED, UNSCHEDULABLE, Answer, QuotaPlan
+from reprieve.quota.plan import PREEMPTS, SCHEDULED, UNSCHEDULABLE, Answer, QuotaPlan
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
@@ -37,10 +37,8 @@ from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import Scout
 
 __all__ = [
-    "API_VERSION",
     "DUE_TO",
     "GATED",
-    "NAME_LABEL",
     "PREEMPTS",
     "SCHEDULED",
     "UNLIMITED",

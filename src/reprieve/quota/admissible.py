@@ -15,13 +15,13 @@ from reprieve.objects import (
     all_requests,
     matches,
     nano,
+    well_known,
 )
 from reprieve.quota.demand import with_defaults
 from reprieve.quota.pending import GENERIC, NAMESPACE_MISMATCH
 from reprieve.quota.queue import QueueNode
 
 MISCONFIGURED = "Misconfigured"
-PENDING_EVALUATION = "PendingEvaluation"
 
 
 class Refusal(NamedTuple):
@@ -41,7 +41,7 @@ def refusal(
     if not workload.spec.pod_sets:
         return Refusal(MISCONFIGURED, "the workload has no pod sets")
     if any(check.state in ("Retry", "Rejected") for check in workload.status.admission_checks):
-        return Refusal(PENDING_EVALUATION, "The workload has failed admission checks")
+        return Refusal(well_known.PENDING_EVALUATION, "The workload has failed admission checks")
     if namespace is None or not matches(queue.spec.namespace_selector, namespace):
         message = "workload namespace doesn't match ClusterQueue selector"
         return Refusal(MISCONFIGURED, message, NAMESPACE_MISMATCH)

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
-from reprieve.objects import Admission, PodSetAssignment, format_amount
+from reprieve.objects import Admission, PodSetAssignment, format_amount, well_known
 from reprieve.quota import transitions
 from reprieve.quota.admissible import Refusal, refusal
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
@@ -44,7 +44,6 @@ from reprieve.quota.pending import (
     FAILED_AFTER_NOMINATION,
     NO_FIT,
     PENDING_PREEMPTION,
-    PREEMPTION_GATED,
     PREEMPTION_NO_CANDIDATES,
     Scan,
 )
@@ -192,7 +191,7 @@ class _Cycle:
             self._wait(entry.claim, PREEMPTION_NO_CANDIDATES, WAITING_FOR_QUOTA, message)
         elif assignment.mode == Mode.PREEMPT and self._gated(entry.claim):
             self._forget_scan(entry.claim)
-            self._wait(entry.claim, PREEMPTION_GATED, ADMISSION_GATED, GATED, gated=True)
+            self._wait(entry.claim, well_known.PREEMPTION_GATED, ADMISSION_GATED, GATED, gated=True)
         elif deferred:
             self._forget_scan(entry.claim)
             self._sketch(entry.queue, assignment.usage)
@@ -284,7 +283,7 @@ class _Cycle:
         workload = transitions.reserve(claim.workload, admission, checks, self._now)
         self._outcome.reserved.append(Reservation(claim, assignment, workload))
         self._outcome.events.append(reservation_event(claim, assignment, self._now))
-        if holds(workload, "Admitted"):
+        if holds(workload, well_known.ADMITTED):
             self._outcome.events.append(admission_event(claim))
 
     def _preempt(self, entry: Entry) -> None:

@@ -18,6 +18,7 @@ from reprieve.objects import (
     ResourceGroup,
     find_condition,
     nano,
+    well_known,
 )
 from reprieve.quota.claims import Claim
 from reprieve.quota.forest import Forest
@@ -174,7 +175,7 @@ def _missing(names: Iterable[str], known: Container[str]) -> str:
 
 
 def _is_active(check: AdmissionCheck) -> bool:
-    condition = find_condition(check.status.conditions, "Active")
+    condition = find_condition(check.status.conditions, well_known.ACTIVE)
     return condition is not None and condition.status == "True"
 
 

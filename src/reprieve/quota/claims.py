@@ -9,13 +9,11 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from datetime import datetime
 
-from reprieve.objects import Admission, Condition, LimitRange, Workload, amount, find_condition
+from reprieve.objects import Admission, Condition, LimitRange, Workload, amount, find_condition, well_known
 from reprieve.quota.demand import Demand, demands, fingerprint
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
 
-PRIORITY_BOOST = "kueue.x-k8s.io/priority-boost"
-ADMISSION_GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 _FIRST = -math.inf
 
 
@@ -65,11 +63,11 @@ class Claim:
         else:
             self.demands = _demands(workload, rules, limit_ranges)
         self.gate_closed = has_closed_gate(workload)
-        self.evicted = "Evicted" in true
+        self.evicted = well_known.EVICTED in true
         self.held: Usage = {}
         since = math.inf
-        if "QuotaReserved" in true:
-            since = _seconds(true["QuotaReserved"].last_transition_time)
+        if well_known.QUOTA_RESERVED in true:
+            since = _seconds(true[well_known.QUOTA_RESERVED].last_transition_time)
             if status.admission is not None:
                 self.held = usage_of(status.admission, self.demands)
         self.rank = (self.priority, -since, self.uid, self.key)
@@ -124,23 +122,33 @@ def holds(workload: Workload, type: str) -> bool:
 
 def is_reserved(workload: Workload) -> bool:
     """Counts in the tree: has quota, is not finished and not switched off."""
-    return holds(workload, "QuotaReserved") and not holds(workload, "Finished") and workload.spec.active
+    return (
+        holds(workload, well_known.QUOTA_RESERVED)
+        and not holds(workload, well_known.FINISHED)
+        and workload.spec.active
+    )
 
 
 def is_queueable(workload: Workload, rules: Rules) -> bool:
     """May wait in a queue."""
-    if holds(workload, "QuotaReserved") or holds(workload, "Finished") or not workload.spec.active:
+    if (
+        holds(workload, well_known.QUOTA_RESERVED)
+        or holds(workload, well_known.FINISHED)
+        or not workload.spec.active
+    ):
         return False
     if holds(workload, "WaitingForReplacementPods"):
         return False
-    if rules.admission_gated_by and workload.metadata.annotations.get(ADMISSION_GATED_BY):
+    if rules.admission_gated_by and workload.metadata.annotations.get(
+        well_known.ADMISSION_GATED_BY_ANNOTATION
+    ):
         return False
-    reserved = find_condition(workload.status.conditions, "QuotaReserved")
+    reserved = find_condition(workload.status.conditions, well_known.QUOTA_RESERVED)
     return reserved is None or reserved.reason != "OnHold"
 
 
 def backoff_over(workload: Workload, now: datetime) -> bool:
-    requeued = find_condition(workload.status.conditions, "Requeued")
+    requeued = find_condition(workload.status.conditions, well_known.REQUEUED)
     if requeued is not None and requeued.status == "False":
         return False
     state = workload.status.requeue_state
@@ -157,12 +165,12 @@ def has_closed_gate(workload: Workload) -> bool:
 
 def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:
     """Since when the workload counts as waiting: its creation, or the eviction that sent it back with a delay."""
-    evicted = true.get("Evicted")
+    evicted = true.get(well_known.EVICTED)
     if evicted is not None and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
         return _seconds(evicted.last_transition_time)
     if not rules.priority_in_entry_order:
-        preempted = true.get("Preempted")
-        if preempted is not None and preempted.reason == "InCohortReclaimWhileBorrowing":
+        preempted = true.get(well_known.PREEMPTED)
+        if preempted is not None and preempted.reason == well_known.IN_COHORT_RECLAIM_WHILE_BORROWING:
             return _seconds(preempted.last_transition_time) + 0.001
     return _seconds(workload.metadata.creation_timestamp)
 
@@ -172,7 +180,7 @@ def _seconds(time: datetime | None) -> float:
 
 
 def _boost(workload: Workload) -> int:
-    text = workload.metadata.annotations.get(PRIORITY_BOOST, "0")
+    text = workload.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION, "0")
     try:
         number = int(text)
     except ValueError:

@@ -23,14 +23,13 @@ from reprieve.objects import (
     ResourceFlavor,
     Workload,
     WorkloadPriorityClass,
+    well_known,
 )
 from reprieve.quota.admission import cycle
 from reprieve.quota.outcome import Outcome
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.transitions import release
-
-NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
@@ -49,7 +48,9 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
         elif isinstance(each, LimitRange):
             quota.put_limit_range(each)
         elif isinstance(each, Namespace):
-            quota.put_namespace(each.name, {NAME_LABEL: each.name, **each.metadata.labels})
+            quota.put_namespace(
+                each.name, {well_known.NAMESPACE_NAME_LABEL: each.name, **each.metadata.labels}
+            )
     for each in everything:
         if isinstance(each, ClusterQueue):
             quota.put_cluster_queue(each, now)
@@ -59,7 +60,7 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
     for each in everything:
         if isinstance(each, Workload):
             if each.namespace not in quota.namespaces:
-                quota.put_namespace(each.namespace, {NAME_LABEL: each.namespace})
+                quota.put_namespace(each.namespace, {well_known.NAMESPACE_NAME_LABEL: each.namespace})
             quota.put_workload(each, now)
     quota.ledger.refresh()
     return quota

@@ -6,28 +6,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from reprieve.objects import Workload, find_condition
+from reprieve.objects import Workload, find_condition, well_known
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.claims import Claim
 from reprieve.quota.queue import QueueNode
-from reprieve.quota.victims.candidates import (
-    IN_CLUSTER_QUEUE,
-    IN_COHORT_FAIR_SHARING,
-    IN_COHORT_RECLAIM_WHILE_BORROWING,
-    IN_COHORT_RECLAMATION,
-    Victim,
-)
+from reprieve.quota.victims.candidates import Victim
 
-JOB_UID = "kueue.x-k8s.io/job-uid"
 GATED = "Workload requires preemption, but it's gated"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
 DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 DUE_TO = {
-    IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
-    IN_COHORT_RECLAMATION: "reclamation within the cohort",
-    IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
-    IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
+    well_known.IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
+    well_known.IN_COHORT_RECLAMATION: "reclamation within the cohort",
+    well_known.IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
+    well_known.IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
 }
 """What each reason of a quota preemption means, in Kueue's words."""
 _FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
@@ -49,7 +42,7 @@ class Event(NamedTuple):
 
 def preempted_message(preemptor: Claim, queue: QueueNode, victim: Victim) -> str:
     uid = preemptor.uid or "UNKNOWN"
-    job = preemptor.workload.metadata.labels.get(JOB_UID) or "UNKNOWN"
+    job = preemptor.workload.metadata.labels.get(well_known.JOB_UID_LABEL) or "UNKNOWN"
     return (
         f"Preempted to accommodate a workload (UID: {uid}, JobUID: {job}) due to {DUE_TO[victim.reason]}; "
         f"preemptor path: {queue.full_path}; preemptee path: {victim.queue.full_path}"
@@ -71,7 +64,7 @@ def preemption_events(preemptor: Claim, victim: Victim, message: str) -> list[Ev
     )
     return [
         Event(victim.claim.key, "Normal", "EvictedDueToPreempted", message),
-        Event(victim.claim.key, "Normal", "Preempted", message + tail),
+        Event(victim.claim.key, "Normal", well_known.PREEMPTED, message + tail),
         Event(preemptor.key, "Normal", "PreemptedWorkload", told + tail),
     ]
 
@@ -81,17 +74,17 @@ def reservation_event(claim: Claim, assignment: Assignment, now: datetime) -> Ev
     tail = f"; Flavors considered: {considered}" if considered else ""
     waited = _waited(claim, now)
     message = f"Quota reserved in ClusterQueue {claim.queue}, wait time since queued was {waited}s{tail}"
-    return Event(claim.key, "Normal", "QuotaReserved", message)
+    return Event(claim.key, "Normal", well_known.QUOTA_RESERVED, message)
 
 
 def admission_event(claim: Claim) -> Event:
     message = f"Admitted by ClusterQueue {claim.queue}, wait time since reservation was 0s"
-    return Event(claim.key, "Normal", "Admitted", message)
+    return Event(claim.key, "Normal", well_known.ADMITTED, message)
 
 
 def _waited(claim: Claim, now: datetime) -> int:
     """Whole seconds since it was created, or since it was queued again."""
-    requeued = find_condition(claim.workload.status.conditions, "Requeued")
+    requeued = find_condition(claim.workload.status.conditions, well_known.REQUEUED)
     since = claim.workload.metadata.creation_timestamp
     if requeued is not None and requeued.status == "True":
         since = requeued.last_transition_time

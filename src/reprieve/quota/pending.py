@@ -22,7 +22,6 @@ from reprieve.quota.claims import Claim
 
 FAILED_AFTER_NOMINATION = "FailedAfterNomination"
 PENDING_PREEMPTION = "PendingPreemption"
-PREEMPTION_GATED = "PreemptionGated"
 PREEMPTION_NO_CANDIDATES = "PreemptionNoCandidates"
 NAMESPACE_MISMATCH = "NamespaceMismatch"
 NO_FIT = "NoFit"

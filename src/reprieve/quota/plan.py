@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reprieve.objects import format_amount
+from reprieve.objects import format_amount, well_known
 from reprieve.quota.assignment import Assignment, Mode
 from reprieve.quota.claims import Claim
 from reprieve.quota.outcome import preempted_message
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.victims.candidates import Victim
 
-API_VERSION = "reprieve.dev/v1alpha1"
 SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
 
 
@@ -83,7 +82,7 @@ class QuotaPlan:
 
     def to_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {
-            "apiVersion": API_VERSION,
+            "apiVersion": well_known.API_VERSION,
             "kind": "Plan",
             "for": f"Workload/{self.claim.key}",
             "outcome": self.outcome,

@@ -20,17 +20,17 @@ from reprieve.objects import (
     Workload,
     find_condition,
     matches,
+    well_known,
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Ledger
-from reprieve.quota.claims import PRIORITY_BOOST, Claim, backoff_over, is_queueable, is_reserved
+from reprieve.quota.claims import Claim, backoff_over, is_queueable, is_reserved
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import CohortNode
 
 SUSPENDED = "Suspended"
-ORIGIN = "kueue.x-k8s.io/multikueue-origin"
 
 
 class Quota:
@@ -208,7 +208,7 @@ class Quota:
     def _class_problem(self, workload: Workload) -> Refusal | None:
         """A copy from a manager cluster had its class looked up there."""
         ref = workload.spec.priority_class_ref
-        if ref is None or not ref.name or ORIGIN in workload.metadata.labels:
+        if ref is None or not ref.name or well_known.ORIGIN_LABEL in workload.metadata.labels:
             return None
         if (ref.kind, ref.name) in self.priority_classes or ref.name.startswith("system-"):
             return None
@@ -297,9 +297,10 @@ def _same_for_admission(new: Claim, old: Claim) -> bool:
         before.spec == after.spec
         and before.status.reclaimable_pods == after.status.reclaimable_pods
         and old.gate_closed == new.gate_closed
-        and before.metadata.annotations.get(PRIORITY_BOOST) == after.metadata.annotations.get(PRIORITY_BOOST)
+        and before.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION)
+        == after.metadata.annotations.get(well_known.PRIORITY_BOOST_ANNOTATION)
         and all(
             find_condition(before.status.conditions, type) == find_condition(after.status.conditions, type)
-            for type in ("Evicted", "Requeued")
+            for type in (well_known.EVICTED, well_known.REQUEUED)
         )
     )

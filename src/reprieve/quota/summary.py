@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from reprieve.objects import Condition, find_condition, format_amount
+from reprieve.objects import Condition, find_condition, format_amount, well_known
 from reprieve.quota.claims import Claim
 from reprieve.quota.pending import PendingQueue
 from reprieve.quota.queue import QueueNode
@@ -111,7 +111,7 @@ def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
         return inactive[0][0], inactive_message(inactive)
     claim = quota.pending[queue].find(key)
     condition = _quota_condition(claim)
-    if claim is not None and (condition is None or condition.reason == "PendingEvaluation"):
+    if claim is not None and (condition is None or condition.reason == well_known.PENDING_EVALUATION):
         condition = _told_to_an_equal(quota.pending[queue], claim) or condition
     if condition is None:
         return "Pending", f"Not tried yet: others are before it in ClusterQueue {queue}"
@@ -119,7 +119,11 @@ def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
 
 
 def _quota_condition(claim: Claim | None) -> Condition | None:
-    return find_condition(claim.workload.status.conditions, "QuotaReserved") if claim is not None else None
+    return (
+        find_condition(claim.workload.status.conditions, well_known.QUOTA_RESERVED)
+        if claim is not None
+        else None
+    )
 
 
 def _told_to_an_equal(pending: PendingQueue, claim: Claim) -> Condition | None:
@@ -128,7 +132,9 @@ def _told_to_an_equal(pending: PendingQueue, claim: Claim) -> Condition | None:
         return None
     equals = (other for other in pending if other.fingerprint == claim.fingerprint)
     told = (_quota_condition(other) for other in equals)
-    return next((each for each in told if each is not None and each.reason != "PendingEvaluation"), None)
+    return next(
+        (each for each in told if each is not None and each.reason != well_known.PENDING_EVALUATION), None
+    )
 
 
 def inactive_message(reasons: list[tuple[str, str]]) -> str:

@@ -9,11 +9,8 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects import Admission, AdmissionCheckState, Workload, find_condition
+from reprieve.objects import Admission, AdmissionCheckState, Workload, find_condition, well_known
 from reprieve.quota.conditions import Conditions, turned_off, with_condition, with_status
-
-PREEMPTED = "Preempted"
-BLOCKED = "BlockedOnPreemptionGates"
 
 
 def reserve(workload: Workload, admission: Admission, checks: frozenset[str], now: datetime) -> Workload:
@@ -21,29 +18,37 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
     generation = workload.metadata.generation
     conditions = with_condition(
         workload.status.conditions,
-        "QuotaReserved",
+        well_known.QUOTA_RESERVED,
         True,
-        "QuotaReserved",
+        well_known.QUOTA_RESERVED,
         f"Quota reserved in ClusterQueue {admission.cluster_queue}",
         now,
         generation,
     )
-    for type in ("Evicted", PREEMPTED, BLOCKED):
-        conditions = turned_off(conditions, type, "QuotaReserved", now, generation)
+    for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
+        conditions = turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
     states = workload.status.admission_checks
     if checks <= {state.name for state in states}:
-        conditions = _with_admitted(conditions, all(s.state == "Ready" for s in states), now, generation)
+        conditions = _with_admitted(
+            conditions, all(s.state == well_known.READY for s in states), now, generation
+        )
     return with_status(workload, conditions=conditions, admission=admission)
 
 
 def _with_admitted(conditions: Conditions, ready: bool, now: datetime, generation: int) -> Conditions:
     if ready:
         return with_condition(
-            conditions, "Admitted", True, "Admitted", "The workload is admitted", now, generation
+            conditions,
+            well_known.ADMITTED,
+            True,
+            well_known.ADMITTED,
+            "The workload is admitted",
+            now,
+            generation,
         )
     message = "The workload has not all checks ready"
     return with_condition(
-        conditions, "Admitted", False, "UnsatisfiedAdmissionChecks", message, now, generation
+        conditions, well_known.ADMITTED, False, well_known.UNSATISFIED_CHECKS, message, now, generation
     )
 
 
@@ -51,32 +56,50 @@ def wait(workload: Workload, reason: str, message: str, now: datetime, gated: bo
     """Say what the workload waits for; a gated one also signals that it could preempt."""
     generation = workload.metadata.generation
     conditions = with_condition(
-        workload.status.conditions, "QuotaReserved", False, reason, message, now, generation
+        workload.status.conditions, well_known.QUOTA_RESERVED, False, reason, message, now, generation
     )
     conditions = with_condition(
-        conditions, "Admitted", False, "NoReservation", "The workload has no reservation", now, generation
+        conditions,
+        well_known.ADMITTED,
+        False,
+        "NoReservation",
+        "The workload has no reservation",
+        now,
+        generation,
     )
     if gated:
-        conditions = with_condition(conditions, BLOCKED, True, "PreemptionGated", message, now, generation)
+        conditions = with_condition(
+            conditions,
+            well_known.BLOCKED_ON_PREEMPTION_GATES,
+            True,
+            well_known.PREEMPTION_GATED,
+            message,
+            now,
+            generation,
+        )
     return with_status(workload, conditions=conditions, admission=None)
 
 
 def preempt(workload: Workload, reason: str, message: str, now: datetime) -> Workload:
     """Ask the workload to leave. It keeps its quota until its pods are gone."""
     generation = workload.metadata.generation
-    conditions = with_condition(workload.status.conditions, PREEMPTED, True, reason, message, now, generation)
+    conditions = with_condition(
+        workload.status.conditions, well_known.PREEMPTED, True, reason, message, now, generation
+    )
     changed = with_status(workload, conditions=conditions)
-    return evict(changed, PREEMPTED, message, now)
+    return evict(changed, well_known.PREEMPTED, message, now)
 
 
 def evict(workload: Workload, reason: str, message: str, now: datetime) -> Workload:
     """Every admission check starts over, and every preemption gate is closed again."""
     generation = workload.metadata.generation
     status = workload.status
-    conditions = with_condition(status.conditions, "Evicted", True, reason, message, now, generation)
-    blocked = find_condition(conditions, BLOCKED)
+    conditions = with_condition(status.conditions, well_known.EVICTED, True, reason, message, now, generation)
+    blocked = find_condition(conditions, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if blocked is not None and blocked.status == "True":
-        conditions = with_condition(conditions, BLOCKED, False, reason, message, now, generation)
+        conditions = with_condition(
+            conditions, well_known.BLOCKED_ON_PREEMPTION_GATES, False, reason, message, now, generation
+        )
     return with_status(
         workload,
         conditions=conditions,
@@ -84,7 +107,7 @@ def evict(workload: Workload, reason: str, message: str, now: datetime) -> Workl
         nominated_cluster_names=(),
         admission_checks=tuple(_reset(check, now) for check in status.admission_checks),
         preemption_gates=tuple(
-            msgspec.structs.replace(gate, position="Closed", last_transition_time=now)
+            msgspec.structs.replace(gate, position=well_known.GATE_CLOSED, last_transition_time=now)
             for gate in status.preemption_gates
         ),
     )
@@ -100,16 +123,16 @@ def _reset(check: AdmissionCheckState, now: datetime) -> AdmissionCheckState:
 def release(workload: Workload, now: datetime) -> Workload:
     """The pods of an evicted workload are gone: its quota is free and it queues again."""
     generation = workload.metadata.generation
-    evicted = find_condition(workload.status.conditions, "Evicted")
+    evicted = find_condition(workload.status.conditions, well_known.EVICTED)
     reason, message = (evicted.reason, evicted.message) if evicted is not None else ("", "")
     conditions = with_condition(
         workload.status.conditions,
-        "Requeued",
-        reason in (PREEMPTED, "NodeFailures"),
+        well_known.REQUEUED,
+        reason in (well_known.PREEMPTED, "NodeFailures"),
         reason,
         message,
         now,
         generation,
     )
     changed = with_status(workload, conditions=conditions)
-    return wait(changed, "PendingEvaluation", message, now)
+    return wait(changed, well_known.PENDING_EVALUATION, message, now)

@@ -31,13 +31,11 @@ from reprieve.scheduler.actions import (
 )
 from reprieve.scheduler.core import Core, CycleResult
 from reprieve.scheduler.incomplete import RELEASED
-from reprieve.scheduler.marks import CONDITION, REASON, preemptor_in
+from reprieve.scheduler.marks import preemptor_in
 from reprieve.scheduler.queue import State
 from reprieve.scheduler.waiting import instant
 
 __all__ = [
-    "CONDITION",
-    "REASON",
     "RELEASED",
     "Action",
     "ActionError",

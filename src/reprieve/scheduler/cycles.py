@@ -12,11 +12,12 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.objects import well_known
 from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
 from reprieve.scheduler.feasibility import holds, making_way
-from reprieve.scheduler.incomplete import INCOMPLETE, Shortfall, message
+from reprieve.scheduler.incomplete import Shortfall, message
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import QueuedUnit, State
@@ -67,7 +68,7 @@ class Cycles:
     def fail(self, unit: QueuedUnit, message: str, now: float) -> CycleResult:
         """The unit cannot be decided on as it is: say so, and try again later."""
         actions = self._memory.withdraw(unit.key, unit.pods)
-        actions += self._say_waiting(unit, "SchedulerError", message)
+        actions += self._say_waiting(unit, well_known.SCHEDULER_ERROR, message)
         self._memory.queue.wake_next(unit, now)
         self._memory.queue.back_off(unit, now)
         return CycleResult(unit.key, "error", [message], len(unit.pods), actions)
@@ -177,7 +178,7 @@ class Cycles:
         actions += self._displace(unit, plan)
         actions.append(Preempt(unit.key, preemptor, tuple(nominations), victims, why))
         actions.append(status.preempting(preemptor, victims))
-        actions += self._say_group(unit, "Unschedulable", message)
+        actions += self._say_group(unit, well_known.UNSCHEDULABLE, message)
         evicted = frozenset(victim.pod.key for victim in victims)
         return CycleResult(
             unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted
@@ -205,7 +206,7 @@ class Cycles:
             due = memory.begun.due(unit.key, shortfall, now)
             if stuck and due is not None and now >= due:
                 return self._release(unit, plan, shortfall, given_up, text)
-        actions = [*given_up, *self._say_waiting(unit, "Unschedulable", text)]
+        actions = [*given_up, *self._say_waiting(unit, well_known.UNSCHEDULABLE, text)]
         actions += self._say_incomplete(unit, shortfall, text)
         memory.queue.rest(unit, now, self._likeness(unit), due)
         reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
@@ -233,7 +234,9 @@ class Cycles:
         group = self._memory.waiting.group(unit.key)
         if shortfall is None or group is None:
             return [*self._memory.begun.over(unit.key)]
-        condition = status.group_condition(group, INCOMPLETE, "True", "Unschedulable", text)
+        condition = status.group_condition(
+            group, well_known.INCOMPLETE, "True", well_known.UNSCHEDULABLE, text
+        )
         return [condition] if condition else []
 
     def _displace(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
@@ -272,14 +275,16 @@ class Cycles:
         group = self._memory.waiting.group(unit.key)
         if group is None:
             return []
-        condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "False", reason, message)
+        condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "False", reason, message)
         return [condition] if condition else []
 
     def _say_matching(self, unit: QueuedUnit, truth: str, message: str, actions: list[Action]) -> None:
         group = self._memory.waiting.group(unit.key)
         if group is not None:
             reason = "PriorityMismatch" if truth == "True" else "PrioritiesMatch"
-            condition = status.group_condition(group, status.NOT_MATCHING, truth, reason, message)
+            condition = status.group_condition(
+                group, well_known.PODS_NOT_MATCHING_PRIORITY, truth, reason, message
+            )
             if condition:
                 actions.append(condition)
 

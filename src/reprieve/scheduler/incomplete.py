@@ -17,13 +17,11 @@ from dataclasses import dataclass
 
 from reprieve.cluster import LOST, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Duration, Pod, PodGroup, find_condition
+from reprieve.objects import Duration, Pod, PodGroup, find_condition, well_known
 from reprieve.scheduler import status
 from reprieve.scheduler.actions import Evicted, Ref, SetGroupCondition
-from reprieve.scheduler.marks import CONDITION
 from reprieve.scheduler.waiting import WaitingPods
 
-INCOMPLETE = "reprieve.dev/Incomplete"
 RELEASED = "IncompleteGang"
 """Reason of the DisruptionTarget condition of a released pod."""
 
@@ -123,7 +121,7 @@ class Begun:
         placed = len(self._waiting.staying(unit))
         text = f"{placed} of {group.min_count} pods are bound"
         reason = "Complete" if placed >= group.min_count else "Released"
-        condition = status.group_condition(group, INCOMPLETE, "False", reason, text)
+        condition = status.group_condition(group, well_known.INCOMPLETE, "False", reason, text)
         return [condition] if condition else []
 
     def saved(self) -> list[Ref]:
@@ -141,7 +139,7 @@ def message(scheduler: str, unit: str, text: str) -> str:
 
 
 def _is_marked(pod: Pod, schedulers: Collection[str]) -> bool:
-    mark = find_condition(pod.status.conditions, CONDITION)
+    mark = find_condition(pod.status.conditions, well_known.DISRUPTION_TARGET)
     return (
         mark is not None
         and (mark.status, mark.reason) == ("True", RELEASED)
@@ -151,7 +149,7 @@ def _is_marked(pod: Pod, schedulers: Collection[str]) -> bool:
 
 def _told(group: PodGroup) -> float | None:
     """Since when the group's condition says that it is incomplete; None when it does not."""
-    condition = find_condition(group.status.conditions, INCOMPLETE)
+    condition = find_condition(group.status.conditions, well_known.INCOMPLETE)
     if condition is None or condition.status != "True" or condition.last_transition_time is None:
         return None
     return condition.last_transition_time.timestamp()

@@ -6,11 +6,11 @@ A change wakes only the units it can help (`wakeups`); most changes help nobody.
 from typing import Any
 
 from reprieve.cluster import PodClass
-from reprieve.objects import Node, Pod, PodDisruptionBudget, PodGroup
-from reprieve.scheduler import marks, recovery, wakeups
+from reprieve.objects import Node, Pod, PodDisruptionBudget, PodGroup, well_known
+from reprieve.scheduler import recovery, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
-from reprieve.scheduler.waiting import FINISHED, unit_of
+from reprieve.scheduler.waiting import unit_of
 
 
 class Intake:
@@ -43,7 +43,7 @@ class Intake:
     # --- pods ---------------------------------------------------------------------------------------------------------
 
     def _pod(self, type: str, old: Pod | None, pod: Pod, now: float) -> None:
-        gone = type == "DELETED" or pod.status.phase in FINISHED
+        gone = type == "DELETED" or pod.status.phase in well_known.TERMINAL_PHASES
         if old is not None and not gone and _same(old, pod):
             self._only_told(old, pod)
             return
@@ -153,9 +153,11 @@ class Intake:
                 self._queue.wake_unit(unit.key, now)
 
 
-_TOLD = frozenset({"PodScheduled", "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
+_TOLD = frozenset(
+    {well_known.POD_SCHEDULED, "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"}
+)
 """Conditions that only tell what is known already."""
-_TOLD_WHILE_IT_STAYS = _TOLD | {marks.CONDITION}
+_TOLD_WHILE_IT_STAYS = _TOLD | {well_known.DISRUPTION_TARGET}
 
 
 def _same(old: Pod, new: Pod) -> bool:
@@ -176,7 +178,7 @@ def _matter(pod: Pod) -> tuple[object, ...]:
     status = pod.status
     told = _TOLD if pod.metadata.deletion_timestamp is not None else _TOLD_WHILE_IT_STAYS
     return (
-        status.phase in FINISHED,
+        status.phase in well_known.TERMINAL_PHASES,
         status.start_time,
         status.nominated_node_name,
         status.container_statuses,

@@ -7,11 +7,7 @@ knows for whom a pod was to make way.
 import re
 from typing import NamedTuple
 
-from reprieve.objects import Pod, find_condition
-
-CONDITION = "DisruptionTarget"
-REASON = "PreemptionByScheduler"
-WITHDRAWN = "PreemptionWithdrawn"
+from reprieve.objects import Pod, find_condition, well_known
 
 _TEXT = re.compile(
     r"^(?P<scheduler>\S+): preempting to accommodate a higher priority (?P<kind>pod|podgroup) (?P<key>[^\s(]+)"
@@ -37,8 +33,12 @@ def message(scheduler: str, preemptor: str, priority: int, why: str) -> str:
 
 def read(pod: Pod) -> Mark | None:
     """The mark a scheduler of ours left on a pod; kube-scheduler's own marks name nobody and are not ours to finish."""
-    condition = find_condition(pod.status.conditions, CONDITION)
-    if condition is None or condition.status != "True" or condition.reason != REASON:
+    condition = find_condition(pod.status.conditions, well_known.DISRUPTION_TARGET)
+    if (
+        condition is None
+        or condition.status != "True"
+        or condition.reason != well_known.PREEMPTION_BY_SCHEDULER
+    ):
         return None
     found = _TEXT.match(condition.message)
     return found and Mark(found["scheduler"], _preemptor(found))

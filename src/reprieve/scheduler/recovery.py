@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from reprieve.cluster import Cluster
-from reprieve.objects import Pod
+from reprieve.objects import Pod, well_known
 from reprieve.scheduler import marks
 from reprieve.scheduler.actions import Ref
-from reprieve.scheduler.waiting import FINISHED, group_of
+from reprieve.scheduler.waiting import group_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
         mark is None
         or mark.scheduler not in schedulers
         or not pod.spec.node_name
-        or pod.status.phase in FINISHED
+        or pod.status.phase in well_known.TERMINAL_PHASES
     ):
         return None
     ref = Ref("Pod", pod.namespace, pod.name, pod.metadata.uid)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from reprieve.objects import well_known
 from reprieve.scheduler import marks, recovery, status, wakeups
 from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Release, Reprieve
 from reprieve.scheduler.feasibility import leaving_from
@@ -66,7 +67,7 @@ class Results:
         if group is None or key in memory.binding or len(memory.waiting.staying(key)) < group.min_count:
             return []
         memory.waiting.note_complete(group)
-        condition = status.group_condition(group, status.INITIALLY_SCHEDULED, "True", "Scheduled", "")
+        condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "True", "Scheduled", "")
         return [*([condition] if condition else []), *memory.begun.over(key)]
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:

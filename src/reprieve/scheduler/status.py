@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from reprieve.objects import Pod, PodGroup, find_condition
+from reprieve.objects import Pod, PodGroup, find_condition, well_known
 from reprieve.scheduler.actions import Emit, Evicted, Ref, SetGroupCondition, SetPodCondition
 
-INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
-NOT_MATCHING = "PodsNotMatchingPriority"
 NAMED = 5
 
 
@@ -20,7 +18,7 @@ def group_ref(group: PodGroup) -> Ref:
 
 def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
     """The condition, unless the pod already says so."""
-    now = find_condition(pod.status.conditions, "PodScheduled")
+    now = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
     if now is not None and (now.status, now.reason, now.message) == ("False", reason, message):
         return None
     return SetPodCondition(pod_ref(pod), reason, message)
@@ -34,9 +32,9 @@ def group_condition(
     if now is not None:
         if (now.status, now.reason, now.message) == (status, reason, message):
             return None
-        if type == INITIALLY_SCHEDULED and now.status == "True":
+        if type == well_known.POD_GROUP_SCHEDULED and now.status == "True":
             return None
-    elif type == NOT_MATCHING and status == "False":
+    elif type == well_known.PODS_NOT_MATCHING_PRIORITY and status == "False":
         return None
     return SetGroupCondition(group_ref(group), type, status, reason, message, group.metadata.generation)
 
@@ -62,7 +60,7 @@ def preempted(victim: Evicted, preemptor: Ref) -> Emit:
     note = f"Preempted by {word} {preemptor.key} ({preemptor.uid}) on node {victim.node}"
     if victim.reason:
         note = f"{note}: {victim.reason}"
-    return Emit(victim.pod, "Preempted", note, "Preempting", related=preemptor)
+    return Emit(victim.pod, well_known.PREEMPTED_EVENT, note, "Preempting", related=preemptor)
 
 
 def released(pod: Evicted, group: Ref) -> Emit:

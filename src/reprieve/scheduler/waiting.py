@@ -10,13 +10,7 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, PodGroup, SchedulingGroup, find_condition
-from reprieve.scheduler.status import INITIALLY_SCHEDULED
-
-GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
-"""Joins a pod to its group on clusters whose pods have no `spec.schedulingGroup`."""
-
-FINISHED = ("Succeeded", "Failed")
+from reprieve.objects import Pod, PodGroup, SchedulingGroup, find_condition, well_known
 
 
 def group_of(pod: Pod) -> str:
@@ -46,7 +40,7 @@ class WaitingPods:
 
     def joined(self, pod: Pod) -> Pod:
         """The pod with its group membership in the one place where everyone looks; without any if groups are off."""
-        name = pod.metadata.labels.get(GROUP_LABEL, "")
+        name = pod.metadata.labels.get(well_known.POD_GROUP_LABEL, "")
         link = pod.spec.scheduling_group
         if not self._groups:
             wanted = None
@@ -64,7 +58,7 @@ class WaitingPods:
             not pod.spec.node_name
             and pod.spec.scheduler_name in self._names
             and pod.metadata.deletion_timestamp is None
-            and pod.status.phase not in FINISHED
+            and pod.status.phase not in well_known.TERMINAL_PHASES
         )
 
     def put(self, pod: Pod) -> None:
@@ -141,7 +135,7 @@ class WaitingPods:
 
     def once_complete(self, group: PodGroup) -> bool:
         """The gang has run whole: what happens to it since does not make it one that was never placed."""
-        told = find_condition(group.status.conditions, INITIALLY_SCHEDULED)
+        told = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
         return group.metadata.uid in self._completed or (told is not None and told.status == "True")
 
     def forget_group(self, group: PodGroup) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reprieve.objects import POD_GROUP_LABEL, PREEMPTION_PRIORITY_CLASS
+from reprieve.objects import well_known
 from reprieve.server.registry import Document
 from reprieve.server.storage.records import encode
 
@@ -34,8 +34,8 @@ class AdmittedSpecs:
             self._molds.clear()
             self._generation = generation
         metadata = document["metadata"]
-        annotation = metadata.get("annotations", {}).get(PREEMPTION_PRIORITY_CLASS)
-        group = metadata.get("labels", {}).get(POD_GROUP_LABEL)
+        annotation = metadata.get("annotations", {}).get(well_known.PREEMPTION_CLASS_ANNOTATION)
+        group = metadata.get("labels", {}).get(well_known.POD_GROUP_LABEL)
         return encode([annotation, group, document.get("spec")])
 
     def cast(self, key: bytes, document: Document) -> bool:

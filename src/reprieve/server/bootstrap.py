@@ -1,5 +1,6 @@
 """What a fresh server contains, and what an old one has to remember: namespaces, system priority classes, custom resources."""
 
+from reprieve.objects import well_known
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.custom import follow_definitions
 from reprieve.server.registry import Document
@@ -8,12 +9,12 @@ from reprieve.server.writes import create
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _SYSTEM_CLASSES = (
     (
-        "system-node-critical",
+        well_known.SYSTEM_NODE_CRITICAL,
         2_000_001_000,
         "Used for system critical pods that must not be moved from their current node.",
     ),
     (
-        "system-cluster-critical",
+        well_known.SYSTEM_CLUSTER_CRITICAL,
         2_000_000_000,
         "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
     ),

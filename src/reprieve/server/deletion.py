@@ -7,7 +7,7 @@ it carries a deletion timestamp and goes with the write that removes the last ho
 
 from datetime import timedelta
 
-from reprieve.objects import format_time
+from reprieve.objects import format_time, well_known
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.errors import bad_request, conflict, forbidden
 from reprieve.server.registry import Document, ResourceInfo
@@ -71,7 +71,7 @@ def _grace(resource: ResourceInfo, document: Document, options: DeleteOptions) -
     if resource.storage_key != "pods":
         return 0
     spec, status = document.get("spec") or {}, document.get("status") or {}
-    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+    if not spec.get("nodeName") or status.get("phase") in well_known.TERMINAL_PHASES:
         return 0
     grace = options.grace_period_seconds
     return grace if grace is not None else int(spec.get("terminationGracePeriodSeconds") or 0)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import LabelSelector, matches
+from reprieve.objects import LabelSelector, matches, well_known
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.deletion import delete
 from reprieve.server.errors import (
@@ -58,7 +58,7 @@ def bind(backend: Backend, namespace: str, name: str, binding: Document, dry_run
         meta["generation"] += 1
     status = document.setdefault("status", {})
     status.pop("nominatedNodeName", None)
-    set_condition(status, backend.timestamp(), type="PodScheduled", status="True")
+    set_condition(status, backend.timestamp(), type=well_known.POD_SCHEDULED, status="True")
     if not dry_run:
         backend.store.put(current.place, namespace, name, document)
 
@@ -158,9 +158,9 @@ def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> N
         set_condition(
             status,
             backend.timestamp(),
-            type="DisruptionAllowed",
+            type=well_known.DISRUPTION_ALLOWED,
             status="False",
-            reason="InsufficientPods",
+            reason=well_known.INSUFFICIENT_PODS,
             message="",
             observedGeneration=document["metadata"].get("generation", 0),
         )
@@ -176,7 +176,7 @@ def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> N
 def _unhealthy_may_go(budget: Document, pod: Document) -> bool:
     """A pod that is not ready adds nothing to the healthy ones; it may go if the others are enough."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    if any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions):
+    if any(c.get("type") == well_known.READY and c.get("status") == "True" for c in conditions):
         return False
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
@@ -193,7 +193,7 @@ def _mark_disrupted(backend: Backend, current: Record, pod: Document) -> None:
     set_condition(
         pod.setdefault("status", {}),
         backend.timestamp(),
-        type="DisruptionTarget",
+        type=well_known.DISRUPTION_TARGET,
         status="True",
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",

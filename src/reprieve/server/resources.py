@@ -1,6 +1,7 @@
 """The built-in resources: a table, nothing else. Short names and categories are upstream's, so that `kubectl get po`
 and `kubectl get all` work as people expect."""
 
+from reprieve.objects import well_known
 from reprieve.server.kueue_versions import to_v1beta1
 from reprieve.server.registry import RBAC, ResourceInfo, ScalePaths
 
@@ -199,7 +200,7 @@ def _events(core: ResourceInfo) -> ResourceInfo:
     )
 
 
-KUEUE = "kueue.x-k8s.io"
+KUEUE = well_known.KUEUE_API
 _KUEUE_KINDS: tuple[tuple[str, str, bool, tuple[str, ...], bool], ...] = (
     # kind, plural, namespaced, short names, status subresource
     ("ClusterQueue", "clusterqueues", False, ("cq",), True),

@@ -7,12 +7,12 @@ from reprieve.objects import (
     INVALID,
     REFUSED,
     REQUIRED,
-    RESOURCE_IN_USE,
     TABLE,
     Context,
     PriorityClasses,
     Problem,
     admit,
+    well_known,
 )
 from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
 from reprieve.server.registry import Document, ResourceInfo
@@ -63,7 +63,7 @@ class ObjectRules:
 def _without_unlifted(meta: Document, own: Sequence[str]) -> None:
     """Kueue's protection is lifted by Kueue's own controllers; without them nothing could be deleted, so whoever runs
     them adds it. What the author asked for stays, and so does the protection that this server's controllers lift."""
-    kept = [f for f in meta.get("finalizers", ()) if f != RESOURCE_IN_USE or f in own]
+    kept = [f for f in meta.get("finalizers", ()) if f != well_known.RESOURCE_IN_USE or f in own]
     if kept:
         meta["finalizers"] = kept
     else:

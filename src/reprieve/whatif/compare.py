@@ -8,8 +8,8 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.objects import Document, parse_time
-from reprieve.preemption import API_VERSION, Bill, Plan, View, billed, decide
+from reprieve.objects import Document, parse_time, well_known
+from reprieve.preemption import Bill, Plan, View, billed, decide
 from reprieve.whatif.pods import load
 
 ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
@@ -33,7 +33,7 @@ def compare(
     cheapest = min(helped, key=_order).algorithm if helped else None
     columns = [_column(algorithm, plan) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": well_known.API_VERSION,
         "kind": "PlanComparison",
         "for": for_,
         "cheapest": cheapest,

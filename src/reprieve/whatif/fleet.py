@@ -11,7 +11,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, price, settings_from
-from reprieve.objects import Document, ReprieveError, parse_time
+from reprieve.objects import Document, ReprieveError, parse_time, well_known
 from reprieve.quota import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
 from reprieve.whatif.quota import plan_workload
 
@@ -65,7 +65,7 @@ class FleetPlan:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "apiVersion": "reprieve.dev/v1alpha1",
+            "apiVersion": well_known.API_VERSION,
             "kind": "FleetPlan",
             "for": f"Workload/{self.workload}",
             "outcome": self.outcome,

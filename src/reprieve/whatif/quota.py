@@ -11,9 +11,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.objects import Document, ReprieveError, Workload, amount, decode_all, format_time, parse_time
+from reprieve.objects import (
+    Document,
+    ReprieveError,
+    Workload,
+    amount,
+    decode_all,
+    format_time,
+    parse_time,
+    well_known,
+)
 from reprieve.quota import (
-    API_VERSION,
     Answer,
     Assigner,
     Assignment,
@@ -166,7 +174,7 @@ class Admissions:
             key for pending in self.quota.pending.values() for key in (*pending.active, *pending.inadmissible)
         }
         return {
-            "apiVersion": API_VERSION,
+            "apiVersion": well_known.API_VERSION,
             "kind": "Admissions",
             "converged": self.run.converged,
             "admitted": {key: _holding(claim) for key, claim in sorted(self.quota.ledger.claims.items())},

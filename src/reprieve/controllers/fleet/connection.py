@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from reprieve.controllers import OwnWrites
 from reprieve.controllers.fleet.access import InsecureKubeConfig
-from reprieve.fleet import ORIGIN_LABEL, PREBUILT_LABEL, key_of
+from reprieve.fleet import key_of
 from reprieve.kube import (
     JOBS,
     KUEUE_WORKLOADS,
@@ -27,7 +27,7 @@ from reprieve.kube import (
     Resource,
     TransportError,
 )
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Connection:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[Client]:
-        labels = f"{ORIGIN_LABEL}={self._origin}"
+        labels = f"{well_known.ORIGIN_LABEL}={self._origin}"
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 client = await stack.enter_async_context(await self._open())
@@ -131,7 +131,7 @@ class Connection:
 
     def _job_changed(self, change: Change) -> None:
         metadata = change.new["metadata"]
-        name = (metadata.get("labels") or {}).get(PREBUILT_LABEL)
+        name = (metadata.get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL)
         if name:
             self._touched(f"{metadata['namespace']}/{name}")
 
@@ -183,7 +183,7 @@ class Connection:
             job["metadata"]["name"]
             for job in self._jobs or ()
             if job["metadata"]["namespace"] == namespace
-            and (job["metadata"].get("labels") or {}).get(PREBUILT_LABEL) == name
+            and (job["metadata"].get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL) == name
         ]
 
         async def make(client: Client) -> None:

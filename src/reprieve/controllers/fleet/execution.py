@@ -10,11 +10,6 @@ from reprieve.controllers.fleet.connection import Connection, NotConnected
 from reprieve.controllers.fleet.home import Home
 from reprieve.controllers.fleet.jobs import bring_home, fresh_job, send_job
 from reprieve.fleet import (
-    CLOSED,
-    DEACTIVATION_TARGET,
-    EVICTED_ON_MANAGER,
-    GATE,
-    OPEN,
     Action,
     CloseGate,
     CreateCopy,
@@ -31,7 +26,7 @@ from reprieve.fleet import (
     UpdateCopy,
 )
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, TransportError
-from reprieve.objects import Document, format_time
+from reprieve.objects import Document, format_time, well_known
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +112,7 @@ async def open_gate(worker: Connection, key: str, uid: str, at: datetime) -> Non
     def change(copy: Document) -> bool:
         if copy["metadata"].get("uid") != uid:
             raise ApiError(409, "Conflict", f"the copy of {key} in {worker.cluster} is another one by now")
-        return _move(copy, OPEN, at)
+        return _move(copy, well_known.GATE_OPEN, at)
 
     await _update(worker, key, change, "status")
 
@@ -128,7 +123,9 @@ async def close_gate(worker: Connection, key: str, at: datetime) -> None:
     A copy that is gone has no gate to close.
     """
     try:
-        await _update(worker, key, lambda copy: _move(copy, CLOSED, at, always=True), "status")
+        await _update(
+            worker, key, lambda copy: _move(copy, well_known.GATE_CLOSED, at, always=True), "status"
+        )
     except ApiError as error:
         if not error.not_found:
             raise
@@ -144,7 +141,9 @@ async def update_spec(worker: Connection, key: str, spec: Document) -> None:
 
 async def deactivate(worker: Connection, key: str, message: str, at: datetime) -> None:
     def change(copy: Document) -> bool:
-        return set_condition(copy, DEACTIVATION_TARGET, True, EVICTED_ON_MANAGER, message, at)
+        return set_condition(
+            copy, well_known.DEACTIVATION_TARGET, True, well_known.EVICTED_ON_MANAGER, message, at
+        )
 
     await _update(worker, key, change, "status")
 
@@ -162,9 +161,13 @@ async def _update(worker: Connection, key: str, change: Change, subresource: str
 
 def _move(copy: Document, position: str, at: datetime, always: bool = False) -> bool:
     gates = copy.setdefault("status", {}).setdefault("preemptionGates", [])
-    entry = next((gate for gate in gates if gate.get("name") == GATE), None)
+    entry = next((gate for gate in gates if gate.get("name") == well_known.MULTIKUEUE_GATE), None)
     if entry is not None and entry.get("position") == position and not always:
         return False
-    moved = {"name": GATE, "position": position, "lastTransitionTime": format_time(at.replace(microsecond=0))}
+    moved = {
+        "name": well_known.MULTIKUEUE_GATE,
+        "position": position,
+        "lastTransitionTime": format_time(at.replace(microsecond=0)),
+    }
     copy["status"]["preemptionGates"] = [gate for gate in gates if gate is not entry] + [moved]
     return True

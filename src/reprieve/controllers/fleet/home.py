@@ -3,11 +3,11 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from reprieve.controllers import OwnWrites, set_condition
 from reprieve.controllers.fleet.jobs import owner_job
-from reprieve.fleet import CONTROLLER, FINISHED, LEDGER_ANNOTATION, Ledger, key_of, status_of, write_ledger
+from reprieve.fleet import Ledger, key_of, status_of, write_ledger
 from reprieve.kube import (
     ADMISSION_CHECKS,
     JOBS,
@@ -19,9 +19,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.objects import Document, format_time
-
-QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+from reprieve.objects import Document, format_time, well_known
 
 
 class Home:
@@ -34,7 +32,7 @@ class Home:
         self._touched = touched
         self._rewired = rewired
         self._workloads = self._watch(KUEUE_WORKLOADS, self._workload_changed)
-        self._jobs = self._watch(JOBS, lambda _: None, labels=QUEUE_LABEL)
+        self._jobs = self._watch(JOBS, lambda _: None, labels=well_known.QUEUE_LABEL)
         self._checks = self._watch(ADMISSION_CHECKS, self._wiring_changed)
         self._configs = self._watch(MULTIKUEUE_CONFIGS, self._wiring_changed)
         self._clusters = self._watch(MULTIKUEUE_CLUSTERS, self._wiring_changed)
@@ -82,7 +80,7 @@ class Home:
         return {
             check["metadata"]["name"]: ((check["spec"].get("parameters") or {}).get("name") or "")
             for check in self._checks
-            if (check.get("spec") or {}).get("controllerName") == CONTROLLER
+            if (check.get("spec") or {}).get("controllerName") == well_known.MULTIKUEUE_CONTROLLER
         }
 
     def check_of(self, workload: Document) -> tuple[str, tuple[str, ...]] | None:
@@ -105,7 +103,10 @@ class Home:
     async def remember(self, key: str, ledger: Ledger, revision: str) -> None:
         """Only if the workload is still the one that was decided on: of two managers, one fails here."""
         namespace, name = key.split("/")
-        metadata = {"resourceVersion": revision, "annotations": {LEDGER_ANNOTATION: write_ledger(ledger)}}
+        metadata = {
+            "resourceVersion": revision,
+            "annotations": {well_known.LEDGER_ANNOTATION: write_ledger(ledger)},
+        }
         self.calls += 1
         self._written.note(
             key, await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
@@ -140,7 +141,7 @@ class Home:
 
     async def finish(self, key: str, reason: str, message: str, now: datetime) -> None:
         await self._status(
-            key, lambda workload: set_condition(workload, FINISHED, True, reason, message, now)
+            key, lambda workload: set_condition(workload, well_known.FINISHED, True, reason, message, now)
         )
 
     async def _status(self, key: str, change: Callable[[Document], bool]) -> None:

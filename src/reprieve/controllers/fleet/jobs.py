@@ -5,9 +5,8 @@ from typing import Any
 
 from reprieve.controllers import GENERATED_LABELS, plain_template
 from reprieve.controllers.fleet.connection import Connection
-from reprieve.fleet import CONTROLLER, ORIGIN_LABEL, PREBUILT_LABEL
 from reprieve.kube import JOBS, ApiError, Client
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 
 
 def owner_job(workload: Document) -> str:
@@ -34,7 +33,7 @@ def remote_job(job: Document, workload: str, origin: str) -> Document:
         "metadata": {
             "name": metadata["name"],
             "namespace": metadata["namespace"],
-            "labels": {**kept, ORIGIN_LABEL: origin, PREBUILT_LABEL: workload},
+            "labels": {**kept, well_known.ORIGIN_LABEL: origin, well_known.PREBUILT_WORKLOAD_LABEL: workload},
             "annotations": dict(metadata.get("annotations") or {}),
         },
         "spec": spec,
@@ -44,7 +43,7 @@ def remote_job(job: Document, workload: str, origin: str) -> Document:
 def is_over(job: Document) -> bool:
     conditions = (job.get("status") or {}).get("conditions") or ()
     return any(
-        entry.get("type") in ("Complete", "Failed") and entry.get("status") == "True" for entry in conditions
+        entry.get("type") in well_known.JOB_ENDED and entry.get("status") == "True" for entry in conditions
     )
 
 
@@ -78,7 +77,7 @@ async def bring_home(home: Client, job: Document, remote: Document) -> None:
     A job that is `managedBy` the fleet shows it all the time; any other job has its own controller here, so its status
     is written once, when it is over.
     """
-    managed = (job.get("spec") or {}).get("managedBy") == CONTROLLER
+    managed = (job.get("spec") or {}).get("managedBy") == well_known.MULTIKUEUE_CONTROLLER
     status: dict[str, Any] = remote.get("status") or {}
     if not status or not (managed or is_over(remote)) or status == job.get("status"):
         return

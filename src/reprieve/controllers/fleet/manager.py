@@ -16,7 +16,7 @@ from reprieve.controllers.fleet.execution import REFUSED, Execution
 from reprieve.controllers.fleet.home import Home
 from reprieve.fleet import FleetSettings, Group, Remote, Step, step
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
-from reprieve.objects import Document
+from reprieve.objects import Document, well_known
 
 log = logging.getLogger(__name__)
 
@@ -197,9 +197,11 @@ Change = Callable[[Document], bool]
 
 def cluster_condition(worker: Connection, now: datetime) -> Change:
     if worker.connected:
-        return lambda cluster: set_condition(cluster, "Active", True, "Active", "Connected", now)
+        return lambda cluster: set_condition(
+            cluster, well_known.ACTIVE, True, well_known.ACTIVE, "Connected", now
+        )
     reason, problem = worker.reason, worker.problem
-    return lambda cluster: set_condition(cluster, "Active", False, reason, problem, now)
+    return lambda cluster: set_condition(cluster, well_known.ACTIVE, False, reason, problem, now)
 
 
 def check_condition(
@@ -221,9 +223,9 @@ def check_condition(
     if not clusters:
         status, reason, message = False, "BadConfig", "The MultiKueueConfig is missing or names no clusters"
     elif not parts:
-        status, reason, message = True, "Active", "The admission check is active"
+        status, reason, message = True, well_known.ACTIVE, "The admission check is active"
     elif len(missing) + len(inactive) < len(clusters):
         status, reason, message = True, "SomeActiveClusters", ", ".join(parts)
     else:
         status, reason, message = False, "NoUsableClusters", ", ".join(parts)
-    return lambda check: set_condition(check, "Active", status, reason, message, now)
+    return lambda check: set_condition(check, well_known.ACTIVE, status, reason, message, now)

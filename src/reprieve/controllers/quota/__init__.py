@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack
 
 from reprieve.config import Configuration
 from reprieve.controllers.quota.controller import QuotaController
-from reprieve.controllers.quota.job_shape import QUEUE_LABEL
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -32,6 +31,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
+from reprieve.objects import well_known
 from reprieve.runtime import Services
 
 __all__ = ["QuotaController", "run", "watching"]
@@ -79,7 +79,7 @@ async def watching(controller: QuotaController, stack: AsyncExitStack) -> None:
         *((kind, seen.parameter_changed, {}) for kind in PARAMETERS),
         (CLUSTER_QUEUES.raw(), seen.queue_changed, {}),
         (LOCAL_QUEUES.raw(), seen.local_queue_changed, {}),
-        (JOBS.raw(), seen.job_changed, {"labels": QUEUE_LABEL}),
+        (JOBS.raw(), seen.job_changed, {"labels": well_known.QUEUE_LABEL}),
         (POD_GROUPS, seen.group_changed, {}),
         (PODS, seen.pod_changed, {}),
         (KUEUE_WORKLOADS.raw(), seen.workload_changed, {}),

@@ -25,7 +25,7 @@ from reprieve.controllers.quota.lifecycle import Situation, next_state
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.reporting import Reporter
 from reprieve.controllers.quota.status import cluster_queue_status, local_queue_status, status_patch
-from reprieve.fleet import GATE, GATE_SEEN_ANNOTATION, LeaseState, gated_message
+from reprieve.fleet import LeaseState, gated_message
 from reprieve.kube import (
     CLUSTER_QUEUES,
     KUEUE_WORKLOADS,
@@ -36,13 +36,12 @@ from reprieve.kube import (
     Reference,
     TransportError,
 )
-from reprieve.objects import Document, Workload
+from reprieve.objects import Document, Workload, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, holds, wait
 from reprieve.records import DecisionLog
 
 log = logging.getLogger(__name__)
 
-PREEMPTION_GATED = "PreemptionGated"
 STATUS_DELAY = 1.0
 """How long changes of a queue are gathered before its status is written."""
 
@@ -117,13 +116,13 @@ class QuotaController:
 
     def _told(self, waiting: Waiting, known: Workload) -> Workload:
         """What a waiting workload should say of itself."""
-        if holds(known, "QuotaReserved"):
+        if holds(known, well_known.QUOTA_RESERVED):
             return known
         now = self._seconds()
         if not waiting.gated:
             return wait(known, waiting.reason, waiting.message, now)
         message = gated_message(self.quota, waiting.claim, known, now)
-        return wait(known, PREEMPTION_GATED, message, now, gated=True)
+        return wait(known, well_known.PREEMPTION_GATED, message, now, gated=True)
 
     def _record(self, events: Iterable[Event]) -> None:
         for event in events if self._events is not None else ():
@@ -237,7 +236,7 @@ class QuotaController:
         namespace, name = key.split("/")
         metadata = {
             "resourceVersion": self.seen.raw[key]["metadata"]["resourceVersion"],
-            "annotations": {GATE_SEEN_ANNOTATION: note},
+            "annotations": {well_known.GATE_SEEN_ANNOTATION: note},
         }
         self.seen.see_workload(
             await self.client.patch(KUEUE_WORKLOADS, name, {"metadata": metadata}, namespace)
@@ -311,7 +310,9 @@ def _flavors_of(workload: Workload) -> set[str]:
 
 def _with_closed_gate(workload: Workload, now: datetime) -> Workload:
     gates = tuple(
-        structs.replace(gate, position="Closed", last_transition_time=now) if gate.name == GATE else gate
+        structs.replace(gate, position=well_known.GATE_CLOSED, last_transition_time=now)
+        if gate.name == well_known.MULTIKUEUE_GATE
+        else gate
         for gate in workload.status.preemption_gates
     )
     return structs.replace(workload, status=structs.replace(workload.status, preemption_gates=gates))

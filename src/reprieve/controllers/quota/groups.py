@@ -9,15 +9,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from reprieve.controllers.quota.job_shape import QUEUE_LABEL, injected, owned_workload, workload_name
+from reprieve.controllers.quota.job_shape import injected, owned_workload, workload_name
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
-from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, encode
+from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, encode, well_known
 
-ADMISSION_GATE: Final = "kueue.x-k8s.io/admission"
-GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
-_OVER: Final = ("Succeeded", "Failed")
 _SHAPE: Final = (
     "containers",
     "initContainers",
@@ -32,22 +29,24 @@ _SHAPE: Final = (
 def group_of(pod: Pod) -> str:
     """The PodGroup that a pod belongs to, as a key; by its spec, else by the label for clusters without the field."""
     group = pod.spec.scheduling_group
-    name = group.pod_group_name if group is not None else pod.metadata.labels.get(GROUP_LABEL, "")
+    name = (
+        group.pod_group_name if group is not None else pod.metadata.labels.get(well_known.POD_GROUP_LABEL, "")
+    )
     return f"{pod.namespace}/{name}" if name else ""
 
 
 def is_held(pod: Pod) -> bool:
-    return any(gate.name == ADMISSION_GATE for gate in pod.spec.scheduling_gates)
+    return any(gate.name == well_known.ADMISSION_GATE for gate in pod.spec.scheduling_gates)
 
 
 def group_owner(pods: Iterable[Pod]) -> Owner:
     """What runs of a group: pods that are neither held nor over."""
     listed = list(pods)
-    if listed and all(pod.status.phase in _OVER for pod in listed):
+    if listed and all(pod.status.phase in well_known.TERMINAL_PHASES for pod in listed):
         failed = sum(pod.status.phase == "Failed" for pod in listed)
         reason = "Failed" if failed else "Succeeded"
         return Owner(FINISHED, reason, f"{len(listed) - failed} of {len(listed)} pods succeeded")
-    running = any(not is_held(pod) and pod.status.phase not in _OVER for pod in listed)
+    running = any(not is_held(pod) and pod.status.phase not in well_known.TERMINAL_PHASES for pod in listed)
     return Owner(RUNNING if running else STOPPED)
 
 
@@ -88,7 +87,9 @@ async def reconcile_group(
 ) -> None:
     """Bring the pods of one group in line with its workload; make the workload when enough pods are there."""
     living = [
-        pod for pod in pods if pod.status.phase not in _OVER and pod.metadata.deletion_timestamp is None
+        pod
+        for pod in pods
+        if pod.status.phase not in well_known.TERMINAL_PHASES and pod.metadata.deletion_timestamp is None
     ]
     if workload is None:
         if living and len(living) >= group.min_count:
@@ -118,7 +119,9 @@ def _set_names(workload: Workload, pods: Iterable[Pod]) -> dict[str, str]:
 
 
 def _was_evicted(workload: Workload) -> bool:
-    return any(each.type == "Evicted" and each.status == "True" for each in workload.status.conditions)
+    return any(
+        each.type == well_known.EVICTED and each.status == "True" for each in workload.status.conditions
+    )
 
 
 async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], priorities: Priorities) -> None:
@@ -140,7 +143,9 @@ async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], pri
 
 
 async def _let_go(client: Client, pod: Pod, labels: dict[str, str], tolerations: list[Document]) -> None:
-    gates = [{"name": gate.name} for gate in pod.spec.scheduling_gates if gate.name != ADMISSION_GATE]
+    gates = [
+        {"name": gate.name} for gate in pod.spec.scheduling_gates if gate.name != well_known.ADMISSION_GATE
+    ]
     spec: Document = {"schedulingGates": gates or None}
     if labels:
         spec["nodeSelector"] = labels
@@ -163,4 +168,4 @@ def group_workload_key(group: PodGroup) -> str:
 
 
 def waits_for_quota(group: PodGroup) -> bool:
-    return QUEUE_LABEL in group.metadata.labels
+    return well_known.QUEUE_LABEL in group.metadata.labels

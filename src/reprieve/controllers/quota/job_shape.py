@@ -2,24 +2,19 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from reprieve.controllers import plain_template
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
-from reprieve.objects import Document, ResourceFlavor, Workload, encode
+from reprieve.objects import Document, ResourceFlavor, Workload, encode, well_known
 
-QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
-PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
-PREBUILT_LABEL: Final = "kueue.x-k8s.io/prebuilt-workload-name"
-JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
-MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 _LONGEST_NAME = 63
 
 
 def workload_name(kind: str, document: Document) -> str:
     """The workload of an owner: named by the user, or after the owner and its UID."""
     metadata = document["metadata"]
-    named = (metadata.get("labels") or {}).get(PREBUILT_LABEL)
+    named = (metadata.get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL)
     if named:
         return str(named)
     digest = hashlib.sha256(f"{kind}/{metadata['name']}/{metadata.get('uid', '')}".encode()).hexdigest()[:5]
@@ -41,10 +36,10 @@ def owned_workload(
         "metadata": {
             "name": workload_name(kind, owner),
             "namespace": metadata["namespace"],
-            "labels": {JOB_UID_LABEL: metadata.get("uid", "")},
+            "labels": {well_known.JOB_UID_LABEL: metadata.get("uid", "")},
             "ownerReferences": [reference],
         },
-        "spec": {"queueName": metadata["labels"][QUEUE_LABEL], "podSets": pod_sets, **priority},
+        "spec": {"queueName": metadata["labels"][well_known.QUEUE_LABEL], "podSets": pod_sets, **priority},
     }
 
 
@@ -58,7 +53,7 @@ def job_pod_sets(job: Document) -> list[Document]:
         "count": count,
         "template": plain_template(spec.get("template") or {}),
     }
-    least = (job["metadata"].get("annotations") or {}).get(MIN_PARALLELISM, "")
+    least = (job["metadata"].get("annotations") or {}).get(well_known.MIN_PARALLELISM_ANNOTATION, "")
     if least.isdigit() and 0 < int(least) < count:
         pod_set["minCount"] = int(least)
     return [pod_set]
@@ -68,8 +63,8 @@ def job_owner(job: Document) -> Owner:
     """What runs of the job. Pods that are still terminating hold their node, so the quota is not free yet."""
     status = job.get("status") or {}
     for entry in status.get("conditions") or ():
-        if entry.get("type") in ("Complete", "Failed") and entry.get("status") == "True":
-            reason = "Succeeded" if entry["type"] == "Complete" else "Failed"
+        if entry.get("type") in well_known.JOB_ENDED and entry.get("status") == "True":
+            reason = "Succeeded" if entry["type"] == well_known.JOB_COMPLETE else "Failed"
             return Owner(FINISHED, reason, entry.get("message") or f"Job {reason.lower()}")
     left = (status.get("active") or 0) + (status.get("terminating") or 0)
     suspended = bool((job.get("spec") or {}).get("suspend"))
@@ -101,7 +96,10 @@ def _requests(pod_set: Document) -> list[object]:
 def _suspension_seen(status: Document) -> bool:
     """A job that once started has stopped only when the job controller says that it is suspended."""
     conditions = status.get("conditions") or ()
-    said = any(entry.get("type") == "Suspended" and entry.get("status") == "True" for entry in conditions)
+    said = any(
+        entry.get("type") == well_known.JOB_SUSPENDED and entry.get("status") == "True"
+        for entry in conditions
+    )
     return said or not status.get("startTime")
 
 
@@ -136,7 +134,7 @@ def restored_spec(workload: Document, job: Document) -> Document:
         changes["tolerations"] = original.get("tolerations")
     patch: Document = {"template": {"spec": changes}} if changes else {}
     if (
-        MIN_PARALLELISM in (job["metadata"].get("annotations") or {})
+        well_known.MIN_PARALLELISM_ANNOTATION in (job["metadata"].get("annotations") or {})
         and job["spec"].get("parallelism", 1) != pod_set["count"]
     ):
         patch["parallelism"] = pod_set["count"]

@@ -8,8 +8,6 @@ import logging
 from collections.abc import Mapping
 
 from reprieve.controllers.quota.job_shape import (
-    JOB_UID_LABEL,
-    PREBUILT_LABEL,
     job_owner,
     job_pod_sets,
     owned_workload,
@@ -21,7 +19,7 @@ from reprieve.controllers.quota.job_shape import (
 from reprieve.controllers.quota.lifecycle import FINISHED
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
-from reprieve.objects import Document, ResourceFlavor, Workload
+from reprieve.objects import Document, ResourceFlavor, Workload, well_known
 from reprieve.quota import holds
 
 log = logging.getLogger(__name__)
@@ -42,7 +40,7 @@ async def reconcile_job(
     if raw is None or workload is None:
         if not suspended:
             await _suspend(client, job)
-        elif PREBUILT_LABEL not in (job["metadata"].get("labels") or {}):
+        elif well_known.PREBUILT_WORKLOAD_LABEL not in (job["metadata"].get("labels") or {}):
             await _create_workload(client, job, priorities)
         return
     if not raw["metadata"].get("ownerReferences"):
@@ -54,8 +52,8 @@ async def reconcile_job(
     if not suspended:
         await _suspend(client, job)
     elif (
-        holds(workload, "QuotaReserved")
-        or PREBUILT_LABEL in job["metadata"]["labels"]
+        holds(workload, well_known.QUOTA_RESERVED)
+        or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
         or same_demand(job, raw)
     ):
         await _restore(client, job, raw)
@@ -68,9 +66,9 @@ async def reconcile_job(
 def may_run(workload: Workload) -> bool:
     """Admitted here. A workload that was given to another cluster runs there."""
     return (
-        holds(workload, "Admitted")
-        and not holds(workload, "Evicted")
-        and not holds(workload, "Finished")
+        holds(workload, well_known.ADMITTED)
+        and not holds(workload, well_known.EVICTED)
+        and not holds(workload, well_known.FINISHED)
         and workload.spec.active
         and not workload.status.cluster_name
     )
@@ -93,7 +91,9 @@ async def _own(client: Client, job: Document, workload: Document) -> None:
     reference = {
         "apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"], "controller": True,
     }  # fmt: skip
-    patch = {"metadata": {"ownerReferences": [reference], "labels": {JOB_UID_LABEL: metadata["uid"]}}}
+    patch = {
+        "metadata": {"ownerReferences": [reference], "labels": {well_known.JOB_UID_LABEL: metadata["uid"]}}
+    }
     await client.patch(KUEUE_WORKLOADS, workload["metadata"]["name"], patch, metadata["namespace"])
 
 

@@ -14,6 +14,7 @@ from reprieve.objects import (
     ReclaimablePod,
     Workload,
     find_condition,
+    well_known,
 )
 from reprieve.quota import evict, holds, release, with_condition, with_status
 
@@ -67,21 +68,21 @@ def next_state(situation: Situation, now: datetime) -> Next:
     6. it waits and the cause of its eviction is gone: it may queue again.
     """
     workload = situation.workload
-    if holds(workload, "Finished"):
+    if holds(workload, well_known.FINISHED):
         return Next(workload)
     if situation.owner.state == FINISHED:
         return Next(_finished(workload, situation.owner, now))
     if situation.publish_gates:
         workload = with_gate_positions(workload, now)
-    if not holds(workload, "QuotaReserved"):
+    if not holds(workload, well_known.QUOTA_RESERVED):
         return Next(_requeued(workload, situation, now))
-    if holds(workload, "Evicted"):
+    if holds(workload, well_known.EVICTED):
         return Next(workload if situation.owner.state == RUNNING else _released(workload, now))
     workload = _with_checks(_with_reclaimable(workload, situation.owner), situation.checks, now)
     states = {check.name: check.state for check in workload.status.admission_checks}
     if not workload.spec.active:
         return Next(evict(workload, "Deactivated", "The workload is deactivated", now))
-    target = find_condition(workload.status.conditions, "DeactivationTarget")
+    target = find_condition(workload.status.conditions, well_known.DEACTIVATION_TARGET)
     if target is not None and target.status == "True":
         return Next(evict(workload, f"DeactivatedDueTo{target.reason}", target.message, now), deactivate=True)
     if "Rejected" in states.values():
@@ -102,7 +103,7 @@ def with_gate_positions(workload: Workload, now: datetime) -> Workload:
         return workload
     kept = [gate for gate in workload.status.preemption_gates if gate.name in wanted]
     new = [
-        PreemptionGateState(name=name, position="Closed", last_transition_time=now)
+        PreemptionGateState(name=name, position=well_known.GATE_CLOSED, last_transition_time=now)
         for name in wanted
         if name not in known
     ]
@@ -112,21 +113,21 @@ def with_gate_positions(workload: Workload, now: datetime) -> Workload:
 def _finished(workload: Workload, owner: Owner, now: datetime) -> Workload:
     generation = workload.metadata.generation
     conditions = with_condition(
-        workload.status.conditions, "Finished", True, owner.reason, owner.message, now, generation
+        workload.status.conditions, well_known.FINISHED, True, owner.reason, owner.message, now, generation
     )
     return with_status(workload, conditions=conditions)
 
 
 def _released(workload: Workload, now: datetime) -> Workload:
     freed = release(workload, now)
-    cause = find_condition(freed.status.conditions, "Evicted")
+    cause = find_condition(freed.status.conditions, well_known.EVICTED)
     if cause is None or cause.reason != "AdmissionCheck":
         return freed
     return _with_requeued(freed, "BackoffFinished", now)
 
 
 def _requeued(workload: Workload, situation: Situation, now: datetime) -> Workload:
-    requeued = find_condition(workload.status.conditions, "Requeued")
+    requeued = find_condition(workload.status.conditions, well_known.REQUEUED)
     if requeued is None or requeued.status != "False" or not workload.spec.active:
         return workload
     if situation.stopped or situation.held:
@@ -137,7 +138,9 @@ def _requeued(workload: Workload, situation: Situation, now: datetime) -> Worklo
 
 def _with_requeued(workload: Workload, reason: str, now: datetime) -> Workload:
     generation = workload.metadata.generation
-    conditions = with_condition(workload.status.conditions, "Requeued", True, reason, "", now, generation)
+    conditions = with_condition(
+        workload.status.conditions, well_known.REQUEUED, True, reason, "", now, generation
+    )
     return with_status(workload, conditions=conditions)
 
 
@@ -174,17 +177,17 @@ def _named(state: str, states: dict[str, str]) -> str:
 
 
 def _with_admitted(workload: Workload, states: dict[str, str], now: datetime) -> Workload:
-    ready = all(state == "Ready" for state in states.values())
+    ready = all(state == well_known.READY for state in states.values())
     reason, message = (
-        ("Admitted", "The workload is admitted")
+        (well_known.ADMITTED, "The workload is admitted")
         if ready
         else (
-            "UnsatisfiedAdmissionChecks",
+            well_known.UNSATISFIED_CHECKS,
             "The workload has not all checks ready",
         )
     )
     generation = workload.metadata.generation
     conditions = with_condition(
-        workload.status.conditions, "Admitted", ready, reason, message, now, generation
+        workload.status.conditions, well_known.ADMITTED, ready, reason, message, now, generation
     )
     return with_status(workload, conditions=conditions)

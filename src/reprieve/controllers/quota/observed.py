@@ -18,7 +18,7 @@ from reprieve.controllers.quota.job_shape import job_owner
 from reprieve.controllers.quota.jobs import job_workload_key
 from reprieve.controllers.quota.lifecycle import Owner
 from reprieve.controllers.quota.priorities import Priorities
-from reprieve.fleet import GATE, Lease, LeaseState, gate_is_open, key_of, lease_of
+from reprieve.fleet import Lease, LeaseState, gate_is_open, key_of, lease_of
 from reprieve.kube import Change
 from reprieve.objects import (
     AdmissionCheck,
@@ -36,8 +36,9 @@ from reprieve.objects import (
     Workload,
     WorkloadPriorityClass,
     decode_as,
+    well_known,
 )
-from reprieve.quota import NAME_LABEL, Quota
+from reprieve.quota import Quota
 
 Touch = Callable[[str], None]
 """Hears `kind/namespace/name` of what needs a look."""
@@ -103,7 +104,9 @@ class Observed:
         if self.lease(key).verdict not in (LeaseState.NOTE, LeaseState.CLOSE):
             return workload
         gates = tuple(
-            structs.replace(gate, position="Closed") if gate.name == GATE else gate
+            structs.replace(gate, position=well_known.GATE_CLOSED)
+            if gate.name == well_known.MULTIKUEUE_GATE
+            else gate
             for gate in workload.status.preemption_gates
         )
         status = structs.replace(workload.status, preemption_gates=gates)
@@ -227,7 +230,9 @@ class Observed:
             case AdmissionCheck():
                 quota.ledger.put_check(thing)
             case Namespace():
-                quota.put_namespace(thing.name, {NAME_LABEL: thing.name, **thing.metadata.labels})
+                quota.put_namespace(
+                    thing.name, {well_known.NAMESPACE_NAME_LABEL: thing.name, **thing.metadata.labels}
+                )
             case LimitRange():
                 quota.put_limit_range(thing)
             case WorkloadPriorityClass():

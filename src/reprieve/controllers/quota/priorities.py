@@ -1,12 +1,8 @@
 """Which priority a workload gets from the classes its owner names."""
 
 from collections.abc import Mapping
-from typing import Final
 
-from reprieve.controllers.quota.job_shape import PRIORITY_LABEL
-from reprieve.objects import Document, PriorityClass
-
-_SYSTEM: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+from reprieve.objects import Document, PriorityClass, well_known
 
 
 class Priorities:
@@ -14,7 +10,7 @@ class Priorities:
 
     def __init__(self) -> None:
         self.workload_classes: dict[str, int] = {}
-        self.pod_classes: dict[str, int] = dict(_SYSTEM)
+        self.pod_classes: dict[str, int] = dict(well_known.SYSTEM_CLASSES)
         self.defaults: dict[str, int] = {}
         """PriorityClasses marked `globalDefault`."""
 
@@ -36,14 +32,14 @@ class Priorities:
         3. the default PriorityClass (several: the lowest value, then the name),
         4. zero.
         """
-        named = labels.get(PRIORITY_LABEL, "")
+        named = labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL, "")
         if named:
-            return _reference("kueue.x-k8s.io", "WorkloadPriorityClass", named, self.workload_classes)
+            return _reference(well_known.KUEUE_API, "WorkloadPriorityClass", named, self.workload_classes)
         if pod_class:
-            return _reference("scheduling.k8s.io", "PriorityClass", pod_class, self.pod_classes)
+            return _reference(well_known.SCHEDULING_API, "PriorityClass", pod_class, self.pod_classes)
         if self.defaults:
             name = min(self.defaults, key=lambda known: (self.defaults[known], known))
-            return _reference("scheduling.k8s.io", "PriorityClass", name, self.defaults)
+            return _reference(well_known.SCHEDULING_API, "PriorityClass", name, self.defaults)
         return {"priority": 0}
 
 

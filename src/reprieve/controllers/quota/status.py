@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from reprieve.controllers import set_condition
-from reprieve.objects import Admission, Document, Workload, format_amount
+from reprieve.objects import Admission, Document, Workload, format_amount, well_known
 from reprieve.quota import Claim, Conditions, FlavorResource, Quota, holds
 
 _PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
@@ -55,7 +55,11 @@ def conditions_of(conditions: Conditions) -> list[dict[str, Any]]:
 
 def _merged(raw: Document, field: str, entries: tuple[Any, ...]) -> list[dict[str, Any]]:
     known = {entry.get("name"): entry for entry in (raw.get("status") or {}).get(field) or ()}
-    defaults = {"message": "", "state": "Pending"} if field == "admissionChecks" else {"position": "Closed"}
+    defaults = (
+        {"message": "", "state": "Pending"}
+        if field == "admissionChecks"
+        else {"position": well_known.GATE_CLOSED}
+    )
     return [{**known.get(entry.name, {}), **defaults, **to_builtins(entry)} for entry in entries]
 
 
@@ -78,8 +82,10 @@ def cluster_queue_status(quota: Quota, name: str, document: Document, now: datet
     if reasons:
         reason = reasons[0][0]
         message = "Can't admit new workloads: " + ", ".join(text for _, text in reasons) + "."
-        return set_condition(document, "Active", False, reason, message, now) or changed
-    return set_condition(document, "Active", True, "Ready", "Can admit new workloads", now) or changed
+        return set_condition(document, well_known.ACTIVE, False, reason, message, now) or changed
+    return (
+        set_condition(document, well_known.ACTIVE, True, "Ready", "Can admit new workloads", now) or changed
+    )
 
 
 def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
@@ -89,7 +95,7 @@ def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
     node, pending = quota.ledger.queues.get(queue), quota.pending.get(queue)
     if node is None or pending is None:
         message = "Can't submit new workloads to clusterQueue"
-        return set_condition(document, "Active", False, "ClusterQueueDoesNotExist", message, now)
+        return set_condition(document, well_known.ACTIVE, False, "ClusterQueueDoesNotExist", message, now)
 
     def ours(claim: Claim) -> bool:
         workload = claim.workload
@@ -108,15 +114,19 @@ def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
     )
     if node.active:
         return (
-            set_condition(document, "Active", True, "Ready", "Can submit new workloads to localQueue", now)
+            set_condition(
+                document, well_known.ACTIVE, True, "Ready", "Can submit new workloads to localQueue", now
+            )
             or changed
         )
     message = "Can't submit new workloads to clusterQueue"
-    return set_condition(document, "Active", False, "ClusterQueueIsInactive", message, now) or changed
+    return (
+        set_condition(document, well_known.ACTIVE, False, "ClusterQueueIsInactive", message, now) or changed
+    )
 
 
 def _runs(claim: Claim) -> bool:
-    return holds(claim.workload, "Admitted")
+    return holds(claim.workload, well_known.ADMITTED)
 
 
 def _write_counts(document: Document, waiting: int, holders: list[Claim]) -> bool:

@@ -24,6 +24,7 @@ from reprieve.kube import (
     Sleep,
     TransportError,
 )
+from reprieve.objects import well_known
 from reprieve.scheduler import (
     ActionError,
     Bind,
@@ -32,7 +33,6 @@ from reprieve.scheduler import (
     Ref,
     SetGroupCondition,
     SetPodCondition,
-    marks,
 )
 
 ATTEMPTS = 6
@@ -81,18 +81,25 @@ class ApiActions:
     async def nominate(self, nomination: Nominate) -> None:
         status: dict[str, Any] = {"nominatedNodeName": nomination.node or None}
         if nomination.message:
-            status["conditions"] = [_not_scheduled("Unschedulable", nomination.message, self._stamp())]
+            status["conditions"] = [
+                _not_scheduled(well_known.UNSCHEDULABLE, nomination.message, self._stamp())
+            ]
         await self._patch_status(nomination.pod, status)
 
     async def mark(self, victim: Ref, reason: str, message: str) -> None:
-        condition = {"type": marks.CONDITION, "status": "True", "reason": reason, "message": message}
+        condition = {
+            "type": well_known.DISRUPTION_TARGET,
+            "status": "True",
+            "reason": reason,
+            "message": message,
+        }
         await self._patch_status(victim, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
 
     async def reprieve(self, pod: Ref, message: str) -> None:
         condition = {
-            "type": marks.CONDITION,
+            "type": well_known.DISRUPTION_TARGET,
             "status": "False",
-            "reason": marks.WITHDRAWN,
+            "reason": well_known.PREEMPTION_WITHDRAWN,
             "message": message,
         }
         await self._patch_status(pod, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
@@ -208,5 +215,5 @@ def merge_condition(conditions: list[dict[str, Any]], wanted: dict[str, Any], st
 
 def _not_scheduled(reason: str, message: str, stamp: str) -> dict[str, Any]:
     return {
-        "type": "PodScheduled", "status": "False", "reason": reason, "message": message, "lastTransitionTime": stamp,
+        "type": well_known.POD_SCHEDULED, "status": "False", "reason": reason, "message": message, "lastTransitionTime": stamp,
     }  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.kube import Clock
+from reprieve.objects import well_known
 from reprieve.scheduler import (
     RELEASED,
     Action,
@@ -32,7 +33,6 @@ from reprieve.scheduler import (
     Reprieve,
     SetGroupCondition,
     SetPodCondition,
-    marks,
     status,
 )
 
@@ -144,7 +144,9 @@ class Execution:
         if errors:
             return errors
         told = partial(status.preempted, preemptor=preempt.preemptor)
-        return await self._mark_and_delete(preempt.victims, marks.REASON, preempt.message, told)
+        return await self._mark_and_delete(
+            preempt.victims, well_known.PREEMPTION_BY_SCHEDULER, preempt.message, told
+        )
 
     async def _release(self, release: Release) -> None:
         told = partial(status.released, group=release.group)

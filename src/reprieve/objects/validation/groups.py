@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from reprieve.objects import well_known
 from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN
 from reprieve.objects.validation.checks import (
@@ -23,7 +24,6 @@ from reprieve.objects.validation.checks import (
 from reprieve.objects.validation.pods import PREEMPTION_POLICIES
 
 HIGHEST_USER_PRIORITY = 1_000_000_000
-SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 MOST_TEMPLATES = 8
 Gate = Callable[[str], bool]
 
@@ -44,12 +44,16 @@ def priority_class(document: At) -> Problems:
         yield from required(value)
     yield from int32(value)
     yield from one_of(document.field("preemptionPolicy"), PREEMPTION_POLICIES)
-    if name in SYSTEM_CLASSES:
-        if value.number is not None and value.number != SYSTEM_CLASSES[name]:
-            yield value.problem(f"the value of {name} is {SYSTEM_CLASSES[name]}, got {value.number}")
+    if name in well_known.SYSTEM_CLASSES:
+        if value.number is not None and value.number != well_known.SYSTEM_CLASSES[name]:
+            yield value.problem(
+                f"the value of {name} is {well_known.SYSTEM_CLASSES[name]}, got {value.number}"
+            )
         return
     if name.startswith("system-"):
-        message = f"names that start with 'system-' are reserved for {' and '.join(SYSTEM_CLASSES)}"
+        message = (
+            f"names that start with 'system-' are reserved for {' and '.join(well_known.SYSTEM_CLASSES)}"
+        )
         yield document.field("metadata", "name").problem(message, FORBIDDEN)
     yield from between(value, None, HIGHEST_USER_PRIORITY)
 

@@ -1,9 +1,8 @@
 """Label selectors, node selectors, tolerations and taints: is each one Kubernetes could parse?"""
 
+from reprieve.objects import well_known
 from reprieve.objects.selectors import parse_integer
 from reprieve.objects.validation.checks import At, Problems, label_key, label_map, one_of, required
-
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def label_selector(place: At) -> Problems:
@@ -46,7 +45,7 @@ def toleration(place: At) -> Problems:
     key, operator, effect = place.field("key"), place.field("operator"), place.field("effect")
     yield from label_key(key)
     yield from one_of(operator, ("", "Equal", "Exists", "Lt", "Gt"))
-    yield from one_of(effect, ("", *_EFFECTS))
+    yield from one_of(effect, ("", *well_known.TAINT_EFFECTS))
     if not key.text and operator.text != "Exists":
         yield operator.problem("must be Exists when the key is empty, which then means every key")
     if operator.text == "Exists" and place.field("value").text:
@@ -59,4 +58,4 @@ def taint(place: At) -> Problems:
     yield from required(place.field("key"))
     yield from label_key(place.field("key"))
     yield from required(place.field("effect"))
-    yield from one_of(place.field("effect"), _EFFECTS)
+    yield from one_of(place.field("effect"), well_known.TAINT_EFFECTS)

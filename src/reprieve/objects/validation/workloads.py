@@ -1,5 +1,6 @@
 """kueue.x-k8s.io Workload: what is asked, and what may still change once quota is reserved."""
 
+from reprieve.objects import well_known
 from reprieve.objects.quantity import QuantityError, milli_value
 from reprieve.objects.selectors import parse_integer
 from reprieve.objects.show import shown
@@ -19,7 +20,6 @@ from reprieve.objects.validation.checks import (
 )
 from reprieve.objects.validation.pods import pod_spec
 
-PRIORITY_BOOST = "kueue.x-k8s.io/priority-boost"
 _MOST_POD_SETS = 18
 _REFERENCES = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}
 
@@ -47,7 +47,7 @@ def workload(document: At) -> Problems:
 def workload_update(new: At, old: At) -> Problems:
     """While quota is reserved, what was admitted stays what was asked for."""
     spec, before = new.field("spec"), old.field("spec")
-    if _is_true(old, "QuotaReserved") and _is_true(new, "QuotaReserved"):
+    if _is_true(old, well_known.QUOTA_RESERVED) and _is_true(new, well_known.QUOTA_RESERVED):
         for name in ("podSets", "queueName"):
             yield from immutable(spec.field(name), before.field(name))
         reference, earlier = spec.field("priorityClassRef"), before.field("priorityClassRef")
@@ -56,7 +56,7 @@ def workload_update(new: At, old: At) -> Problems:
         if earlier.field("kind").text == "PriorityClass":
             yield from immutable(reference.field("name"), earlier.field("name"))
         yield from _reclaimable_grows(new, old)
-    if _is_true(old, "Admitted"):
+    if _is_true(old, well_known.ADMITTED):
         name = "maximumExecutionTimeSeconds"
         yield from immutable(spec.field(name), before.field(name))
     admission, earlier = new.field("status", "admission"), old.field("status", "admission")
@@ -99,7 +99,7 @@ def _priority_class(spec: At) -> Problems:
 
 
 def _boost(document: At) -> Problems:
-    boost = document.field("metadata", "annotations").field(PRIORITY_BOOST)
+    boost = document.field("metadata", "annotations").field(well_known.PRIORITY_BOOST_ANNOTATION)
     if not boost.is_set:
         return
     number = parse_integer(boost.text)
@@ -142,7 +142,7 @@ def _status(document: At, pod_sets: At) -> Problems:
 def _admission(document: At, pod_sets: At) -> Problems:
     admission = document.field("status", "admission")
     if not admission.is_set:
-        if _is_true(document, "QuotaReserved"):
+        if _is_true(document, well_known.QUOTA_RESERVED):
             yield admission.problem("must be set while QuotaReserved is True")
         return
     yield from required(admission.field("clusterQueue"))

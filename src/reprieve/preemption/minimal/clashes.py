@@ -7,14 +7,13 @@ that it is there, and the caller has the real filters look at the answer.
 import numpy as np
 
 from reprieve.cluster import Cluster, PodClass, ports_clash
+from reprieve.objects import well_known
 from reprieve.preemption.minimal.model import Flags
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 def clash(cluster: Cluster, one: PodClass, other: PodClass) -> bool:
     return bool(one.ports and other.ports and ports_clash(one.ports, other.ports)) or any(
-        term.key == HOSTNAME
+        term.key == well_known.HOSTNAME_LABEL
         and term.covers(seen.namespace, cluster.namespaces.get(seen.namespace, {}), seen.labels)
         for owner, seen in ((one, other), (other, one))
         for term in owner.anti_affinity
@@ -40,11 +39,11 @@ def reaches_further(cluster: Cluster, cls: PodClass) -> bool:
     """Whether pods on other nodes have a say in where this class may go."""
     if cls.affinity or cls.spread or cluster.nominated:
         return True
-    if any(term.key != HOSTNAME for term in cls.anti_affinity):
+    if any(term.key != well_known.HOSTNAME_LABEL for term in cls.anti_affinity):
         return True
     labels = cluster.namespaces.get(cls.namespace, {})
     return any(
-        term.key != HOSTNAME and term.covers(cls.namespace, labels, cls.labels)
+        term.key != well_known.HOSTNAME_LABEL and term.covers(cls.namespace, labels, cls.labels)
         for other in cluster.classes.anti_affine
         for term in other.anti_affinity
     )

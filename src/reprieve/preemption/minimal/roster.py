@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reprieve.cluster import Mask, Rows
+from reprieve.objects import well_known
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.minimal.model import Flags, Ints
 from reprieve.preemption.units import Candidates, VictimUnit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 
-ROLE = "reprieve.dev/disruption-role"
 LEADER = "leader"
 
 
@@ -25,7 +25,9 @@ def leads(view: View, row: int) -> bool:
     """Whether the pod is the leader of a group whose pods go one by one."""
     pods = view.cluster.pods
     return bool(
-        pods.group[row] >= 0 and pods.info[row].annotations.get(ROLE) == LEADER and not view.whole[row]
+        pods.group[row] >= 0
+        and pods.info[row].annotations.get(well_known.DISRUPTION_ROLE_ANNOTATION) == LEADER
+        and not view.whole[row]
     )
 
 

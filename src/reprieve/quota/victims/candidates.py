@@ -13,11 +13,6 @@ from reprieve.quota.claims import Claim
 from reprieve.quota.queue import ANY, LOWER_OR_NEWER_EQUAL, LOWER_PRIORITY, QueueNode, Ranked
 from reprieve.quota.tree import FlavorResource
 
-IN_CLUSTER_QUEUE = "InClusterQueue"
-IN_COHORT_RECLAMATION = "InCohortReclamation"
-IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
-IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
-
 
 class Victim(NamedTuple):
     claim: Claim

@@ -19,20 +19,11 @@ from heapq import merge
 from itertools import chain
 from typing import NamedTuple
 
+from reprieve.objects import well_known
 from reprieve.quota.claims import Claim
 from reprieve.quota.queue import NEVER, QueueNode, Ranked
 from reprieve.quota.tree import CohortNode, FlavorResource
-from reprieve.quota.victims.candidates import (
-    IN_CLUSTER_QUEUE,
-    IN_COHORT_RECLAIM_WHILE_BORROWING,
-    IN_COHORT_RECLAMATION,
-    Ask,
-    Victim,
-    all_candidates,
-    candidates,
-    give_back,
-    restore,
-)
+from reprieve.quota.victims.candidates import Ask, Victim, all_candidates, candidates, give_back, restore
 
 
 class _Source(NamedTuple):
@@ -132,16 +123,16 @@ class _Search:
 
     def _of_state(self, evicted: bool, borrowing: bool) -> Iterator[tuple[_Source, Claim, str]]:
         for source, claim in self._merged(self._hierarchy, evicted):
-            yield source, claim, IN_COHORT_RECLAMATION
+            yield source, claim, well_known.IN_COHORT_RECLAMATION
         if not borrowing:
             for source, claim in self._merged(self._priority, evicted):
                 yield source, claim, self._reason(claim)
         elif self._ask.queue.borrow_policy != NEVER:
             for source, claim in self._merged(self._priority, evicted):
-                if self._reason(claim) == IN_COHORT_RECLAIM_WHILE_BORROWING:
-                    yield source, claim, IN_COHORT_RECLAIM_WHILE_BORROWING
+                if self._reason(claim) == well_known.IN_COHORT_RECLAIM_WHILE_BORROWING:
+                    yield source, claim, well_known.IN_COHORT_RECLAIM_WHILE_BORROWING
         for source, claim in self._merged(self._own, evicted):
-            yield source, claim, IN_CLUSTER_QUEUE
+            yield source, claim, well_known.IN_CLUSTER_QUEUE
 
     def _merged(self, sources: list[_Source], evicted: bool) -> Iterator[tuple[_Source, Claim]]:
         by_queue = {source.queue.name: source for source in sources}
@@ -165,5 +156,5 @@ class _Search:
             or claim.priority >= ask.claim.priority
             or (threshold is not None and claim.priority > threshold)
         ):
-            return IN_COHORT_RECLAMATION
-        return IN_COHORT_RECLAIM_WHILE_BORROWING
+            return well_known.IN_COHORT_RECLAMATION
+        return well_known.IN_COHORT_RECLAIM_WHILE_BORROWING

@@ -17,21 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import inf
 
+from reprieve.objects import well_known
 from reprieve.quota.claims import Claim
 from reprieve.quota.queue import NEVER, QueueNode, Ranked
 from reprieve.quota.rules import LESS_THAN_INITIAL_SHARE, Rules
 from reprieve.quota.shares import NOTHING_BELOW, Share, compare, share
 from reprieve.quota.tree import CohortNode, Node
-from reprieve.quota.victims.candidates import (
-    IN_CLUSTER_QUEUE,
-    IN_COHORT_FAIR_SHARING,
-    IN_COHORT_RECLAMATION,
-    Ask,
-    Victim,
-    all_candidates,
-    give_back,
-    restore,
-)
+from reprieve.quota.victims.candidates import Ask, Victim, all_candidates, give_back, restore
 
 
 class _Line:
@@ -119,7 +111,7 @@ class _Search:
         """Whether the preemptor fits at the end."""
         for line in _Tour(self._ask.queue, self._lines):
             if line.own or bypass:
-                reason = IN_CLUSTER_QUEUE if line.own else IN_COHORT_RECLAMATION
+                reason = well_known.IN_CLUSTER_QUEUE if line.own else well_known.IN_COHORT_RECLAMATION
                 if self._take(line.pop()[-1], line.queue, reason):
                     return True
             elif self._compare_shares(line, strategy):
@@ -147,7 +139,7 @@ class _Search:
                 failed.add(weight)  # equal workloads change the share equally
                 self._retry.setdefault(line.queue.name, []).append(item)
                 continue
-            return self._take(claim, line.queue, IN_COHORT_FAIR_SHARING)
+            return self._take(claim, line.queue, well_known.IN_COHORT_FAIR_SHARING)
         return False
 
     def second(self) -> bool:
@@ -161,7 +153,7 @@ class _Search:
             mine, theirs = _below_common_ancestor(self._ask.queue, line.queue)
             claim = line.pop()[-1]
             if compare(share(mine), share(theirs)) < 0 and self._take(
-                claim, line.queue, IN_COHORT_FAIR_SHARING
+                claim, line.queue, well_known.IN_COHORT_FAIR_SHARING
             ):
                 return True
             tour.drop(line.queue)

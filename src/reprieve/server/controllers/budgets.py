@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import LabelSelector, TimeError, matches, parse_time
+from reprieve.objects import LabelSelector, TimeError, matches, parse_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
@@ -134,9 +134,9 @@ class Budgets(Controller):
         set_condition(
             status,
             self.api.backend.timestamp(),
-            type="DisruptionAllowed",
+            type=well_known.DISRUPTION_ALLOWED,
             status="True" if allowed > 0 else "False",
-            reason="SufficientPods" if allowed > 0 else "InsufficientPods",
+            reason="SufficientPods" if allowed > 0 else well_known.INSUFFICIENT_PODS,
             message="",
             observedGeneration=status["observedGeneration"],
         )

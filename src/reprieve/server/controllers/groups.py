@@ -2,11 +2,10 @@
 
 from datetime import datetime
 
+from reprieve.objects import well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.podindex import Pod, PodIndex
-
-FINALIZER = "scheduling.k8s.io/podgroup-protection"
 
 
 class PodGroups(Controller):
@@ -27,9 +26,11 @@ class PodGroups(Controller):
         if group is None or not group["metadata"].get("deletionTimestamp"):
             return None
         finalizers = group["metadata"].get("finalizers") or ()
-        if FINALIZER not in finalizers or any(not p.finished for p in self._pods.in_group(*key)):
+        if well_known.POD_GROUP_PROTECTION not in finalizers or any(
+            not p.finished for p in self._pods.in_group(*key)
+        ):
             return None
-        kept = [f for f in finalizers if f != FINALIZER] or None
+        kept = [f for f in finalizers if f != well_known.POD_GROUP_PROTECTION] or None
         await self.api.patch(
             self.place, key[1], {"metadata": {"finalizers": kept}}, key[0], manager="podgroup-protection"
         )

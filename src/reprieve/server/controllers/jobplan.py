@@ -16,8 +16,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import parse_time
-from reprieve.server.controllers.jobpods import TRACKING
+from reprieve.objects import parse_time, well_known
 from reprieve.server.controllers.podindex import Pod
 from reprieve.server.registry import Document
 from reprieve.server.validation.workloads import MOST_PODS
@@ -63,8 +62,12 @@ def take_census(job: Document, pods: Iterable[Pod]) -> Census:
     everyone = list(pods)
     won, lost = set(uncounted.get("succeeded") or ()), set(uncounted.get("failed") or ())
     ended = [p for p in everyone if p.finished or p.deleting]
-    won |= {p.uid for p in ended if p.phase == "Succeeded" and TRACKING in p.finalizers} - lost
-    lost |= {p.uid for p in ended if p.phase != "Succeeded" and TRACKING in p.finalizers} - won
+    won |= {
+        p.uid for p in ended if p.phase == "Succeeded" and well_known.JOB_TRACKING_FINALIZER in p.finalizers
+    } - lost
+    lost |= {
+        p.uid for p in ended if p.phase != "Succeeded" and well_known.JOB_TRACKING_FINALIZER in p.finalizers
+    } - won
     indexes = {p.completion_index for p in everyone if p.uid in won and p.completion_index is not None}
     active = [p for p in everyone if p.active]
     active.sort(key=lambda p: (p.created, p.name))
@@ -90,7 +93,7 @@ class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def finished_condition(job: Document) -> dict[str, Any] | None:
     for condition in (job.get("status") or {}).get("conditions") or ():
-        if condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True":
+        if condition.get("type") in well_known.JOB_ENDED and condition.get("status") == "True":
             found: dict[str, Any] = condition
             return found
     return None
@@ -99,7 +102,7 @@ def finished_condition(job: Document) -> dict[str, Any] | None:
 def judge(job: Document, census: Census, now: datetime) -> JobOutcome:
     spec: dict[str, Any] = job.get("spec") or {}
     if spec.get("suspend"):
-        said = _say("Suspended", "True", "JobSuspended", "Job suspended")
+        said = _say(well_known.JOB_SUSPENDED, "True", "JobSuspended", "Job suspended")
         return JobOutcome(surplus=census.active, conditions=(said,), suspended=True)
     resumed = _resumption(job)
     deadline = _deadline(job, spec)
@@ -124,8 +127,8 @@ def _say(type: str, status: str, reason: str, message: str) -> Condition:
 def _resumption(job: Document) -> tuple[Condition, ...]:
     """A job that was suspended says that it is not any more."""
     conditions = (job.get("status") or {}).get("conditions") or ()
-    if any(c.get("type") == "Suspended" for c in conditions):
-        return (_say("Suspended", "False", "JobResumed", "Job resumed"),)
+    if any(c.get("type") == well_known.JOB_SUSPENDED for c in conditions):
+        return (_say(well_known.JOB_SUSPENDED, "False", "JobResumed", "Job resumed"),)
     return ()
 
 

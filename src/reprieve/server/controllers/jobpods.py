@@ -3,10 +3,8 @@
 import copy
 from typing import Any
 
-from reprieve.server.controllers.podindex import INDEX_ANNOTATION
+from reprieve.objects import well_known
 from reprieve.server.registry import Document
-
-TRACKING = "batch.kubernetes.io/job-tracking"
 
 
 def owner_reference(owner: Document) -> Document:
@@ -43,12 +41,12 @@ def pod_of(job: Document, index: int | None) -> Document:
     """A tracked pod; an indexed one knows its index by label, annotation, host name and environment."""
     pod = pod_from_template(job, (job.get("spec") or {}).get("template") or {})
     metadata = pod["metadata"]
-    metadata["finalizers"] = [TRACKING]
+    metadata["finalizers"] = [well_known.JOB_TRACKING_FINALIZER]
     if index is None:
         return pod
     metadata["generateName"] = f"{job['metadata']['name']}-{index}-"
-    metadata["annotations"][INDEX_ANNOTATION] = str(index)
-    metadata["labels"][INDEX_ANNOTATION] = str(index)
+    metadata["annotations"][well_known.JOB_INDEX_ANNOTATION] = str(index)
+    metadata["labels"][well_known.JOB_INDEX_ANNOTATION] = str(index)
     pod["spec"].setdefault("hostname", f"{job['metadata']['name']}-{index}")
     variable = {"name": "JOB_COMPLETION_INDEX", "value": str(index)}
     for container in pod["spec"].get("containers") or ():

@@ -11,11 +11,11 @@ minutes), and none at all when the pod was disrupted: this server is for trying 
 from datetime import datetime, timedelta
 from typing import Any
 
-from reprieve.objects import format_time, parse_time
+from reprieve.objects import format_time, parse_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.jobplan import Census, JobOutcome, finished_condition, judge, take_census
-from reprieve.server.controllers.jobpods import TRACKING, pod_of
+from reprieve.server.controllers.jobpods import pod_of
 from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
 from reprieve.server.pods import set_condition
 from reprieve.server.registry import Document
@@ -48,7 +48,7 @@ class Jobs(Controller):
             return
         key = (pod.namespace, pod.controller_name)
         self.agenda.add(key)
-        if after is not None and after.deleting and TRACKING in after.finalizers:
+        if after is not None and after.deleting and well_known.JOB_TRACKING_FINALIZER in after.finalizers:
             self._leaving.setdefault(key, set()).add(after.key)
 
     async def reconcile(self, key: Key) -> datetime | None:
@@ -69,7 +69,9 @@ class Jobs(Controller):
         """Pods of a job that is gone need not wait to be counted."""
         leaving = [self._pods.get(pod) for pod in self._leaving.pop(key, ())]
         orphans = [
-            p for p in leaving if p is not None and p.controller_uid != uid and TRACKING in p.finalizers
+            p
+            for p in leaving
+            if p is not None and p.controller_uid != uid and well_known.JOB_TRACKING_FINALIZER in p.finalizers
         ]
         await self._untrack(orphans)
 
@@ -81,7 +83,11 @@ class Jobs(Controller):
             for outcome in ("succeeded", "failed")
         }
         noted = {uid for uids in uncounted.values() for uid in uids}
-        ended = [p for p in pods if TRACKING in p.finalizers and (p.finished or p.deleting)]
+        ended = [
+            p
+            for p in pods
+            if well_known.JOB_TRACKING_FINALIZER in p.finalizers and (p.finished or p.deleting)
+        ]
         for pod in ended:
             if pod.uid not in noted and not self._ignored(job, pod):
                 uncounted["succeeded" if pod.phase == "Succeeded" else "failed"].append(pod.uid)
@@ -104,13 +110,13 @@ class Jobs(Controller):
         rules = ((job.get("spec") or {}).get("podFailurePolicy") or {}).get("rules") or ()
         return any(
             rule.get("action") == "Ignore"
-            and any(c.get("type") == "DisruptionTarget" for c in rule.get("onPodConditions") or ())
+            and any(c.get("type") == well_known.DISRUPTION_TARGET for c in rule.get("onPodConditions") or ())
             for rule in rules
         )
 
     async def _untrack(self, pods: list[Pod]) -> None:
         def without_tracking(pod: Pod) -> Any:
-            patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": [TRACKING]}}
+            patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": [well_known.JOB_TRACKING_FINALIZER]}}
             return lambda: self.api.patch(
                 "pods", pod.name, patch, pod.namespace, content_type=STRATEGIC, manager=MANAGER
             )

@@ -11,11 +11,11 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from reprieve.objects import well_known
 from reprieve.server.api import Api
 from reprieve.server.storage import DELETED, Change, Record, Store
 
 PodKey = tuple[str, str]
-TERMINAL = ("Succeeded", "Failed")
 Listener = Callable[["Pod | None", "Pod | None"], None]
 
 
@@ -61,7 +61,6 @@ class _Document(msgspec.Struct, gc=False):
 
 
 _decode = msgspec.json.Decoder(_Document).decode
-INDEX_ANNOTATION = "batch.kubernetes.io/job-completion-index"
 
 
 class Pod(msgspec.Struct, gc=False, frozen=True):
@@ -88,7 +87,7 @@ class Pod(msgspec.Struct, gc=False, frozen=True):
 
     @property
     def finished(self) -> bool:
-        return self.phase in TERMINAL
+        return self.phase in well_known.TERMINAL_PHASES
 
     @property
     def active(self) -> bool:
@@ -100,7 +99,7 @@ def reduce(record: Record) -> Pod:
     meta = document.metadata
     owner = next((o for o in meta.owner_references if o.controller), _Owner())
     true = {c.type for c in document.status.conditions or () if c.status == "True"}
-    index = meta.annotations.get(INDEX_ANNOTATION, "")
+    index = meta.annotations.get(well_known.JOB_INDEX_ANNOTATION, "")
     return Pod(
         namespace=record.namespace,
         name=record.name,
@@ -115,8 +114,8 @@ def reduce(record: Record) -> Pod:
         node=document.spec.node_name,
         group=document.spec.scheduling_group.pod_group_name if document.spec.scheduling_group else "",
         phase=document.status.phase,
-        ready="Ready" in true,
-        disrupted="DisruptionTarget" in true,
+        ready=well_known.READY in true,
+        disrupted=well_known.DISRUPTION_TARGET in true,
         completion_index=int(index) if index.isdigit() else None,
     )
 

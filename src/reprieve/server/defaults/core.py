@@ -2,6 +2,7 @@
 
 import base64
 
+from reprieve.objects import well_known
 from reprieve.server.defaults.shape import items, peek, section
 from reprieve.server.registry import Document
 
@@ -15,7 +16,7 @@ def new_namespace(document: Document, timestamp: str) -> None:
 def default_namespace(document: Document, timestamp: str) -> None:
     del timestamp
     metadata = document["metadata"]
-    section(metadata, "labels")["kubernetes.io/metadata.name"] = metadata.get("name", "")
+    section(metadata, "labels")[well_known.NAMESPACE_NAME_LABEL] = metadata.get("name", "")
 
 
 def default_node(document: Document, timestamp: str) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from reprieve.objects import well_known
 from reprieve.server.defaults.shape import items, section
 from reprieve.server.registry import Document
 
@@ -9,13 +10,13 @@ _SPEC_DEFAULTS: dict[str, Any] = {
     "restartPolicy": "Always",
     "terminationGracePeriodSeconds": 30,
     "dnsPolicy": "ClusterFirst",
-    "schedulerName": "default-scheduler",
+    "schedulerName": well_known.DEFAULT_SCHEDULER,
 }
 _CONTAINER_DEFAULTS: dict[str, Any] = {
     "terminationMessagePath": "/dev/termination-log",
     "terminationMessagePolicy": "File",
 }
-_EVICTION_DELAY_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_EVICTION_DELAY_TAINTS = (well_known.NOT_READY_TAINT, well_known.UNREACHABLE_TAINT)
 
 
 def default_pod_spec(spec: Document) -> None:
@@ -75,9 +76,9 @@ def new_pod(document: Document, timestamp: str) -> None:
     if spec.get("schedulingGates"):
         status["conditions"] = [
             {
-                "type": "PodScheduled",
+                "type": well_known.POD_SCHEDULED,
                 "status": "False",
-                "reason": "SchedulingGated",
+                "reason": well_known.SCHEDULING_GATED,
                 "message": "Scheduling is blocked due to non-empty scheduling gates",
                 "lastTransitionTime": timestamp,
             }

@@ -1,5 +1,6 @@
 """batch/v1 and apps/v1."""
 
+from reprieve.objects import well_known
 from reprieve.server.defaults.pods import default_pod_spec
 from reprieve.server.defaults.shape import section
 from reprieve.server.registry import Document
@@ -36,11 +37,11 @@ def new_job(document: Document, timestamp: str) -> None:
         return
     metadata = document["metadata"]
     uid, name = metadata["uid"], metadata.get("name", "")
-    section(spec, "selector", "matchLabels")["batch.kubernetes.io/controller-uid"] = uid
+    section(spec, "selector", "matchLabels")[well_known.JOB_CONTROLLER_UID_LABEL] = uid
     section(spec, "template", "metadata", "labels").update(
         {
-            "batch.kubernetes.io/controller-uid": uid,
-            "batch.kubernetes.io/job-name": name,
+            well_known.JOB_CONTROLLER_UID_LABEL: uid,
+            well_known.JOB_NAME_LABEL: name,
             "controller-uid": uid,
             "job-name": name,
         }

@@ -12,18 +12,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects import format_time
+from reprieve.objects import format_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.agenda import Agenda
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.podindex import PodIndex, PodKey
 from reprieve.server.errors import ApiError
-from reprieve.server.fake_nodes.template import FAKE, KUBELET_VERSION, NodeTemplate
+from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
 from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record
 
-FAIL = "reprieve.dev/fail"
-UNREACHABLE = "node.kubernetes.io/unreachable"
 LEASES = "kube-node-lease"
 RENEW_SECONDS = 10.0
 RENEWALS_PER_SECOND = 20
@@ -70,9 +68,9 @@ class NodeKeeper:
     def _note(self, record: Record) -> None:
         node = record.object
         annotations = node["metadata"].get("annotations") or {}
-        if FAKE not in annotations:
+        if well_known.FAKE_NODE_ANNOTATION not in annotations:
             return
-        up = annotations.get(FAIL) != "true"
+        up = annotations.get(well_known.NODE_FAIL_ANNOTATION) != "true"
         if self._up.get(record.name) is not up:
             self._up[record.name] = up
             self._agenda.add(record.name)
@@ -134,7 +132,7 @@ class NodeKeeper:
         ]
         conditions.append(
             {
-                "type": "Ready",
+                "type": well_known.READY,
                 "status": "True",
                 "reason": "KubeletReady",
                 "message": "fake node is ready",
@@ -183,16 +181,22 @@ class NodeKeeper:
             return
         stamp = format_time(now.replace(microsecond=0))
         unknown = {
-            "type": "Ready",
+            "type": well_known.READY,
             "status": "Unknown",
             "reason": "NodeStatusUnknown",
             "message": "Kubelet stopped posting node status.",
             "lastTransitionTime": stamp,
         }
         await self._patch_status(name, {"conditions": [unknown]})
-        taints = [t for t in (node.get("spec") or {}).get("taints") or () if t.get("key") != UNREACHABLE]
+        taints = [
+            t
+            for t in (node.get("spec") or {}).get("taints") or ()
+            if t.get("key") != well_known.UNREACHABLE_TAINT
+        ]
         effects = ("NoSchedule", "NoExecute")
-        taints += [{"key": UNREACHABLE, "effect": effect, "timeAdded": stamp} for effect in effects]
+        taints += [
+            {"key": well_known.UNREACHABLE_TAINT, "effect": effect, "timeAdded": stamp} for effect in effects
+        ]
         await self._api.patch("nodes", name, {"spec": {"taints": taints}})
         await self._not_ready(name, stamp)
         for pod in self._pods.on_node(name):
@@ -201,7 +205,7 @@ class NodeKeeper:
                 self._evictions.add(pod.key, due)
 
     async def _not_ready(self, node: str, stamp: str) -> None:
-        condition = {"type": "Ready", "status": "False", "lastTransitionTime": stamp}
+        condition = {"type": well_known.READY, "status": "False", "lastTransitionTime": stamp}
         patch = {"status": {"conditions": [condition]}}
         await in_parallel(
             partial(
@@ -222,7 +226,9 @@ class NodeKeeper:
         pod = self._api.peek("pods", key[1], key[0]) or {}
         best: float | None = 0.0
         for toleration in (pod.get("spec") or {}).get("tolerations") or ():
-            matches = toleration.get("key") in (UNREACHABLE, None, "") and toleration.get("effect") in (
+            matches = toleration.get("key") in (well_known.UNREACHABLE_TAINT, None, "") and toleration.get(
+                "effect"
+            ) in (
                 "NoExecute",
                 None,
                 "",
@@ -246,10 +252,14 @@ class NodeKeeper:
 
     async def _untaint(self, node: Document) -> None:
         taints = (node.get("spec") or {}).get("taints") or ()
-        kept = [t for t in taints if t.get("key") != UNREACHABLE]
+        kept = [t for t in taints if t.get("key") != well_known.UNREACHABLE_TAINT]
         if len(kept) != len(taints):
             await self._api.patch("nodes", node["metadata"]["name"], {"spec": {"taints": kept or None}})
-        condition = {"type": "Ready", "status": "True", "lastTransitionTime": self._api.backend.timestamp()}
+        condition = {
+            "type": well_known.READY,
+            "status": "True",
+            "lastTransitionTime": self._api.backend.timestamp(),
+        }
         for pod in self._pods.on_node(node["metadata"]["name"]):
             if pod.phase == "Running" and not pod.ready:
                 await self._api.patch(
@@ -269,4 +279,4 @@ class NodeKeeper:
 
 def _ready(node: Document) -> str:
     conditions = (node.get("status") or {}).get("conditions") or ()
-    return next((c.get("status", "") for c in conditions if c.get("type") == "Ready"), "")
+    return next((c.get("status", "") for c in conditions if c.get("type") == well_known.READY), "")

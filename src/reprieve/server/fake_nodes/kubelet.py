@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from reprieve.objects import well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers import keep_running
 from reprieve.server.controllers.agenda import Agenda
@@ -100,7 +101,7 @@ class FakeKubelet:
     async def _remove(self, pod: Document, now: datetime) -> None:
         """The containers have stopped; whoever holds the object by a finalizer sees how the pod ended."""
         meta = pod["metadata"]
-        ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+        ended = (pod.get("status") or {}).get("phase") in well_known.TERMINAL_PHASES
         if meta.get("finalizers") and not ended:
             await self._patch_status(pod, ended_status(pod, now, KILLED, "Error"))
         await self._api.delete("pods", meta["name"], meta["namespace"], grace=0, uid=meta["uid"])

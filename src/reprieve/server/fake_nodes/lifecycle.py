@@ -13,15 +13,10 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import TimeError, format_time, parse_duration, parse_time
+from reprieve.objects import TimeError, format_time, parse_duration, parse_time, well_known
 
 Document = dict[str, Any]
 
-RUN_FOR = "reprieve.dev/run-for"
-EXIT_CODE = "reprieve.dev/exit-code"
-START_AFTER = "reprieve.dev/start-after"
-TERMINATE_AFTER = "reprieve.dev/terminate-after"
-_TERMINAL = ("Succeeded", "Failed")
 KILLED = 143
 
 
@@ -47,11 +42,15 @@ def next_step(pod: Document, habits: Habits, now: datetime) -> Step | None:
     meta, status = pod["metadata"], pod.get("status") or {}
     if meta.get("deletionTimestamp"):
         return _going(pod, habits)
-    if status.get("phase") in _TERMINAL:
+    if status.get("phase") in well_known.TERMINAL_PHASES:
         return None
     if status.get("phase") != "Running":
-        bound = _condition_time(status, "PodScheduled") or _time(meta.get("creationTimestamp")) or now
-        return Step(action="start", due=bound + _after(pod, START_AFTER, habits.start_after))
+        bound = (
+            _condition_time(status, well_known.POD_SCHEDULED) or _time(meta.get("creationTimestamp")) or now
+        )
+        return Step(
+            action="start", due=bound + _after(pod, well_known.START_AFTER_ANNOTATION, habits.start_after)
+        )
     return _ending(pod, habits, now)
 
 
@@ -62,14 +61,17 @@ def _going(pod: Document, habits: Habits) -> Step | None:
     if not grace:
         return None if meta.get("finalizers") else Step(action="go", due=deadline)
     usual = habits.terminate_after if habits.terminate_after is not None else grace.total_seconds()
-    return Step(action="go", due=min(deadline, deadline - grace + _after(pod, TERMINATE_AFTER, usual)))
+    return Step(
+        action="go",
+        due=min(deadline, deadline - grace + _after(pod, well_known.TERMINATE_AFTER_ANNOTATION, usual)),
+    )
 
 
 def _ending(pod: Document, habits: Habits, now: datetime) -> Step | None:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     started = _time(status.get("startTime")) or now
     steps = []
-    annotation = _annotation(pod, RUN_FOR)
+    annotation = _annotation(pod, well_known.RUN_FOR_ANNOTATION)
     run_for = _seconds(annotation) if annotation is not None else None
     if run_for is None and spec.get("restartPolicy", "Always") != "Always":
         run_for = habits.run_for
@@ -105,7 +107,7 @@ def _after(pod: Document, name: str, usual: float) -> timedelta:
 
 
 def _exit_code(pod: Document) -> int:
-    text = _annotation(pod, EXIT_CODE) or "0"
+    text = _annotation(pod, well_known.EXIT_CODE_ANNOTATION) or "0"
     return int(text) if text.isdigit() and int(text) < 256 else 1
 
 
@@ -137,7 +139,7 @@ def running_status(pod: Document, now: datetime, pod_ip: str, host_ip: str) -> D
         "podIP": pod_ip,
         "podIPs": [{"ip": pod_ip}],
         "startTime": format_time(now),
-        "conditions": [{"type": t, **true} for t in ("Initialized", "ContainersReady", "Ready")],
+        "conditions": [{"type": t, **true} for t in ("Initialized", "ContainersReady", well_known.READY)],
         "containerStatuses": [
             _container(c, ready=True, state={"running": {"startedAt": when}}) for c in _containers(pod)
         ],
@@ -154,7 +156,7 @@ def ended_status(pod: Document, now: datetime, exit_code: int, reason: str) -> D
     false = {"status": "False", "reason": word, "lastTransitionTime": when}
     status: Document = {
         "phase": "Succeeded" if succeeded else "Failed",
-        "conditions": [{"type": t, **false} for t in ("Ready", "ContainersReady")],
+        "conditions": [{"type": t, **false} for t in (well_known.READY, "ContainersReady")],
         "containerStatuses": [
             _container(c, ready=False, state={"terminated": ending}) for c in _containers(pod)
         ],

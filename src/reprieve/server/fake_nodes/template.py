@@ -9,13 +9,19 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import QuantityError, ReprieveError, dns_subdomain, exact, label_key, label_value
+from reprieve.objects import (
+    QuantityError,
+    ReprieveError,
+    dns_subdomain,
+    exact,
+    label_key,
+    label_value,
+    well_known,
+)
 
-FAKE = "reprieve.dev/fake-node"
 KUBELET_VERSION = "v1.37.0-reprieve"
 MAX_NODES = 100_000
 _OPTIONS = ("zones", "racks", "labels", "taints")
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 class TemplateError(ReprieveError, ValueError):
@@ -62,19 +68,23 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
 
     def _node(self, index: int, name: str) -> dict[str, Any]:
         labels = {
-            "kubernetes.io/hostname": name,
+            well_known.HOSTNAME_LABEL: name,
             "kubernetes.io/os": "linux",
             "kubernetes.io/arch": "amd64",
             "node.kubernetes.io/instance-type": self.name,
         }
         if self.zones:
-            labels["topology.kubernetes.io/zone"] = self.zones[index % len(self.zones)]
+            labels[well_known.ZONE_LABEL] = self.zones[index % len(self.zones)]
         if self.racks:
             labels["topology.kubernetes.io/rack"] = f"{self.name}-rack-{index % self.racks}"
         node: dict[str, Any] = {
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": {"name": name, "labels": labels | self.labels, "annotations": {FAKE: "true"}},
+            "metadata": {
+                "name": name,
+                "labels": labels | self.labels,
+                "annotations": {well_known.FAKE_NODE_ANNOTATION: "true"},
+            },
             "spec": {},
             "status": {"capacity": dict(self.resources), "allocatable": dict(self.resources)},
         }
@@ -121,7 +131,7 @@ def _quantities(body: str, text: str) -> dict[str, str]:
 def _taint(part: str, text: str) -> dict[str, str]:
     pair, _, effect = part.rpartition(":")
     key, _, value = pair.partition("=")
-    if effect not in _EFFECTS or label_key(key) is not None:
+    if effect not in well_known.TAINT_EFFECTS or label_key(key) is not None:
         raise TemplateError(f"{text!r}: {part!r} is no taint; write KEY=VALUE:NoSchedule")
     return {"key": key, "effect": effect} | ({"value": value} if value else {})
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from aiohttp import HttpVersion11, web
 
+from reprieve.objects import well_known
 from reprieve.server import reads
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, forbidden_field, invalid
@@ -166,7 +167,7 @@ class WatchStream:
         """The client has seen everything up to this revision."""
         meta: dict[str, Any] = {"resourceVersion": str(revision), "creationTimestamp": None}
         if end_of_initial:
-            meta["annotations"] = {"k8s.io/initial-events-end": "true"}
+            meta["annotations"] = {well_known.INITIAL_EVENTS_END: "true"}
         resource = self._resource
         raw = encode({"kind": resource.kind, "apiVersion": resource.api_version, "metadata": meta})
         return self._line("BOOKMARK", raw)

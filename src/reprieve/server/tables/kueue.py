@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from reprieve.objects import well_known
 from reprieve.server.tables.column import (
     AGE,
     NAME,
@@ -14,7 +15,7 @@ from reprieve.server.tables.column import (
     join,
 )
 
-GROUP = "kueue.x-k8s.io"
+GROUP = well_known.KUEUE_API
 
 
 def reserved_in(doc: Document, _: datetime) -> str:

@@ -3,9 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from reprieve.objects import well_known
 from reprieve.server.tables.column import AGE, NAME, NONE, Column, Document, at, condition, since, text
-
-TERMINAL = ("Succeeded", "Failed")
 
 
 def ready(doc: Document, _: datetime) -> str:
@@ -34,7 +33,7 @@ def status(doc: Document, _: datetime) -> str:
     4. SchedulingGated, the pod's own reason, or its phase.
     """
     phase = str(at(doc, "status", "phase", default=""))
-    if at(doc, "metadata", "deletionTimestamp") is not None and phase not in TERMINAL:
+    if at(doc, "metadata", "deletionTimestamp") is not None and phase not in well_known.TERMINAL_PHASES:
         return "Unknown" if at(doc, "status", "reason") == "NodeLost" else "Terminating"
     initialized = (condition(doc, "Initialized") or {}).get("status") == "True"
     initializing = _init_progress(doc)
@@ -44,9 +43,9 @@ def status(doc: Document, _: datetime) -> str:
 
 
 def _pod_reason(doc: Document) -> str:
-    scheduled = condition(doc, "PodScheduled") or {}
-    if scheduled.get("reason") == "SchedulingGated":
-        return "SchedulingGated"
+    scheduled = condition(doc, well_known.POD_SCHEDULED) or {}
+    if scheduled.get("reason") == well_known.SCHEDULING_GATED:
+        return well_known.SCHEDULING_GATED
     return str(at(doc, "status", "reason", default=""))
 
 

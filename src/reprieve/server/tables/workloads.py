@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from reprieve.objects import well_known
 from reprieve.server.tables.column import (
     AGE,
     NAME,
@@ -84,7 +85,7 @@ def disruption(doc: Document, _: datetime) -> str:
 
 
 def scheduled(doc: Document, _: datetime) -> str:
-    found = condition(doc, "PodGroupInitiallyScheduled")
+    found = condition(doc, well_known.POD_GROUP_SCHEDULED)
     if found is None:
         return "Pending"
     return "Scheduled" if found.get("status") == "True" else str(found.get("reason", "Pending"))
