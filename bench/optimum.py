@@ -37,7 +37,7 @@ from reprieve.objects.requests import pod_requests  # noqa: E402
 from reprieve.objects.scheduling import PodGroup  # noqa: E402
 from reprieve.objects.selectors import matches, node_selector_matches, tolerates  # noqa: E402
 from reprieve.preemption import decide  # noqa: E402
-from reprieve.preemption.minimal.model import NOBODY, Answer, Problem  # noqa: E402
+from reprieve.preemption.minimal.problem import NOBODY, Answer, Problem  # noqa: E402
 from reprieve.whatif.pods import load  # noqa: E402
 from tests.preemption_minimal.milp import Program  # noqa: E402
 
@@ -324,7 +324,7 @@ def _share(pairs: list[Compared]) -> str:
     return f"{hits} of {len(attainable)} ({hits / max(1, len(attainable)):.1%})"
 
 
-def verdict(pairs: list[Compared]) -> str:
+def result(pairs: list[Compared]) -> str:
     exclusive = sum(not each.attainable for each in pairs)
     return f"the two counts exclude each other in {exclusive} cases; optimal where a plan can be: {_share(pairs)}"
 
@@ -361,7 +361,7 @@ def main() -> None:
             results[algorithm].append(Compared(case.score(victims), *best[count]))
     print(f"{sum(map(len, results.values()))} plans compared; cases left out: {dict(left_out)}\n")
     table(results, invalid)
-    print(f"\nminimal-cost: {verdict(results['minimal-cost'])}")
+    print(f"\nminimal-cost: {result(results['minimal-cost'])}")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ from reprieve.cluster import Cluster
 from reprieve.config.sections import ScoredResource, ScoringStrategy, ShapePoint
 from reprieve.objects.decode import decode
 from reprieve.placement import PodFilters, place
-from reprieve.placement.choose import _fewest_best, _most_best, best, preorder
-from reprieve.placement.images import image_scores
 from reprieve.placement.resources import (
     DEFAULT,
     Scoring,
@@ -25,6 +23,8 @@ from reprieve.placement.resources import (
     score_one,
     scores,
 )
+from reprieve.placement.single import _fewest_best, _most_best, best, preorder
+from reprieve.placement.static import image_scores
 from tests.scale import examples
 
 Document = dict[str, Any]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reprieve.preemption.minimal.model import Problem
+from reprieve.preemption.minimal.problem import Problem
 
 
 def instance(seed: int, nodes: int = 4, pods_per_node: int = 5, gang: int = 5) -> Problem:

@@ -3,7 +3,7 @@
 import highspy
 import numpy as np
 
-from reprieve.preemption.minimal.model import NOBODY, Problem, Score
+from reprieve.preemption.minimal.problem import NOBODY, Problem, Score
 
 
 class Program:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Problem
+from reprieve.preemption.minimal.problem import Problem
 from reprieve.preemption.minimal.search import search
+from reprieve.preemption.minimal.work_limit import WorkLimit
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
 from tests.scale import scaled
@@ -17,7 +17,7 @@ BLOCKS, EACH = 10, scaled(30)  # 2,000 instances at REPRIEVE_TEST_SCALE=6.7
 def test_the_exact_core_finds_what_the_mixed_integer_program_proves(block: int) -> None:
     for seed in range(block * EACH, (block + 1) * EACH):
         problem = instance(seed)
-        found = search(problem, Meter(10**7))
+        found = search(problem, WorkLimit(10**7))
         best = Program(problem).optimum()
         if best is None:
             assert found.answer is None, seed
@@ -31,7 +31,7 @@ def test_the_exact_core_finds_what_the_mixed_integer_program_proves(block: int) 
 def test_an_answer_without_one_of_its_victims_does_not_hold() -> None:
     for seed in range(200):
         problem = instance(seed)
-        answer = search(problem, Meter(10**7)).answer
+        answer = search(problem, WorkLimit(10**7)).answer
         for unit in answer.units if answer else ():
             fewer = answer._replace(units=answer.units - {unit})
             assert problem.weight[unit] == 0 or fewer.fault(problem), (seed, unit)
@@ -44,10 +44,10 @@ def test_looking_closely_at_few_nodes_finds_what_looking_at_all_finds(
         problem = instance(seed, nodes=12, pods_per_node=4, gang=9)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 64)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 64)
-        whole = search(problem, Meter(10**7))
+        whole = search(problem, WorkLimit(10**7))
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 0)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 0)
-        focused = search(problem, Meter(10**7))
+        focused = search(problem, WorkLimit(10**7))
         if focused.answer is not None:
             assert focused.answer.fault(problem) == "", seed
         if focused.proven or problem.classes == 1:
@@ -77,7 +77,7 @@ def test_three_cheap_units_are_preferred_to_two_dear_ones(monkeypatch: pytest.Mo
             pod_requests=sizes,
             pod_bars=np.zeros((5, 1), np.bool_),
         )
-        found = search(problem, Meter(10**6))
+        found = search(problem, WorkLimit(10**6))
         assert found.answer is not None
         assert found.answer.units == {2, 3, 4}
         assert found.proven
@@ -86,10 +86,10 @@ def test_three_cheap_units_are_preferred_to_two_dear_ones(monkeypatch: pytest.Mo
 def test_a_coarse_comparison_of_costs_loses_no_more_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(scaled(60)):
         problem = instance(seed, nodes=4, pods_per_node=7)
-        exact = search(problem, Meter(10**7))
+        exact = search(problem, WorkLimit(10**7))
         with monkeypatch.context() as patch:
             patch.setattr("reprieve.preemption.minimal.frontier.CROWDED", 6)
-            coarse = search(problem, Meter(10**7))
+            coarse = search(problem, WorkLimit(10**7))
         if exact.score is None:
             assert coarse.score is None, seed
             continue

@@ -15,11 +15,11 @@ from reprieve.objects.times import parse_time
 from reprieve.placement import PodFilters, passes
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.importance import by_importance
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import NOBODY
-from reprieve.preemption.minimal.relaxed import relaxed_bound
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.optimality import relaxed_bound
+from reprieve.preemption.minimal.problem import NOBODY
 from reprieve.preemption.minimal.search import search
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.work_limit import WorkLimit
 from reprieve.preemption.preemptor import find_group
 from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
@@ -37,7 +37,7 @@ SEARCHES = {
     "half done": (3_000, {}),
     "few nodes looked at": (10**7, {"search.SMALL": 0, "search.SMALL_UNIFORM": 0}),
     "few nodes, half done": (3_000, {"search.SMALL": 0, "search.SMALL_UNIFORM": 0}),
-    "class after class": (10**7, {"stepwise.STATES": 1}),
+    "class after class": (10**7, {"class_by_class.STATES": 1}),
     "few sets of victims": (10**7, {"frontier.CROWDED": 4, "frontier.LIMIT": 6}),
     "few nodes and sets": (
         10**7,
@@ -58,7 +58,7 @@ def test_no_answer_undercuts_what_a_search_says_none_undercuts(
         with monkeypatch.context() as patch:
             for name, value in limits.items():
                 patch.setattr(f"reprieve.preemption.minimal.{name}", value)
-            found = search(problem, Meter(steps))
+            found = search(problem, WorkLimit(steps))
         if best is None:
             assert found.answer is None, seed
             continue

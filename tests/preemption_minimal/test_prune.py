@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from reprieve.preemption.minimal.meter import Meter
+from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.prune import promising
 from reprieve.preemption.minimal.search import search
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.work_limit import WorkLimit
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
 from tests.scale import SCALE, scaled
@@ -32,7 +32,7 @@ def test_the_cheapest_node_is_never_passed_over() -> None:
         everyone = np.ones(problem.units, np.bool_)
         nodes = promising(problem, problem.priority <= best.priority, INFINITE)
         passed_over += problem.nodes - len(nodes)
-        found = search(problem, Meter(10**7)).answer
+        found = search(problem, WorkLimit(10**7)).answer
         assert found is not None, seed
         assert set(np.flatnonzero(found.placed[0])) <= set(nodes.tolist()), seed
         assert not len(promising(problem, everyone, 0)), seed
@@ -46,12 +46,12 @@ def test_a_search_that_starts_from_a_worse_answer_finds_the_optimum() -> None:
         best = Program(problem).optimum()
         if best is None or not best.weight:
             continue
-        start = search(problem, Meter(10**7)).answer
+        start = search(problem, WorkLimit(10**7)).answer
         assert start is not None
         worse = [
             u for u in range(problem.units) if u not in start.units and problem.priority[u] <= best.priority
         ]
         dearer = start._replace(units=start.units | set(worse[:2]))
-        found = search(problem, Meter(10**7), dearer)
+        found = search(problem, WorkLimit(10**7), dearer)
         assert found.score == best, seed
         assert found.proven, seed

@@ -208,7 +208,7 @@ def test_the_cost_of_a_plan_can_be_added_up_from_its_json() -> None:
 
 def test_a_victim_that_can_stay_after_all_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that is cut short may name too many; whoever is not in the way of the places it chose stays."""
-    module = importlib.import_module("reprieve.preemption.minimal.improve")
+    module = importlib.import_module("reprieve.preemption.minimal.decide")
     honest = module.search
 
     def wasteful(problem: Any, *rest: Any) -> Any:

@@ -15,9 +15,9 @@ Nothing here does I/O or reads a clock.
 
 from reprieve.cluster.classes import PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
-from reprieve.cluster.nodes import CPU, EPHEMERAL, MEMORY, MOST, PODS, NodeTable, Topology
+from reprieve.cluster.nodes import CPU, EPHEMERAL, MAX_AMOUNT, MEMORY, PODS, NodeTable, Topology
 from reprieve.cluster.pods import NOT_STARTED, ticks
-from reprieve.cluster.ports import ports_clash
+from reprieve.cluster.ports import ports_conflict
 from reprieve.cluster.priorities import resolve
 from reprieve.cluster.state import Cluster
 from reprieve.cluster.terms import Spread, Term
@@ -26,8 +26,8 @@ __all__ = [
     "CPU",
     "EPHEMERAL",
     "LOST",
+    "MAX_AMOUNT",
     "MEMORY",
-    "MOST",
     "NOT_STARTED",
     "NOWHERE",
     "PODS",
@@ -41,7 +41,7 @@ __all__ = [
     "Term",
     "Topology",
     "add_at",
-    "ports_clash",
+    "ports_conflict",
     "resolve",
     "ticks",
 ]

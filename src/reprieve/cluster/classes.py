@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, grown
-from reprieve.cluster.nodes import CPU, MEMORY, MOST, PODS, NodeTable
+from reprieve.cluster.nodes import CPU, MAX_AMOUNT, MEMORY, PODS, NodeTable
 from reprieve.cluster.terms import Spread, Term, preferred_terms, required_terms, spread_constraints
 from reprieve.objects import (
     InvalidObject,
@@ -24,7 +24,7 @@ from reprieve.objects import (
 
 WILDCARD = "0.0.0.0"
 
-MOST_IDLE = 2048
+MAX_IDLE = 2048
 """Classes without pods that are kept."""
 
 Port = tuple[str, str, int]
@@ -149,7 +149,7 @@ class ClassTable:
 
     def reclaim(self) -> bool:
         """Give up classes without pods once there are many. True when numbers may mean something else from now on."""
-        if len(self._idle) <= MOST_IDLE:
+        if len(self._idle) <= MAX_IDLE:
             return False
         for id in self._idle:
             del self._by_key[self.all[id].key]
@@ -218,11 +218,11 @@ def _requests(pod: Pod) -> dict[str, int]:
         if number < 0:
             path = f"spec.containers[].resources.requests[{name}]"
             raise InvalidObject(path, number, f"a request must not be negative, is {number}", where)
-    return {name: min(number, MOST) for name, number in asked.items()}
+    return {name: min(number, MAX_AMOUNT) for name, number in asked.items()}
 
 
 def _bounded(pair: tuple[int, int]) -> tuple[int, int]:
-    return min(pair[0], MOST), min(pair[1], MOST)
+    return min(pair[0], MAX_AMOUNT), min(pair[1], MAX_AMOUNT)
 
 
 def _without_pod_level(spec: PodSpec) -> PodSpec:

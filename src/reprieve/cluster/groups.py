@@ -1,4 +1,4 @@
-"""Pod groups and priority classes: what a pod's membership says about its importance.
+"""Pod groups: their members, and what membership says about a pod's importance.
 
 A group can be named by pods before its object is seen: it has a number from then on, and counts as missing until it comes.
 """
@@ -6,7 +6,7 @@ A group can be named by pods before its object is seen: it has a number from the
 import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
-from reprieve.objects import PodGroup, PriorityClass
+from reprieve.objects import PodGroup
 
 
 class GroupTable:
@@ -72,41 +72,3 @@ class GroupTable:
     def get(self, key: str) -> PodGroup | None:
         number = self.number_of.get(key)
         return None if number is None else self.objects[number]
-
-
-class PriorityTable:
-    """Priority classes by name; a name has a number from its first mention, so that columns can refer to it."""
-
-    def __init__(self) -> None:
-        self.number_of: dict[str, int] = {}
-        self.values: Ints = np.full(0, _UNKNOWN, dtype=np.int64)
-        self._objects: dict[str, PriorityClass] = {}
-
-    def number(self, name: str) -> int:
-        found = self.number_of.get(name)
-        if found is None:
-            found = self.number_of[name] = len(self.number_of)
-            self.values = grown(self.values, found + 1, _UNKNOWN)
-        return found
-
-    def set(self, cls: PriorityClass) -> None:
-        self._objects[cls.name] = cls
-        number = self.number(cls.name)
-        self.values[number] = cls.value
-
-    def remove(self, name: str) -> None:
-        if self._objects.pop(name, None) is not None:
-            number = self.number(name)
-            self.values[number] = _UNKNOWN
-
-    def get(self, name: str) -> PriorityClass | None:
-        return self._objects.get(name)
-
-    def default(self) -> PriorityClass | None:
-        """The class of those that name none: of several global defaults, the one with the lowest value."""
-        defaults = [each for each in self._objects.values() if each.global_default]
-        return min(defaults, key=lambda each: (each.value, each.name), default=None)
-
-
-_UNKNOWN = -(2**62)
-"""The value of a class nobody has seen: it protects nothing."""

@@ -4,18 +4,49 @@ A node keeps its slot from the day it is seen to the day it is gone; every per-n
 Nothing here knows about pods except as amounts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
-from reprieve.cluster.images import ImageTable
-from reprieve.objects import InvalidObject, Node, QuantityError, ResourceList, Taint, amount, well_known
+from reprieve.objects import (
+    ContainerImage,
+    InvalidObject,
+    Node,
+    QuantityError,
+    ResourceList,
+    Taint,
+    amount,
+    well_known,
+)
+
+
+class ImageTable:
+    def __init__(self) -> None:
+        self.version = 0
+        """Counts changes of what nodes hold, and of the number of nodes."""
+        self.holders: dict[str, dict[int, int]] = {}
+        """Image name to the slots that hold it, each with the size it states."""
+
+    def replace(self, slot: int, before: Sequence[ContainerImage], after: Sequence[ContainerImage]) -> None:
+        """A node holds other images than before."""
+        if before == after:
+            return
+        self.version += 1
+        for name in (name for image in before for name in image.names):
+            holders = self.holders.get(name, {})
+            holders.pop(slot, None)
+            if not holders:
+                self.holders.pop(name, None)
+        for image in after:
+            for name in image.names:
+                self.holders.setdefault(name, {}).setdefault(slot, image.size_bytes)
+
 
 CPU, MEMORY, EPHEMERAL, PODS = range(4)
 BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
 
-MOST = 2**53
+MAX_AMOUNT = 2**53
 """Amounts above this (8 PiB, nine quadrillion) count as this much, so that a thousand of them still add up in 64 bits."""
 
 REGION_LABELS = (well_known.OLD_REGION_LABEL, well_known.REGION_LABEL)
@@ -227,10 +258,5 @@ def read_amounts(offered: ResourceList, node: Node) -> dict[str, int]:
             raise InvalidObject(path, quantity, str(wrong), f"Node/{node.name}") from None
         if number < 0:
             raise InvalidObject(path, quantity, f"must not be negative, is {quantity}", f"Node/{node.name}")
-        amounts[name] = min(number, MOST)
+        amounts[name] = min(number, MAX_AMOUNT)
     return amounts
-
-
-def absurd(amounts: Iterable[int]) -> bool:
-    """Whether an amount was too large to count and was cut to `MOST`."""
-    return any(number >= MOST for number in amounts)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
-from reprieve.objects import Pod, find_condition, well_known
+from reprieve.objects import InvalidObject, Pod, TimeError, find_condition, parse_duration, well_known
 
 NOT_STARTED = 2**62
 """The start of a pod that states none: later than any other."""
@@ -137,3 +137,18 @@ def _info(pod: Pod) -> PodInfo:
             key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)
         },
     )
+
+
+def min_runtime_end(pod: Pod) -> int:
+    """Microseconds since 1970 up to which the pod is no victim; 0 when it states no minimum run time."""
+    text = pod.metadata.annotations.get(well_known.MIN_RUNTIME_ANNOTATION)
+    if text is None:
+        return 0
+    try:
+        seconds = parse_duration(text)
+    except TimeError as wrong:
+        raise InvalidObject(
+            f"metadata.annotations[{well_known.MIN_RUNTIME_ANNOTATION}]", text, str(wrong), f"Pod/{pod.key}"
+        ) from None
+    start = ticks(pod.status.start_time)
+    return NOT_STARTED if start == NOT_STARTED else start + int(seconds * 1_000_000)

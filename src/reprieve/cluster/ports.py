@@ -25,7 +25,7 @@ class PortTable:
 
     def conflicts(self, cls: PodClass, slot: int) -> bool:
         return any(
-            _clash(address, other)
+            _conflict(address, other)
             for address, protocol, number in cls.ports
             for other in self._users.get((protocol, number), {}).get(slot, ())
         )
@@ -36,14 +36,14 @@ class PortTable:
             slot
             for address, protocol, number in cls.ports
             for slot, users in self._users.get((protocol, number), {}).items()
-            if any(_clash(address, other) for other in users)
+            if any(_conflict(address, other) for other in users)
         }
 
 
-def ports_clash(wanted: tuple[Port, ...], taken: tuple[Port, ...]) -> bool:
+def ports_conflict(wanted: tuple[Port, ...], taken: tuple[Port, ...]) -> bool:
     """Same protocol and port, and either side takes every address or both name the same one."""
-    return any(a[1:] == b[1:] and _clash(a[0], b[0]) for a in wanted for b in taken)
+    return any(a[1:] == b[1:] and _conflict(a[0], b[0]) for a in wanted for b in taken)
 
 
-def _clash(one: str, other: str) -> bool:
+def _conflict(one: str, other: str) -> bool:
     return WILDCARD in (one, other) or one == other

@@ -2,8 +2,47 @@
 
 from typing import NamedTuple
 
-from reprieve.cluster.groups import PriorityTable
-from reprieve.objects import Pod, PodGroup, well_known
+import numpy as np
+
+from reprieve.cluster.columns import Ints, grown
+from reprieve.objects import Pod, PodGroup, PriorityClass, well_known
+
+_UNKNOWN = -(2**62)
+"""The value of a class nobody has seen: it protects nothing."""
+
+
+class PriorityTable:
+    """Priority classes by name; a name has a number from its first mention, so that columns can refer to it."""
+
+    def __init__(self) -> None:
+        self.number_of: dict[str, int] = {}
+        self.values: Ints = np.full(0, _UNKNOWN, dtype=np.int64)
+        self._objects: dict[str, PriorityClass] = {}
+
+    def number(self, name: str) -> int:
+        found = self.number_of.get(name)
+        if found is None:
+            found = self.number_of[name] = len(self.number_of)
+            self.values = grown(self.values, found + 1, _UNKNOWN)
+        return found
+
+    def set(self, cls: PriorityClass) -> None:
+        self._objects[cls.name] = cls
+        number = self.number(cls.name)
+        self.values[number] = cls.value
+
+    def remove(self, name: str) -> None:
+        if self._objects.pop(name, None) is not None:
+            number = self.number(name)
+            self.values[number] = _UNKNOWN
+
+    def get(self, name: str) -> PriorityClass | None:
+        return self._objects.get(name)
+
+    def default(self) -> PriorityClass | None:
+        """The class of those that name none: of several global defaults, the one with the lowest value."""
+        defaults = [each for each in self._objects.values() if each.global_default]
+        return min(defaults, key=lambda each: (each.value, each.name), default=None)
 
 
 class Resolved(NamedTuple):
@@ -15,14 +54,14 @@ class Resolved(NamedTuple):
     """Name of a priority class that does not exist, empty when there is nothing to warn about."""
 
 
-def resolve(subject: Pod | PodGroup, classes: PriorityTable) -> Resolved:
+def resolve(obj: Pod | PodGroup, classes: PriorityTable) -> Resolved:
     """The priority and preemption policy of a pod or group.
 
     1. `spec.priority` where it is set: admission has spoken.
     2. The class it names; the two system classes always exist.
     3. The global default class, else 0.
     """
-    spec = subject.spec
+    spec = obj.spec
     name = spec.priority_class_name
     cls = classes.get(name) if name else (classes.default() if spec.priority is None else None)
     if spec.priority is not None:
@@ -35,11 +74,11 @@ def resolve(subject: Pod | PodGroup, classes: PriorityTable) -> Resolved:
             "" if not name or name in well_known.SYSTEM_CLASSES else name,
         )
     policy = spec.preemption_policy or (cls.preemption_policy if cls is not None else "")
-    return Resolved(priority, policy == "Never", _preemption_class(subject, classes), missing)
+    return Resolved(priority, policy == "Never", _preemption_class(obj, classes), missing)
 
 
-def _preemption_class(subject: Pod | PodGroup, classes: PriorityTable) -> int:
-    name = subject.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION, "")
-    if not name and isinstance(subject, PodGroup):
-        name = subject.spec.preemption_priority_class_name
+def _preemption_class(obj: Pod | PodGroup, classes: PriorityTable) -> int:
+    name = obj.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION, "")
+    if not name and isinstance(obj, PodGroup):
+        name = obj.spec.preemption_priority_class_name
     return classes.number(name) if name else -1

@@ -14,12 +14,11 @@ import numpy as np
 from reprieve.cluster.budgets import BudgetTable
 from reprieve.cluster.classes import ClassTable, PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Rows, add_at
-from reprieve.cluster.groups import GroupTable, PriorityTable
+from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.nodes import NodeTable
-from reprieve.cluster.pods import PodTable, is_finished
+from reprieve.cluster.pods import PodTable, is_finished, min_runtime_end
 from reprieve.cluster.ports import PortTable
-from reprieve.cluster.priorities import resolve
-from reprieve.cluster.shield import min_runtime_end
+from reprieve.cluster.priorities import PriorityTable, resolve
 from reprieve.objects import (
     LabelSelector,
     Namespace,
@@ -69,7 +68,7 @@ class Cluster:
         """What placement derived from the present usage; set aside whole when many pods are supposed away at once."""
         self.lasting: dict[Any, Any] = {}
         """What placement derived from nodes and classes alone; no pod's coming or going changes it."""
-        self._subjects: dict[int, Pod] = {}
+        self._without_priority: dict[int, Pod] = {}
         self._nomination_of: dict[int, str] = {}
         self._lost: dict[str, dict[int, None]] = {}
         self._undo: list[Undo] = []
@@ -225,7 +224,7 @@ class Cluster:
 
     def missing_classes(self) -> list[str]:
         """Names of priority classes that pods or groups state and nobody has seen."""
-        found = [resolve(pod, self.priorities).missing for pod in self._subjects.values()]
+        found = [resolve(pod, self.priorities).missing for pod in self._without_priority.values()]
         found += [
             resolve(group, self.priorities).missing for group in self.groups.objects if group is not None
         ]
@@ -291,9 +290,9 @@ class Cluster:
         self._resolve(row, pod)
         pods.min_runtime_end[row] = min_runtime_end(pod)
         if pod.spec.priority is None:
-            self._subjects[row] = pod
+            self._without_priority[row] = pod
         else:
-            self._subjects.pop(row, None)
+            self._without_priority.pop(row, None)
 
     def _resolve(self, row: int, pod: Pod) -> None:
         found = resolve(pod, self.priorities)
@@ -302,7 +301,7 @@ class Cluster:
         self.pods.info[row] = self.pods.info[row]._replace(never_preempts=found.never_preempts)
 
     def _resolve_again(self) -> None:
-        for row, pod in self._subjects.items():
+        for row, pod in self._without_priority.items():
             self._resolve(row, pod)
         for group in self.groups.objects:
             if group is not None:
@@ -326,7 +325,7 @@ class Cluster:
         group = int(self.pods.group[row])
         if group >= 0:
             self.groups.leave(group, row)
-        self._subjects.pop(row, None)
+        self._without_priority.pop(row, None)
         self.classes.leave(int(self.pods.cls[row]))
         self.pods.remove(row)
         if self.classes.reclaim():

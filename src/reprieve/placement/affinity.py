@@ -69,7 +69,7 @@ def may_refuse(cluster: Cluster, cls: PodClass) -> bool:
 
 def may_score(cluster: Cluster, cls: PodClass) -> bool:
     """Whether some pod's preference can count for or against a node."""
-    return bool(_liking_tables(cluster, cls))
+    return bool(_preference_tables(cluster, cls))
 
 
 class AffinityState:
@@ -89,7 +89,7 @@ class AffinityState:
                 self.near.add_nodes(term.key, here)
         for number, term in enumerate(cls.anti_affinity):
             self.apart.add_nodes(term.key, weights_by_node(cluster, _apart_table(cluster, cls, number)))
-        self._welcomes_itself = all(covers(cluster, term, cls) for term in cls.affinity)
+        self._matches_itself = all(covers(cluster, term, cls) for term in cls.affinity)
 
     def copy(self) -> "AffinityState":
         twin = copy.copy(self)
@@ -118,19 +118,19 @@ class AffinityState:
     def refused(self) -> tuple[Mask, Mask, Mask]:
         """(affinity unmet, own anti-affinity violated, somebody else's violated), each among all nodes."""
         slots = self._cluster.nodes.slots
-        lonely, crowded, vetoed = (np.zeros(slots, dtype=np.bool_) for _ in range(3))
+        unmet, violated, vetoed = (np.zeros(slots, dtype=np.bool_) for _ in range(3))
         if self._cls.affinity:
             keyed = np.ones(slots, dtype=np.bool_)
             met = np.ones(slots, dtype=np.bool_)
             for term in self._cls.affinity:
                 keyed &= self.near.has_key(term.key)
                 met &= self.near.positive(term.key)
-            lonely = ~(keyed & (met | self._may_be_first()))
+            unmet = ~(keyed & (met | self._may_be_first()))
         for term in self._cls.anti_affinity:
-            crowded |= self.apart.positive(term.key)
+            violated |= self.apart.positive(term.key)
         for key in self.vetoes.topology_keys:
             vetoed |= self.vetoes.positive(key)
-        return lonely, crowded, vetoed
+        return unmet, violated, vetoed
 
     def allows(self, slot: int) -> bool:
         if self._cls.affinity:
@@ -145,7 +145,7 @@ class AffinityState:
 
     def _may_be_first(self) -> bool:
         """The first pod of a group that wants to be near itself has nobody to be near yet."""
-        return self._welcomes_itself and not self.near.any()
+        return self._matches_itself and not self.near.any()
 
 
 def covers(cluster: Cluster, term: Term, cls: PodClass) -> bool:
@@ -207,7 +207,7 @@ def affinity_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None
     """0 to 100 for each feasible node, None when nobody has a preference that matters here."""
     total: Ints | None = None
     nodes = cluster.nodes
-    for key, table in _liking_tables(cluster, cls).items():
+    for key, table in _preference_tables(cluster, cls).items():
         on_nodes = weights_by_node(cluster, table)
         if not on_nodes.any():
             continue
@@ -223,7 +223,7 @@ def affinity_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None
     return (100.0 * ((total - least).astype(np.float64) / float(most - least))).astype(np.int64)
 
 
-def _liking_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
+def _preference_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
     """For each topology key, how much a pod of each class adds to the score of nodes in its domain."""
     own = (*cls.preferred_affinity, *cls.preferred_anti_affinity)
     if not own and not cluster.classes.with_terms:
@@ -234,15 +234,15 @@ def _liking_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
     if keys is None:
         found = [term.key for term in own]
         for other in cluster.classes.with_terms:
-            found += [term.key for term, _ in _feelings(other) if covers(cluster, term, cls)]
+            found += [term.key for term, _ in _weighted_terms(other) if covers(cluster, term, cls)]
         keys = cluster.lasting[key] = tuple(dict.fromkeys(found))
     return {
-        name: class_table(cluster, ("liking", cls.id, name, marker), partial(_liking, cluster, cls, name))
+        name: class_table(cluster, ("liking", cls.id, name, marker), partial(_preference, cluster, cls, name))
         for name in keys
     }
 
 
-def _feelings(cls: PodClass) -> list[tuple[Term, int]]:
+def _weighted_terms(cls: PodClass) -> list[tuple[Term, int]]:
     """What pods of a class feel about others near them: terms with their weights."""
     return [
         *((term, HARD_WEIGHT) for term in cls.affinity),
@@ -251,9 +251,9 @@ def _feelings(cls: PodClass) -> list[tuple[Term, int]]:
     ]
 
 
-def _liking(cluster: Cluster, cls: PodClass, key: str, other: PodClass) -> int:
+def _preference(cluster: Cluster, cls: PodClass, key: str, other: PodClass) -> int:
     mine = [(term, term.weight) for term in cls.preferred_affinity]
     mine += [(term, -term.weight) for term in cls.preferred_anti_affinity]
     total = sum(weight for term, weight in mine if term.key == key and covers(cluster, term, other))
-    theirs = _feelings(other)
+    theirs = _weighted_terms(other)
     return total + sum(weight for term, weight in theirs if term.key == key and covers(cluster, term, cls))

@@ -79,9 +79,9 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
         object_to(missing, SPREAD_LABEL, UNRESOLVABLE)
         object_to(skewed, SPREAD_SKEW, UNSCHEDULABLE)
     if filters.affinity is not None:
-        lonely, crowded, vetoed = filters.affinity.refused()
-        object_to(lonely, AFFINITY, UNRESOLVABLE)
-        object_to(crowded, ANTI_AFFINITY, UNSCHEDULABLE)
+        unmet, violated, vetoed = filters.affinity.refused()
+        object_to(unmet, AFFINITY, UNRESOLVABLE)
+        object_to(violated, ANTI_AFFINITY, UNSCHEDULABLE)
         object_to(vetoed, VETOED, UNSCHEDULABLE)
     _diagnose_nominations(filters, left, code, reasons)
     return Diagnosis(code, reasons, int(considered.sum()))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, ports_clash
+from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, ports_conflict
 from reprieve.placement.affinity import AffinityState, may_refuse
 from reprieve.placement.spread import SpreadState
 
@@ -86,9 +86,9 @@ class PodFilters:
     def _allows(self, slot: int, mates: Sequence[int], nominated: Sequence[int]) -> bool:
         cluster, cls = self.cluster, self.cls
         guests = (*mates, *nominated)
-        if cls.ports and (cluster.ports.conflicts(cls, slot) or self._guest_ports_clash(guests)):
+        if cls.ports and (cluster.ports.conflicts(cls, slot) or self._guest_ports_conflict(guests)):
             return False
-        if not self._room(slot, guests):
+        if not self._has_capacity(slot, guests):
             return False
         if self.plain:
             return True
@@ -99,10 +99,10 @@ class PodFilters:
             twin.change(row, slot, 1)
         return twin.others_allow(slot)
 
-    def _guest_ports_clash(self, guests: Iterable[int]) -> bool:
-        return any(ports_clash(self.cls.ports, self.cluster.class_of(row).ports) for row in guests)
+    def _guest_ports_conflict(self, guests: Iterable[int]) -> bool:
+        return any(ports_conflict(self.cls.ports, self.cluster.class_of(row).ports) for row in guests)
 
-    def _room(self, slot: int, guests: Iterable[int]) -> bool:
+    def _has_capacity(self, slot: int, guests: Iterable[int]) -> bool:
         cluster = self.cluster
         nodes, requests = cluster.nodes, cluster.classes.requests
         classes = [cluster.pods.cls[row] for row in guests]

@@ -9,10 +9,10 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, Rows
 from reprieve.placement.affinity import may_score as affinity_may_score
-from reprieve.placement.choose import feasible_list, preorder, scaled_totals
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.scan import scan_of
+from reprieve.placement.single import feasible_list, preorder, scaled_totals
 from reprieve.placement.spread import soft_constraints
 
 FULL = -1

@@ -17,8 +17,7 @@ from reprieve.preemption.decide import decide
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.plan import Alternative, Cost, Plan, Victim
 from reprieve.preemption.preemptor import UnknownTarget
-from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, VictimUnit
+from reprieve.preemption.units import Candidates, Selection, VictimUnit
 from reprieve.preemption.view import View
 
 __all__ = [

@@ -1,9 +1,50 @@
 """`preemption.algorithm`: which search answers for a gang."""
 
+import numpy as np
+
+from reprieve.cluster import Mask
 from reprieve.placement import GangPlacement
-from reprieve.preemption.cutoff import disruption, select_below_cutoff
 from reprieve.preemption.gangs import GangSearch
-from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import Selection
+
+
+def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
+    first = search.select(search.everyone())
+    if isinstance(first, GangPlacement) or not first.victims:
+        return first
+    out = search.everyone() & ~_spared_breakers(search, first)
+    priorities = search.candidates.priorities
+    levels = sorted(set(priorities[out & (priorities <= first.highest)].tolist()))
+    lowest = _lowest_feasible(search, out, levels)
+    second = search.select(out & (priorities <= lowest))
+    if isinstance(second, GangPlacement):
+        return first
+    return min(first, second, key=disruption)
+
+
+def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
+    """Units that would break a budget and do not have to go."""
+    victims = {unit.rows[0] for unit in selection.victims}
+    spared = np.zeros(len(search.candidates), dtype=np.bool_)
+    spared[[n for n in search.violations if search.candidates.unit(n).rows[0] not in victims]] = True
+    return spared
+
+
+def _lowest_feasible(search: GangSearch, out: Mask, levels: list[int]) -> int:
+    """The lowest level at which the gang finds places; the highest one is known to work."""
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if search.feasible_without(out & (search.candidates.priorities <= levels[middle])):
+            high = middle
+        else:
+            low = middle + 1
+    return levels[high]
+
+
+def disruption(selection: Selection) -> tuple[int, int, int, int]:
+    """What makes one answer worse than another: broken budgets, the most important victim, units, pods."""
+    return selection.broken, selection.highest, len(selection.victims), selection.pods
 
 
 def select_for_gang(search: GangSearch) -> Selection | GangPlacement:

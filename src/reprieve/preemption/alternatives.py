@@ -7,12 +7,12 @@ import msgspec
 from reprieve.placement import GangPlacement
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.gangs import GangSearch
-from reprieve.preemption.names import unit_name
 from reprieve.preemption.plan import PREEMPTS, SCHEDULED, Alternative
 from reprieve.preemption.pods import choice_key
 from reprieve.preemption.preemptor import Preemptor
+from reprieve.preemption.reasons import unit_name
 from reprieve.preemption.rendering import cost_of
-from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
 
 MOST = 3
@@ -21,20 +21,20 @@ MOST = 3
 TITLES = {"kubernetes": "as kube-scheduler 1.37 decides", "kep-5710": "as KEP-5710 decides"}
 
 
-def for_gang(view: View, asker: Preemptor, chosen: Selection) -> tuple[Alternative, ...]:
+def for_gang(view: View, preemptor: Preemptor, chosen: Selection) -> tuple[Alternative, ...]:
     """The other algorithms, and the gang without the pods it does not need."""
     found = []
     for algorithm, title in TITLES.items():
         if algorithm != view.config.preemption.algorithm:
             other = _with_algorithm(view, algorithm)
-            answer = select_for_gang(GangSearch(other, asker.gang, asker.domains))
+            answer = select_for_gang(GangSearch(other, preemptor.gang, preemptor.domains))
             found.append(_alternative(other, title, answer))
     if view.config.preemption.algorithm != "minimal-cost":
-        found.append(_cheapest(view, asker, chosen))
-    needed = asker.gang.min_count - asker.gang.running
-    if 0 < needed < len(asker.gang.rows):
-        smaller = asker.gang._replace(rows=asker.gang.rows[:needed])
-        answer = select_for_gang(GangSearch(view, smaller, asker.domains))
+        found.append(_cheapest(view, preemptor, chosen))
+    needed = preemptor.gang.min_count - preemptor.gang.running
+    if 0 < needed < len(preemptor.gang.rows):
+        smaller = preemptor.gang._replace(rows=preemptor.gang.rows[:needed])
+        answer = select_for_gang(GangSearch(view, smaller, preemptor.domains))
         found.append(_alternative(view, f"with only the {needed} pods it needs to start", answer))
     same = (cost_of(chosen), _victims(view, chosen))
     return tuple(each for each in found if each is not None and (each.cost, each.victims) != same)
@@ -48,11 +48,11 @@ def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tupl
     return tuple(each for each in found if each is not None)
 
 
-def _cheapest(view: View, asker: Preemptor, chosen: Selection) -> Alternative | None:
-    from reprieve.preemption.minimal.improve import improve
+def _cheapest(view: View, preemptor: Preemptor, chosen: Selection) -> Alternative | None:
+    from reprieve.preemption.minimal.decide import improve
 
     other = _with_algorithm(view, "minimal-cost")
-    found = improve(other, asker.gang, lambda: chosen, [each.nodes for each in asker.domains], None)
+    found = improve(other, preemptor.gang, lambda: chosen, [each.nodes for each in preemptor.domains], None)
     return None if found is None else _alternative(other, "at the least cost (minimal-cost)", found.selection)
 
 

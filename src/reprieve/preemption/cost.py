@@ -38,7 +38,7 @@ from reprieve.preemption.violations import count_violations
 YEAR = 365 * 24 * 3600
 RESTART_SECONDS = 300
 """How long a victim needs until it works again, wherever it goes: scheduling, images, initialisation."""
-_NOBODY = 2**62
+_NO_NEIGHBOUR = 2**62
 """The lowest priority where nobody runs: above every priority there is."""
 DIGITS = 9
 """Decimals in a plan; the sums are sums of what is shown."""
@@ -180,20 +180,20 @@ class Ledger:
         """
         cluster = self.view.cluster
         classes = cluster.pods.cls[rows]
-        lowest = np.full(len(cluster.classes.all), _NOBODY, np.int64)
+        lowest = np.full(len(cluster.classes.all), _NO_NEIGHBOUR, np.int64)
         for number in np.flatnonzero(np.bincount(classes)).tolist():
             lowest[number] = self._cheapest_neighbour(cluster.classes.all[number])
         result: NDArray[np.bool_] = self.view.priority[rows] > lowest[classes]
         return result
 
     def _cheapest_neighbour(self, cls: PodClass) -> int:
-        """The lowest priority where a pod of the class may run and finds no room; `_NOBODY` when it finds some, or may run nowhere."""
+        """The lowest priority where a pod of the class may run and finds no room; `_NO_NEIGHBOUR` when it finds some, or may run nowhere."""
         nodes = self.view.cluster.nodes
         fits, large = self._admitted(cls).copy(), self._admitted(cls).copy()
         for resource, number in cls.requested:
             fits &= self._free[resource] >= number
             large &= nodes.allocatable[resource, : nodes.slots] >= number
-        return _NOBODY if fits.any() else int(self._lowest[large].min(initial=_NOBODY))
+        return _NO_NEIGHBOUR if fits.any() else int(self._lowest[large].min(initial=_NO_NEIGHBOUR))
 
     def _admitted(self, cls: PodClass) -> Mask:
         """Nodes that admit the class; classes that ask the same of nodes share the answer."""
@@ -217,7 +217,7 @@ class Ledger:
         """The lowest priority of a pod on each node."""
         view = self.view
         rows = np.flatnonzero(view.home >= 0)
-        lowest = np.full(view.cluster.nodes.slots, _NOBODY, np.int64)
+        lowest = np.full(view.cluster.nodes.slots, _NO_NEIGHBOUR, np.int64)
         np.minimum.at(lowest, view.home[rows], view.priority[rows])
         return lowest
 

@@ -12,22 +12,24 @@ from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, di
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
-from reprieve.preemption.eligibility import NEVER, ONGOING, must_wait, pod_refusal
-from reprieve.preemption.explain import missing, why_unhelped
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
-from reprieve.preemption.names import node_name, pods_text
 from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
+    NEVER,
+    ONGOING,
     Preemptor,
     find_group,
     find_pod,
+    must_wait,
     never_preempts,
     parse_target,
+    pod_refusal,
     why_invalid,
 )
+from reprieve.preemption.reasons import missing, node_name, pods_text, why_unhelped
 from reprieve.preemption.rendering import plan_of
-from reprieve.preemption.selection import Selection
+from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
 
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -99,34 +101,38 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
 
 
-def _plan_group(view: View, for_: str, asker: Preemptor, alternatives: bool) -> Plan:
+def _plan_group(view: View, for_: str, preemptor: Preemptor, alternatives: bool) -> Plan:
     cluster = view.cluster
-    if any(cluster.pods.info[row].gated for row in asker.waiting):
+    if any(cluster.pods.info[row].gated for row in preemptor.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
-    known, wanted = len(asker.waiting) + len(asker.running), max(1, asker.gang.min_count)
+    known, wanted = len(preemptor.waiting) + len(preemptor.running), max(1, preemptor.gang.min_count)
     if known < wanted:
         text = f"{for_} has {pods_text(known)} and needs {wanted} at once."
         return _refused(view, for_, outcomes.UNSCHEDULABLE, TOO_FEW, text)
-    invalid = why_invalid(view, asker)
+    invalid = why_invalid(view, preemptor)
     if invalid:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, invalid)
-    if not asker.waiting:
-        return _scheduled(view, for_, {}, f"All {len(asker.running)} pods of {for_} are on nodes already.")
-    placement = place_in_domains(view, asker.gang, asker.domains)
+    if not preemptor.waiting:
+        return _scheduled(
+            view, for_, {}, f"All {len(preemptor.running)} pods of {for_} are on nodes already."
+        )
+    placement = place_in_domains(view, preemptor.gang, preemptor.domains)
     if placement.feasible:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
-        text = f"{for_} fits: {len(where)} of {pods_text(len(asker.waiting))} find a node; nobody makes way."
+        text = (
+            f"{for_} fits: {len(where)} of {pods_text(len(preemptor.waiting))} find a node; nobody makes way."
+        )
         return _scheduled(view, for_, where, text)
-    return _preempt_for_group(view, for_, asker, placement.status, alternatives)
+    return _preempt_for_group(view, for_, preemptor, placement.status, alternatives)
 
 
-def _preempt_for_group(view: View, for_: str, asker: Preemptor, status: str, alternatives: bool) -> Plan:
+def _preempt_for_group(view: View, for_: str, preemptor: Preemptor, status: str, alternatives: bool) -> Plan:
     refused = f"{status}, pod group preemption: "
-    if never_preempts(view, asker):
+    if never_preempts(view, preemptor):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
-    if must_wait(view, asker):
+    if must_wait(view, preemptor):
         pods = view.cluster.pods
-        nominations = {pods.keys[row]: pods.info[row].nominated_node for row in asker.waiting}
+        nominations = {pods.keys[row]: pods.info[row].nominated_node for row in preemptor.waiting}
         text = "Victims of an earlier preemption are still on their way out; the nominations stand and nobody else makes way."
         return Plan(
             for_=for_,
@@ -137,12 +143,12 @@ def _preempt_for_group(view: View, for_: str, asker: Preemptor, status: str, alt
             reasons=(text,),
             algorithm=view.config.preemption.algorithm,
         )
-    search = GangSearch(view, asker.gang, asker.domains)
+    search = GangSearch(view, preemptor.gang, preemptor.domains)
     if not view.group_victims or not len(search.candidates):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))
     find = functools.cache(lambda: select_for_gang(search))
     if view.config.preemption.algorithm == "minimal-cost":
-        cheapest = _minimal_cost(view, for_, asker.gang, find, asker.domains, whole=True)
+        cheapest = _minimal_cost(view, for_, preemptor.gang, find, preemptor.domains, whole=True)
         if cheapest is not None:
             return cheapest
         if isinstance(find(), Selection):
@@ -151,7 +157,7 @@ def _preempt_for_group(view: View, for_: str, asker: Preemptor, status: str, alt
     if isinstance(found, GangPlacement):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
     plan = plan_of(view, for_, found, gang=True, without=status)
-    return _with(plan, for_gang(view, asker, found)) if alternatives else plan
+    return _with(plan, for_gang(view, preemptor, found)) if alternatives else plan
 
 
 def _minimal_cost(

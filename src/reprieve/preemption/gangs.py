@@ -9,11 +9,16 @@ import numpy as np
 
 from reprieve.cluster import Mask
 from reprieve.placement import EVERYWHERE, Assignment, Domain, GangPlacement, best_domain, place_gang
-from reprieve.preemption.capacity import ranked, slack_next_to, stays
 from reprieve.preemption.importance import by_importance, has_ties, importance_keys
-from reprieve.preemption.reprieve import bench_for, only_capacity_counts, reprieve
-from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, LazyUnits, VictimUnit, single_units
+from reprieve.preemption.reprieve import (
+    only_capacity_counts,
+    ranked,
+    reprieve,
+    slack_next_to,
+    stays,
+    trial_for,
+)
+from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit, single_units
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -69,11 +74,11 @@ class GangSearch:
     def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
         if only_capacity_counts(assigned):
             near = out & self.candidates.units_with(self._near(assigned))
-            quick = self._reprieve_by_room(assigned, near)
+            quick = self._reprieve_by_capacity(assigned, near)
             return quick if quick is not None else self._reprieve_one_by_one(assigned, near)
         return self._reprieve_one_by_one(assigned, out)
 
-    def _reprieve_by_room(self, assigned: list[Assignment], tried: Mask) -> Selection | None:
+    def _reprieve_by_capacity(self, assigned: list[Assignment], tried: Mask) -> Selection | None:
         """All nodes at once; None when a group is among the units, or when equal ones need a closer look."""
         view, candidates = self.view, self.candidates
         numbers = np.flatnonzero(tried).astype(np.int32)
@@ -98,13 +103,13 @@ class GangSearch:
         broken = self._broken()
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
-        bench = bench_for(view, assigned, candidates.home_of)
-        verdict = reprieve(bench, [*violating, *others], again=not view.faithful)
-        victims = verdict.victims
+        trial = trial_for(view, assigned, candidates.home_of)
+        result = reprieve(trial, [*violating, *others], again=not view.faithful)
+        victims = result.victims
         if violating and others:
             gone = set(victims)
             victims = [unit for unit in ordered if unit in gone]
-        return Selection(assigned, victims, verdict.reprieved, broken)
+        return Selection(assigned, victims, result.reprieved, broken)
 
     def _broken(self) -> dict[VictimUnit, int]:
         return {self.candidates.unit(number): count for number, count in self.violations.items()}

@@ -5,10 +5,9 @@ import numpy as np
 from reprieve.cluster import Mask
 from reprieve.placement import UNSCHEDULABLE, Assignment, Diagnosis, PodFilters
 from reprieve.preemption.importance import by_importance
-from reprieve.preemption.reprieve import CapacityBench, only_capacity_counts, reprieve
-from reprieve.preemption.selection import Selection
+from reprieve.preemption.reprieve import CapacityTrial, only_capacity_counts, reprieve
 from reprieve.preemption.sweep import Sweep
-from reprieve.preemption.units import VictimUnit, placed_members, single_unit, whole_unit
+from reprieve.preemption.units import Selection, VictimUnit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -49,24 +48,24 @@ def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = 
     home = {row: int(cluster.pods.node[row]) for unit in units for row in unit.rows}
     mark = cluster.checkpoint()
     try:
-        bench = (
-            CapacityBench(view, here, home)
+        trial = (
+            CapacityTrial(view, here, home)
             if only_capacity_counts(here)
-            else NodeBench(filters.forked(), home, slot)
+            else NodeTrial(filters.forked(), home, slot)
         )
         for unit in units:
-            bench.take(unit)
-        if not bench.stands:
+            trial.take(unit)
+        if not trial.stands:
             return None
         ordered = by_importance(view, units)
         broken = count_violations(view, ordered)
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
-        verdict = reprieve(bench, [*violating, *others], again=not view.faithful)
+        result = reprieve(trial, [*violating, *others], again=not view.faithful)
     finally:
         cluster.rollback(mark)
-    victims = by_importance(view, verdict.victims) if violating and others else verdict.victims
-    return Selection(here, victims, verdict.reprieved, broken)
+    victims = by_importance(view, result.victims) if violating and others else result.victims
+    return Selection(here, victims, result.reprieved, broken)
 
 
 def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUnit]:
@@ -94,7 +93,7 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUn
     return units
 
 
-class NodeBench:
+class NodeTrial:
     """Where units are tried for a pod on one node."""
 
     def __init__(self, filters: PodFilters, home: dict[int, int], slot: int) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reprieve.cluster import LOST, NOWHERE, Cluster, resolve
+import numpy as np
+
+from reprieve.cluster import LOST, NOWHERE, Cluster, Rows, resolve
 from reprieve.objects import PodGroup, ReprieveError, well_known
-from reprieve.placement import EVERYWHERE, Domain, domains_of
-from reprieve.preemption.gangs import Gang
+from reprieve.placement import EVERYWHERE, UNRESOLVABLE, Domain, domains_of, nominated_slot
+from reprieve.preemption.gangs import Gang, place_in_domains
 from reprieve.preemption.view import View
 
 
@@ -73,21 +75,21 @@ def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Do
     return domains_of(view.cluster, constraints.topology[0].key, slots)
 
 
-def never_preempts(view: View, asker: Preemptor) -> bool:
+def never_preempts(view: View, preemptor: Preemptor) -> bool:
     """With gate PodGroupPreemptionPolicy the group decides, otherwise any pod that says Never does."""
     if view.config.gate("PodGroupPreemptionPolicy"):
-        return _group_never_preempts(view, asker)
-    return any(view.cluster.pods.info[row].never_preempts for row in asker.waiting)
+        return _group_never_preempts(view, preemptor)
+    return any(view.cluster.pods.info[row].never_preempts for row in preemptor.waiting)
 
 
-def _group_never_preempts(view: View, asker: Preemptor) -> bool:
-    return resolve(asker.group, view.cluster.priorities).never_preempts
+def _group_never_preempts(view: View, preemptor: Preemptor) -> bool:
+    return resolve(preemptor.group, view.cluster.priorities).never_preempts
 
 
-def why_invalid(view: View, asker: Preemptor) -> str:
+def why_invalid(view: View, preemptor: Preemptor) -> str:
     """What keeps the scheduler from even trying a group; empty when nothing does."""
     cluster = view.cluster
-    members = (*asker.waiting, *asker.running)
+    members = (*preemptor.waiting, *preemptor.running)
     schedulers = sorted({cluster.pods.info[row].scheduler or well_known.DEFAULT_SCHEDULER for row in members})
     if len(schedulers) > 1:
         return (
@@ -96,14 +98,14 @@ def why_invalid(view: View, asker: Preemptor) -> str:
         )
     for row in members:
         own = int(cluster.pods.priority[row])
-        if own != asker.gang.priority:
+        if own != preemptor.gang.priority:
             return (
                 "all pods in a single pod group should have the same priority as the pod group's priority, "
-                f"got {own} and {asker.gang.priority} ({cluster.pods.keys[row]})"
+                f"got {own} and {preemptor.gang.priority} ({cluster.pods.keys[row]})"
             )
     policies = {cluster.pods.info[row].never_preempts for row in members}
     if view.config.gate("PodGroupPreemptionPolicy"):
-        if policies - {_group_never_preempts(view, asker)}:
+        if policies - {_group_never_preempts(view, preemptor)}:
             return (
                 "all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, "
                 "got Never and PreemptLowerPriority"
@@ -111,3 +113,55 @@ def why_invalid(view: View, asker: Preemptor) -> str:
     elif len(policies) > 1:
         return "all pods in a single pod group should have the same preemption policy, got Never and PreemptLowerPriority"
     return ""
+
+
+NEVER = "not eligible due to preemptionPolicy=Never."
+TERMINATING = "not eligible due to a terminating pod on the nominated node."
+ONGOING = "ongoing preemption on nominated nodes"
+
+
+def pod_refusal(view: View, row: int, codes: Rows) -> str:
+    """Why a pod may not preempt now; empty when it may.
+
+    1. Its policy is Never.
+    2. On the node it was promised a less important pod is on its way out for it. Unless that node can no longer help (KEP-5710:
+       unless the pod would still not fit there afterwards).
+    """
+    if view.cluster.pods.info[row].never_preempts:
+        return NEVER
+    slot = nominated_slot(view.cluster, row)
+    if slot is None or codes[slot] == UNRESOLVABLE:
+        return ""
+    own = int(view.cluster.pods.priority[row])
+    waits = making_way(view, slot, own) and (
+        view.faithful or _waiting_helps(view, Gang((row,), own, 1, 0), EVERYWHERE)
+    )
+    return TERMINATING if waits else ""
+
+
+def must_wait(view: View, preemptor: Preemptor) -> bool:
+    """Whether less important pods are on their way out on a node that one of the gang's pods was promised.
+
+    KEP-5710 adds: once they are gone there must be room. When there will not be, the gang starts from scratch.
+    """
+    slots = {slot for row in preemptor.waiting if (slot := nominated_slot(view.cluster, row)) is not None}
+    if not any(making_way(view, slot, preemptor.gang.priority) for slot in slots):
+        return False
+    return view.faithful or _waiting_helps(view, preemptor.gang, preemptor.domains)
+
+
+def _waiting_helps(view: View, gang: Gang, domains: Sequence[Domain]) -> bool:
+    """Whether there is room for the preemptor, where it was promised or elsewhere, once whoever is on the way out is gone."""
+    cluster = view.cluster
+    leaving = np.flatnonzero(cluster.pods.preempted[: cluster.pods.rows] & (view.home >= 0)).astype(np.int32)
+    mark = cluster.checkpoint()
+    cluster.detach_all(leaving)
+    placement = place_in_domains(view, gang, domains)
+    cluster.rollback(mark)
+    return placement.feasible
+
+
+def making_way(view: View, slot: int, below: int) -> bool:
+    """Whether a pod of lower importance on the node is terminating because it was preempted."""
+    preempted, priority = view.cluster.pods.preempted, view.priority
+    return any(preempted[row] and priority[row] < below for row in view.cluster.residents[slot])

@@ -1,11 +1,9 @@
 """From rows and slots to a plan with names."""
 
 from reprieve.preemption import plan as outcomes
-from reprieve.preemption.explain import Leftovers, answer, budget_uses, reprieved_units
-from reprieve.preemption.names import node_name, unit_name
 from reprieve.preemption.plan import Cost, Plan, Victim
-from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import GROUP
+from reprieve.preemption.reasons import Leftovers, answer, budget_uses, node_name, reprieved_units, unit_name
+from reprieve.preemption.units import GROUP, Selection
 from reprieve.preemption.view import View
 
 
@@ -38,11 +36,11 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
     """One entry for each pod that makes way, most important unit first."""
     pods = view.cluster.pods
     left = Leftovers(view, selection)
-    told = []
+    listed = []
     for unit in selection.victims:
         breaks = selection.violations.get(unit, 0)
         name, reason = unit_name(view, unit), left.reason(view, unit, breaks)
-        told += [
+        listed += [
             Victim(
                 pod=pods.keys[row],
                 node=node_name(view, row),
@@ -54,7 +52,7 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
             )
             for row in unit.rows
         ]
-    return tuple(told)
+    return tuple(listed)
 
 
 def cost_of(selection: Selection) -> Cost:

@@ -7,6 +7,9 @@ preemptor still passes its filters where it is.
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from reprieve.cluster import Cluster, Ints, Mask, Rows, add_at
 from reprieve.placement import Assignment
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
@@ -17,34 +20,34 @@ class ReprieveResult(NamedTuple):
     reprieved: list[VictimUnit]
 
 
-class Bench(Protocol):
+class Trial(Protocol):
     """Where units are tried: returns whether the unit can stay, and leaves it in place if so."""
 
     def stays(self, unit: VictimUnit) -> bool: ...
 
 
-def reprieve(bench: Bench, units: Sequence[VictimUnit], *, again: bool = False) -> ReprieveResult:
+def reprieve(trial: Trial, units: Sequence[VictimUnit], *, again: bool = False) -> ReprieveResult:
     """Try the units in order. `again`: until nobody else can return.
 
     Under spread constraints and affinity a unit may be able to stay once a less important one does; kube-scheduler does not look again.
     """
-    verdict = ReprieveResult([], [])
+    result = ReprieveResult([], [])
     waiting = list(units)
     while waiting:
-        verdict.victims.clear()
+        result.victims.clear()
         for unit in waiting:
-            (verdict.reprieved if bench.stays(unit) else verdict.victims).append(unit)
-        if not again or len(verdict.victims) == len(waiting):
+            (result.reprieved if trial.stays(unit) else result.victims).append(unit)
+        if not again or len(result.victims) == len(waiting):
             break
-        waiting = list(verdict.victims)
-    return verdict
+        waiting = list(result.victims)
+    return result
 
 
-def bench_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> Bench:
+def trial_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> Trial:
     """The quickest bench that sees everything it must. `home` gives the node of every pod that was taken out."""
     if only_capacity_counts(assigned):
-        return CapacityBench(view, assigned, home)
-    return FilterBench(view, assigned, home)
+        return CapacityTrial(view, assigned, home)
+    return FilterTrial(view, assigned, home)
 
 
 def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
@@ -55,7 +58,7 @@ def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
     )
 
 
-class CapacityBench:
+class CapacityTrial:
     """Only resources matter, so only nodes that hold a preemptor pod do: units elsewhere return at once.
 
     Asking the preemptor's pods one after the other comes to this: their requests together must fit for every resource that
@@ -109,7 +112,7 @@ class CapacityBench:
         return True
 
 
-class FilterBench:
+class FilterTrial:
     """All filters for every pod of the preemptor, in the order in which they were placed."""
 
     def __init__(self, view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> None:
@@ -121,24 +124,85 @@ class FilterBench:
         for each in assigned:
             self._mates.append(list(on_slot.get(each.slot, ())))
             on_slot.setdefault(each.slot, []).append(each.row)
-        self._aloof = all(each.filters.plain for each in assigned)
+        self._plain = all(each.filters.plain for each in assigned)
 
     def stays(self, unit: VictimUnit) -> bool:
         mark = self._cluster.checkpoint()
         for row in unit.rows:
             if self._home[row] >= 0:
                 self._cluster.attach(row, self._home[row])
-        self._tell(unit, 1)
-        touched = {self._home[row] for row in unit.rows} if self._aloof else None
+        self._count(unit, 1)
+        touched = {self._home[row] for row in unit.rows} if self._plain else None
         for each, mates in zip(self._assigned, self._mates, strict=True):
             if (touched is None or each.slot in touched) and not each.filters.allows(each.slot, mates):
                 self._cluster.rollback(mark)
-                self._tell(unit, -1)
+                self._count(unit, -1)
                 return False
         return True
 
-    def _tell(self, unit: VictimUnit, delta: int) -> None:
-        if not self._aloof:
+    def _count(self, unit: VictimUnit, delta: int) -> None:
+        if not self._plain:
             for row in unit.rows:
                 for each in self._assigned:
                     each.filters.change(row, self._home[row], delta)
+
+
+UNLIMITED = 2**62
+"""Slack of a resource that no pod of the preemptor asks for."""
+
+
+class Ranked(NamedTuple):
+    """Pods sorted by node and, on each node, in the order in which they are tried."""
+
+    rows: Rows
+    column: Rows
+    """Which column of the slack each pod draws on."""
+    rank: Rows
+    """Its turn on its node, from 0."""
+
+
+def ranked(rows: Rows, columns: Rows, keys: Sequence[Ints]) -> Ranked | None:
+    """Pods by column and then by `keys` (the first one decides first); None when two pods of a column are equal."""
+    order = np.lexsort([*reversed(keys), columns.astype(np.int64)])
+    sorted_columns = columns[order]
+    same = sorted_columns[1:] == sorted_columns[:-1]
+    equal = same.copy()
+    for key in keys:
+        equal &= key[order[1:]] == key[order[:-1]]
+    if equal.any():
+        return None
+    starts = np.flatnonzero(np.concatenate([[True], ~same]))
+    counts = np.diff(np.append(starts, len(order)))
+    rank = np.arange(len(order), dtype=np.int32) - np.repeat(starts, counts).astype(np.int32)
+    return Ranked(rows[order], sorted_columns, rank)
+
+
+def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
+    """Which of the pods can stay. `slack` (resources by columns) is what is left next to the preemptor; it is used up."""
+    kept = np.zeros(len(pods.rows), dtype=np.bool_)
+    if not len(pods.rows):
+        return kept
+    demand = cluster.demand(pods.rows)
+    by_turn = np.argsort(pods.rank, kind="stable")
+    ends = np.cumsum(np.bincount(pods.rank))
+    for start, end in zip(np.concatenate([[0], ends[:-1]]), ends, strict=True):
+        turn = by_turn[start:end]
+        columns, wanted = pods.column[turn], demand[:, turn]
+        fits = (wanted <= slack[:, columns]).all(axis=0)
+        kept[turn] = fits
+        slack[:, columns] -= np.where(fits, wanted, 0)
+    return kept
+
+
+def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Rows, Ints]:
+    """(slots that hold a pod of the preemptor, what is left there of each resource it asks for)."""
+    places = np.array([each.slot for each in assigned], dtype=np.int32)
+    slots = np.unique(places)
+    column = np.searchsorted(slots, places).astype(np.int32)
+    classes = cluster.pods.cls[np.array([each.row for each in assigned], dtype=np.int32)]
+    slack = cluster.nodes.free(slots)
+    for left, requests in zip(slack, cluster.classes.requests, strict=True):
+        add_at(left, column, -requests, classes)
+        asked = np.bincount(column[requests[classes] > 0], minlength=len(slots))
+        left[asked == 0] = UNLIMITED
+    return slots, slack

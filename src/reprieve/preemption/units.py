@@ -10,6 +10,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
+from reprieve.placement import Assignment
 from reprieve.preemption.view import View
 
 POD, GROUP = 1, 2
@@ -157,3 +158,31 @@ def _start(view: View, row: int) -> int:
     """A pod that states no start counts as started now, each a little later than the one met before it."""
     start = int(view.cluster.pods.start[row])
     return start if start < NOT_STARTED else NOT_STARTED + int(view.position[row])
+
+
+NOBODY = -(2**62)
+"""The highest priority among no victims: below every priority there is."""
+
+
+class Selection(NamedTuple):
+    assigned: list[Assignment]
+    victims: list[VictimUnit]
+    """Most important first."""
+    reprieved: Sequence[VictimUnit]
+    """Those that were tried and stay; units far from the preemptor may be left out."""
+    violations: dict[VictimUnit, int]
+    """Units that break a budget, with the number of their pods that do."""
+
+    @property
+    def broken(self) -> int:
+        """How many victim pods break a budget."""
+        return sum(self.violations.get(unit, 0) for unit in self.victims) if self.violations else 0
+
+    @property
+    def highest(self) -> int:
+        """The priority of the most important victim."""
+        return max((unit.priority for unit in self.victims), default=NOBODY)
+
+    @property
+    def pods(self) -> int:
+        return sum(len(unit.rows) for unit in self.victims)

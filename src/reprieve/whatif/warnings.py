@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reprieve.cluster import LOST, MOST, NOWHERE, Cluster
+from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster
 
 MOST_NAMED = 3
 
@@ -50,8 +50,10 @@ def _classless(cluster: Cluster) -> list[str]:
 
 def _absurd(cluster: Cluster) -> list[str]:
     nodes = cluster.nodes
-    huge = [nodes.names[slot] for slot in nodes.order.tolist() if (nodes.allocatable[:, slot] >= MOST).any()]
-    asked = np.any(cluster.classes.requests >= MOST, axis=0)
+    huge = [
+        nodes.names[slot] for slot in nodes.order.tolist() if (nodes.allocatable[:, slot] >= MAX_AMOUNT).any()
+    ]
+    asked = np.any(cluster.classes.requests >= MAX_AMOUNT, axis=0)
     rows = (
         [row for row in cluster.pods.row_of.values() if asked[cluster.pods.cls[row]]] if asked.any() else []
     )

@@ -2,14 +2,13 @@
 
     plan = minimal.decide(view, "PodGroup/ml/train", gang, start)   # start: finds what `kep-5710` would choose
 
-Inside: `improve` starts from that plan and never ends worse; `problem` and `roster` turn the cluster's columns into the arrays of
+Inside: `improve` starts from that plan and never ends worse; `problem` and `unit_table` turn the cluster's columns into the arrays of
 `model`; `search` answers: per node the sets of victims worth considering (`frontier`, `options`), across nodes an exact table
 (`table`), across units that live on several nodes branch and bound (`branch`), and for large problems lower bounds for all nodes at
-once (`curves`, `focus`). `relaxed` and `gap` say how far from the optimum the answer can be. Nothing here reads a clock: work is
-metered (`meter`).
+once (`node_bounds`, `focus`). `relaxed` and `gap` say how far from the optimum the answer can be. Nothing here reads a clock: work is
+metered (`work`).
 """
 
-from reprieve.preemption.minimal.decide import decide
-from reprieve.preemption.minimal.improve import Improved, improve
+from reprieve.preemption.minimal.decide import Improved, decide, improve
 
 __all__ = ["Improved", "decide", "improve"]

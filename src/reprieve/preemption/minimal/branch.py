@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Answer, Flags, Ints, Problem
-from reprieve.preemption.minimal.options import Offer, Option
-from reprieve.preemption.minimal.table import INFINITE, Rows, Table
+from reprieve.preemption.minimal.dynamic_program import INFINITE, DynamicProgram, Transitions
+from reprieve.preemption.minimal.options import NodeOptions, Option
+from reprieve.preemption.minimal.problem import Answer, Flags, Ints, Problem
+from reprieve.preemption.minimal.work_limit import WorkLimit
 
 #: States of the table; budgets that would make it larger are counted afterwards, and the bound ignores them.
 STATES = 2_500
@@ -32,32 +32,32 @@ class Found(NamedTuple):
     cost: int  # violations times their price plus weight
     bound: int | None = None  # None: not known
 
-    def vouched(self, offer: Offer) -> "Found":
+    def weakened_by(self, node_options: NodeOptions) -> "Found":
         """With what the bound is worth if these offers are not all there is."""
-        if self.bound is None or not offer.complete:
+        if self.bound is None or not node_options.complete:
             return self._replace(bound=None)
-        return self._replace(bound=max(0, self.bound - offer.slack))
+        return self._replace(bound=max(0, self.bound - node_options.slack))
 
 
-class Core:
+class BranchAndBound:
     """Solves one problem exactly on some of its nodes, for the units that may be evicted."""
 
     def __init__(
-        self, problem: Problem, evictable: Flags, nodes: list[int], limit: int, meter: Meter
+        self, problem: Problem, evictable: Flags, nodes: list[int], limit: int, work: WorkLimit
     ) -> None:
-        self.problem, self.meter, self.limit = problem, meter, limit
-        self.offer = Offer(problem, evictable, meter)
+        self.problem, self.work, self.limit = problem, work, limit
+        self.node_options = NodeOptions(problem, evictable, work)
         self.nodes: list[int] = []
         self.options: list[Option] = []
         self.slices: list[tuple[int, int]] = []
         for node in nodes:
-            found = [] if meter.spent else self.offer.options(node, limit)
+            found = [] if work.spent else self.node_options.options(node, limit)
             if found:
                 self.nodes.append(node)
                 self.slices.append((len(self.options), len(self.options) + len(found)))
                 self.options += found
-        self.offer.complete &= not meter.spent
-        self.axis_of = _axes(problem, self.offer.most[:, self.nodes])
+        self.node_options.complete &= not work.spent
+        self.axis_of = _axes(problem, self.node_options.most[:, self.nodes])
         self.lengths = tuple(
             min(
                 problem.need,
@@ -84,14 +84,14 @@ class Core:
                 kept.append(budget)
         self.budgets = sorted(kept)
         linear = [b for b in range(len(problem.allowed)) if b not in budgets]
-        price = self.offer.price
-        self.unit_cost = self.offer.cost + price * problem.uses[:, linear].sum(axis=1)
+        price = self.node_options.price
+        self.unit_cost = self.node_options.cost + price * problem.uses[:, linear].sum(axis=1)
         self.cost = np.array(
             [o.cost + price * sum(o.uses[b] for b in linear) for o in self.options], np.int64
         )
         self.rebate = price * int(problem.allowed[linear].sum())
         allowed = tuple(int(problem.allowed[b]) for b in self.budgets)
-        self.table = Table(problem.need, self.lengths, allowed, price)
+        self.program = DynamicProgram(problem.need, self.lengths, allowed, price)
         self._group()
 
     def _index(self) -> None:
@@ -108,7 +108,7 @@ class Core:
 
     def _group(self) -> None:
         """Options of a node that move equally far in the table compete: only the cheapest of them can be taken."""
-        self.steps: list[Rows] = []
+        self.steps: list[Transitions] = []
         order: list[int] = []  # options, those of one move side by side
         starts: list[int] = []  # where each move begins in it
         self.bounds = [0]  # where the moves of each node begin in `starts`
@@ -116,7 +116,7 @@ class Core:
             grouped: dict[tuple[int, ...], list[int]] = defaultdict(list)
             for index in range(first, last):
                 grouped[self._move(self.options[index])].append(index)
-            self.steps.append(self.table.rows(list(grouped)))
+            self.steps.append(self.program.rows(list(grouped)))
             for rows in grouped.values():
                 starts.append(len(order))
                 order += rows
@@ -137,16 +137,16 @@ class Core:
         everything = tuple(range(len(self.problem.allowed)))
         if not everything:
             bound = self._branch()
-            return self.best._replace(bound=bound).vouched(self.offer)
+            return self.best._replace(bound=bound).weakened_by(self.node_options)
         bound = self._root()[0]
         drawn = self.problem.uses[self.relaxed].sum(axis=0)
         exact = tuple(np.flatnonzero(drawn < self.problem.allowed).tolist())
         for budgets in dict.fromkeys([exact, everything]):
             self.count_exactly(budgets)
             bound = max(bound, self._branch())
-            if bound >= self.best.cost or self.meter.spent:
+            if bound >= self.best.cost or self.work.spent:
                 break
-        return self.best._replace(bound=min(bound, self.best.cost)).vouched(self.offer)
+        return self.best._replace(bound=min(bound, self.best.cost)).weakened_by(self.node_options)
 
     def _branch(self) -> int:
         """Decide unit after unit, most promising first; what no answer can undercut."""
@@ -156,7 +156,7 @@ class Core:
             queue.append((bound, 0, frozenset(), frozenset(), partial))
         leaves = bound if partial is None else INFINITE
         ticket = 0
-        while queue and queue[0][0] < self.best.cost and not self.meter.spent:
+        while queue and queue[0][0] < self.best.cost and not self.work.spent:
             _, _, out, stay, unit = heapq.heappop(queue)
             for child_out, child_stay in ((out | {unit}, stay), (out, stay | {unit})):
                 bound, partial, _ = self._relax(share, child_out, child_stay)
@@ -181,7 +181,7 @@ class Core:
         bound, partial, used = self._relax(share, nobody, nobody)
         best = bound, share, partial
         for _ in range(ROUNDS):
-            if partial is None or bound >= self.best.cost or self.meter.spent:
+            if partial is None or bound >= self.best.cost or self.work.spent:
                 break
             share = self._moved(share, used)
             bound, partial, used = self._relax(share, nobody, nobody)
@@ -213,26 +213,26 @@ class Core:
         paid = int(self.unit_cost[leaving].sum()) - self.rebate
         drawn = problem.uses[leaving].sum(axis=0)[self.budgets]
         used = np.zeros(len(self.pair_unit), np.bool_)
-        solved = self._table(cost, drawn)
+        solved = self._solve_program(cost, drawn)
         if solved is None:
             return INFINITE, None, used
         bound, taken = solved[0] + paid, solved[1]
         used[self.entry_pair[np.isin(self.entry_option, taken)]] = True
-        true_cost = self._offer_answer(taken, out)
+        true_cost = self._consider_answer(taken, out)
         undecided = np.unique(self.pair_unit[used & (state == 0)]).tolist()
         if true_cost <= bound or not undecided:
             return bound, None, used
         unpaid = {u: int(self.unit_cost[u] - share[used & (self.pair_unit == u)].sum()) for u in undecided}
         return bound, max(undecided, key=lambda u: (unpaid[u], int(problem.uses[u].sum()), -u)), used
 
-    def _table(self, cost: Ints, drawn: Ints) -> tuple[int, list[int]] | None:
+    def _solve_program(self, cost: Ints, drawn: Ints) -> tuple[int, list[int]] | None:
         """The least sum of options, one for each node at most, and which they are."""
         if not self.options:
             return None
         ordered = cost[self.order]
         moves = np.minimum.reduceat(ordered, self.starts)
         costs = [moves[a:b] for a, b in itertools.pairwise(self.bounds)]
-        solved = self.table.solve(self.steps, costs, drawn, self.meter)
+        solved = self.program.solve(self.steps, costs, drawn, self.work)
         if solved is None:
             return None
         taken = []
@@ -243,14 +243,14 @@ class Core:
                 taken.append(int(self.order[end]))
         return solved[0], taken
 
-    def _offer_answer(self, taken: list[int], out: frozenset[int]) -> int:
+    def _consider_answer(self, taken: list[int], out: frozenset[int]) -> int:
         """Keep the answer made of these options when it is the best so far; its true cost."""
         problem = self.problem
         chosen = [self.options[index] for index in taken]
         units = out.union(*(option.units for option in chosen), *(option.spans for option in chosen))
         self.relaxed = sorted(problem.whole(units))
         score = problem.score(units)
-        cost = score.violations * self.offer.price + score.weight
+        cost = score.violations * self.node_options.price + score.weight
         if cost < self.best.cost:
             placed = np.zeros((problem.classes, problem.nodes), np.int64)
             for option in chosen:

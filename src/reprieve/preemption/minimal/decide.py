@@ -1,17 +1,45 @@
-"""A plan of the `minimal-cost` algorithm, with its bill and what can be said about the optimum."""
+"""The cheapest plan for a preemptor: start from the plan of `kep-5710`, search, check, never be worse.
+
+1. Search every domain with the best answer so far as the one to beat. On a large cluster the search goes first: the plan to start
+   from takes longer than the search, and an answer that is proven to be the cheapest needs none.
+2. Have the real filters look at an answer when rules beyond the search's model apply. What they refuse is ruled out and the search
+   runs again; if that does not help, look for better victims at the places of the starting plan; else that plan stands.
+3. Put back every victim that can stay after all.
+4. Pods beyond the minimum go only where they cost nobody anything.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from reprieve.cluster import Mask
+from reprieve.placement import Assignment, PodFilters, nominated_slot, passes, place
 from reprieve.preemption import plan as outcomes
-from reprieve.preemption.cost import billed
+from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
-from reprieve.preemption.minimal.improve import Start, improve
+from reprieve.preemption.importance import by_importance
+from reprieve.preemption.minimal.optimality import OPTIMAL, Price, gap
+from reprieve.preemption.minimal.problem import NOBODY, Answer, Problem
+from reprieve.preemption.minimal.search import SMALL, search
+from reprieve.preemption.minimal.translation import Translation, reaches_further, translate
+from reprieve.preemption.minimal.unit_table import with_leaders
+from reprieve.preemption.minimal.work_limit import WorkLimit
 from reprieve.preemption.plan import Plan
 from reprieve.preemption.rendering import plan_of
+from reprieve.preemption.reprieve import reprieve, trial_for
+from reprieve.preemption.units import Selection, VictimUnit
 from reprieve.preemption.view import View
+from reprieve.preemption.violations import count_violations
+
+#: How often an answer that the real filters refuse is searched for again with what they refused ruled out.
+REPAIRS = 8
+
+Start = Callable[[], Selection | None]
+"""Finds the plan to start from, or None when there is none."""
 
 
 def decide(
@@ -36,3 +64,263 @@ def decide(
     outcome = outcomes.PREEMPTS if found.selection.victims else outcomes.SCHEDULED
     reasons = (*plan.reasons, f"The search for the least cost: {found.optimality}.")
     return msgspec.structs.replace(plan, outcome=outcome, reasons=reasons)
+
+
+class _Floor(NamedTuple):
+    """What no plan undercuts."""
+
+    price: Price
+    relaxed: bool  # rules were left out to find it
+
+
+class Improved(NamedTuple):
+    selection: Selection
+    optimality: str
+
+
+def improve(
+    view: View,
+    gang: Gang,
+    start: Start,
+    domains: Sequence[Mask | None] = (None,),
+    expired: Callable[[], bool] | None = None,
+) -> Improved | None:
+    """The cheapest plan found, at least as good as the one to start from; None when there is no plan at all."""
+    return _Improvement(view, gang, domains, expired).run(start)
+
+
+class _Improvement:
+    def __init__(
+        self,
+        view: View,
+        gang: Gang,
+        domains: Sequence[Mask | None],
+        expired: Callable[[], bool] | None,
+    ) -> None:
+        self.view, self.gang, self.domains = view, gang, domains
+        self.work = WorkLimit.for_seconds(float(view.config.preemption.time_budget), expired)
+        self.ledger = Ledger(view)
+        self.start: Selection | None = None
+        self.best: Selection | None = None
+        self.need = min(len(gang.rows), max(1, gang.min_count - gang.running))
+
+    def run(self, start: Start) -> Improved | None:
+        if self._better_alone():
+            self.work.hold_back_half()
+            alone = self._search()
+            if alone is not None and alone.optimality == OPTIMAL:
+                return alone
+            self.work.release()
+            self._begin_with(start())
+            if self.best is not None and self.best is not self.start:
+                return alone
+        else:
+            self._begin_with(start())
+        return self._search()
+
+    def _better_alone(self) -> bool:
+        """Whether the search is likely to prove its answer in less time than it takes to find a plan to start from."""
+        cluster = self.view.cluster
+        waiting = {int(cluster.pods.cls[row]) for row in self.gang.rows}
+        return (
+            len(self.gang.rows) > 1
+            and len(cluster.nodes.order) > SMALL
+            and not self.view.config.preemption.place_beyond_min_count
+            and not any(reaches_further(cluster, cluster.classes.all[number]) for number in waiting)
+        )
+
+    def _begin_with(self, start: Selection | None) -> None:
+        whole = None if start is None else with_leaders(self.view, start.victims)
+        if start is None or whole is None:
+            return
+        self.start = self._exact(start._replace(victims=whole))
+        if self.view.config.preemption.place_beyond_min_count:
+            self.need = len(self.start.assigned)
+        if self.best is None or self._price(self.start) < self._price(self.best):
+            self.best = self.start
+
+    def _search(self) -> Improved | None:
+        floors = [self._in_domain(within) for within in self.domains]
+        if self.best is None:
+            return None
+        price = self._price(self.best)
+        if not self.best.victims:
+            return Improved(self.best, OPTIMAL)
+        floor = min([price, *(each.price for each in floors if each is not None)])
+        relaxed = any(each.relaxed for each in floors if each is not None)
+        return Improved(self.best, gap(price, floor, relaxed=relaxed))
+
+    def _in_domain(self, within: Mask | None) -> "_Floor | None":
+        """Search one domain; what no plan in it undercuts, None when there is none."""
+        best = self.best
+        ceiling = best.highest if best is not None and not best.broken else None
+        translation = translate(self.view, self.ledger, self.gang, self.need, within, ceiling)
+        first = result = search(translation.problem, self.work, self._as_answer(translation, best))
+        for _ in range(REPAIRS if translation.further else 1):
+            if result.answer is None:
+                break
+            selection, refused = self._check(translation, result.answer, within)
+            if selection is not None:
+                self._consider(selection, within)
+                if first.proven and result is first and not (translation.overlapping and selection.broken):
+                    return _Floor(self._price(selection), relaxed=False)
+                break
+            translation = translation._replace(problem=_without_place(translation.problem, *refused))
+            if self.work.spent:
+                break
+            result = search(translation.problem, self.work, self._as_answer(translation, best))
+        else:
+            self._keep_places(translation, within)
+        if first.floor is None:
+            return None
+        violations, priority, weight = first.floor
+        if translation.overlapping and violations:
+            violations, priority, weight = 1, NOBODY, 0
+        sure = max(0, weight - translation.problem.units) / translation.scale  # weights were rounded
+        return _Floor((violations, priority, sure), relaxed=translation.further)
+
+    def _keep_places(self, translation: Translation, within: Mask | None) -> None:
+        """Better victims for the places of the starting plan."""
+        start = self._as_answer(translation, self.start)
+        if start is None:
+            return
+        fixed = replace(translation.problem, most=start.placed)
+        result = search(fixed, self.work, start)
+        if result.answer is not None:
+            selection, _ = self._check(translation, result.answer, within)
+            if selection is not None:
+                self._consider(selection, within)
+
+    # --- between selections and answers -----------------------------------------------------------------------------------
+
+    def _as_answer(self, translation: Translation, selection: Selection | None) -> Answer | None:
+        """A selection in the problem's numbers; None when it does not fit them."""
+        if selection is None:
+            return None
+        chosen = [translation.unit_table.number(unit) for unit in selection.victims]
+        if None in chosen:
+            return None
+        placed = np.zeros((translation.problem.classes, translation.problem.nodes), np.int64)
+        class_of = {row: number for number, rows in enumerate(translation.classes) for row in rows}
+        for each in selection.assigned:
+            node = translation.node(each.slot)
+            if node is None:
+                return None
+            placed[class_of[each.row], node] += 1
+        answer = Answer(frozenset(number for number in chosen if number is not None), placed)
+        return None if answer.fault(translation.problem) else answer
+
+    def _check(
+        self, translation: Translation, answer: Answer, within: Mask | None
+    ) -> tuple[Selection | None, tuple[int, int]]:
+        """The answer as a selection, or the (class, node) that the real filters refuse."""
+        view, cluster = self.view, self.view.cluster
+        victims = [translation.unit(number) for number in sorted(answer.units)]
+        mark = cluster.checkpoint()
+        try:
+            home = self._leave(victims)
+            emptied = cluster.checkpoint()
+            assigned: list[Assignment] = []
+            for number, node, row in _places(translation, answer, self._promised):
+                slot = int(translation.slots[node])
+                filters = PodFilters(cluster, row, faithful=False)
+                if translation.further:
+                    if not passes(filters, slot, view.scoring, within):
+                        return None, (number, node)
+                    cluster.attach(row, slot)
+                assigned.append(Assignment(row, slot, filters))
+            cluster.rollback(emptied)
+            result = reprieve(trial_for(view, assigned, home), by_importance(view, victims))
+        finally:
+            cluster.rollback(mark)
+        return self._exact(Selection(assigned, result.victims, [], {})), (-1, -1)
+
+    @cached_property
+    def _promised(self) -> dict[int, int]:
+        """The slots that the gang's pods were nominated for."""
+        slots = {row: nominated_slot(self.view.cluster, row) for row in self.gang.rows}
+        return {row: slot for row, slot in slots.items() if slot is not None}
+
+    def _leave(self, victims: Sequence[VictimUnit]) -> dict[int, int]:
+        """Suppose the victims gone; where they were."""
+        cluster = self.view.cluster
+        rows = np.array([row for unit in victims for row in unit.rows], np.int32)
+        home = dict(zip(rows.tolist(), cluster.pods.node[rows].tolist(), strict=True))
+        if len(rows):
+            cluster.detach_all(rows)
+        return home
+
+    # --- which is better --------------------------------------------------------------------------------------------------
+
+    def _exact(self, selection: Selection) -> Selection:
+        """The selection with budgets counted for its victims alone, not for all who might have been."""
+        victims = by_importance(self.view, selection.victims)
+        terminating = self.view.cluster.pods.terminating
+        leaving = [unit for unit in victims if not all(terminating[row] for row in unit.rows)]
+        return selection._replace(victims=victims, violations=count_violations(self.view, leaving))
+
+    def _price(self, selection: Selection) -> Price:
+        pairs = [(row, number) for number, unit in enumerate(selection.victims) for row in unit.rows]
+        if not pairs:
+            return 0, selection.highest, 0.0
+        rows, units = np.array(pairs, np.int64).T
+        groups = {number: unit.group for number, unit in enumerate(selection.victims) if unit.group >= 0}
+        total = float(self.ledger.weights(rows.astype(np.int32), units, groups).sum())
+        return selection.broken, selection.highest, total
+
+    def _consider(self, selection: Selection, within: Mask | None) -> None:
+        if self.best is None or self._price(selection) <= self._price(self.best):
+            self.best = self._filled(selection, within)
+
+    def _filled(self, selection: Selection, within: Mask | None) -> Selection:
+        """Place the remaining pods where there is room once the victims have left, and nobody else makes way."""
+        view, cluster = self.view, self.view.cluster
+        seated = {each.row for each in selection.assigned}
+        if seated.issuperset(self.gang.rows):
+            return selection
+        assigned = list(selection.assigned)
+        mark = cluster.checkpoint()
+        try:
+            self._leave(selection.victims)
+            for each in assigned:
+                cluster.attach(each.row, each.slot)
+            for row in self.gang.rows:
+                if row not in seated:
+                    filters = PodFilters(cluster, row, faithful=False)
+                    slot = place(filters, view.scoring, within)
+                    if slot is not None:
+                        cluster.attach(row, slot)
+                        assigned.append(Assignment(row, slot, filters))
+        finally:
+            cluster.rollback(mark)
+        return selection._replace(assigned=assigned)
+
+
+def _places(
+    translation: Translation, answer: Answer, nominated: dict[int, int]
+) -> list[tuple[int, int, int]]:
+    """(class, node, pod): pods in queue order on nodes in the scheduler's order.
+
+    Whoever was promised a node gets it if anybody goes there, and sits down first: until then its room is kept from the others.
+    """
+    places = []
+    for number, rows in enumerate(translation.classes):
+        nodes = np.repeat(np.arange(translation.problem.nodes), answer.placed[number]).tolist()
+        kept = {}
+        for row in rows:
+            node = translation.node(nominated[row]) if row in nominated else None
+            if node in nodes:
+                nodes.remove(node)
+                kept[row] = node
+        others = zip(nodes, (row for row in rows if row not in kept), strict=False)
+        places += [
+            (number, node, row) for node, row in [*((node, row) for row, node in kept.items()), *others]
+        ]
+    return sorted(places, key=lambda place_: (place_[2] not in nominated, place_[2]))
+
+
+def _without_place(problem: Problem, cls: int, node: int) -> Problem:
+    """The problem with one place less for the class on the node."""
+    most = problem.most.copy()
+    most[cls, node] = 0
+    return replace(problem, most=most)

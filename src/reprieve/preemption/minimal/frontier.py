@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.preemption.minimal.model import Flags, Ints
+from reprieve.preemption.minimal.problem import Flags, Ints
 
 #: Above this many sets, costs are compared in steps of a tolerance, and then of a coarser one.
 CROWDED = 224

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.preemption.minimal.frontier import Frontier, Items, frontier
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Flags, Ints, Problem
+from reprieve.preemption.minimal.problem import Flags, Ints, Problem
+from reprieve.preemption.minimal.work_limit import WorkLimit
 
 #: Combinations of pods considered on one node; more would only arise with many classes of tiny pods.
 COMBINATIONS = 2000
@@ -39,11 +39,11 @@ def spanning(problem: Problem) -> Flags:
     return result
 
 
-class Offer:
+class NodeOptions:
     """Reads options off a problem for the units that may be evicted."""
 
-    def __init__(self, problem: Problem, evictable: Flags, meter: Meter) -> None:
-        self.problem, self.meter = problem, meter
+    def __init__(self, problem: Problem, evictable: Flags, work: WorkLimit) -> None:
+        self.problem, self.work = problem, work
         self.price = problem.violation_price()
         self.cost = problem.weight + self.price * problem.spent
         cheapest = int(np.sort(problem.weight)[len(problem.weight) // 10]) if problem.units else 0
@@ -83,7 +83,7 @@ class Offer:
         classes = np.flatnonzero(self.most[:, node])
         if not len(classes):
             return []
-        self.meter.take(300)
+        self.work.take(300)
         own = self._pods_by_unit(node)
         gone = sorted({pod for pods in own.values() for pod in pods})
         room = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
@@ -159,7 +159,7 @@ class Offer:
         key = tuple(part.tobytes() for part in (*items[1:], cap, np.array(limit)))
         if key not in self._known:
             found = frontier(items, cap, limit, self.tolerances)
-            self.meter.take(len(items.unit) * (45 + len(found.cost) ** 2 / 800))
+            self.work.take(len(items.unit) * (45 + len(found.cost) ** 2 / 800))
             self._known[key] = found
         return self._known[key]
 
@@ -173,7 +173,7 @@ class Offer:
         shared = sets.taken[:, items.elsewhere]
         for vector, floor in zip(vectors, needed, strict=True):
             enough = np.flatnonzero((sets.freed >= floor).all(axis=1))
-            self.meter.take(5 + len(enough) / 20)
+            self.work.take(5 + len(enough) / 20)
             placed = tuple((int(c), int(k)) for c, k in zip(classes, vector, strict=True) if k)
             for row in _unbeaten(sets, shared, enough):
                 taken = sets.taken[row]

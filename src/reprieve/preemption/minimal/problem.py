@@ -1,159 +1,126 @@
-"""From the cluster's columns to the abstract question, and back from unit numbers to units."""
+"""The abstract question of the `minimal-cost` algorithm: who makes way so that `need` pods find room, at the least cost.
 
-import itertools
+Arrays only: nothing here knows pods, clusters or Kubernetes. A *class* is a set of interchangeable pods that wait
+for room, a *unit* is what is evicted together, an *answer* says which units leave and how many pods of each class
+go to each node. The order in which answers are compared:
+
+1. budget violations: every evicted pod of a spent budget, and what goes beyond the allowance of the others;
+2. the highest priority of an evicted unit;
+3. the sum of the evicted units' weights.
+"""
+
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster import NOWHERE, Mask, Rows
-from reprieve.placement import static_fit
-from reprieve.preemption.cost import Ledger
-from reprieve.preemption.gangs import Gang
-from reprieve.preemption.minimal.clashes import clash, clashing, reaches_further
-from reprieve.preemption.minimal.model import Flags, Ints, Problem
-from reprieve.preemption.minimal.roster import Roster
-from reprieve.preemption.units import VictimUnit
-from reprieve.preemption.view import View
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
-#: Weights become integers: all of them together stay below this, so that violations times their price fit 64 bits.
-HEADROOM = 1 << 44
-FINEST = 1 << 30
+#: Priority of a plan that evicts nobody: below every Kubernetes priority.
+NOBODY = -(2**40)
 
 
-class Question(NamedTuple):
-    problem: Problem
-    roster: Roster
-    slots: Rows  # of each node of the problem, in order
-    classes: list[list[int]]  # waiting pods of each class, in queue order
-    further: bool  # rules beyond the problem apply: the answer needs the real filters' word
-    scale: float  # the problem's weights are the plan's times this, rounded
-    overlapping: bool  # violations of the problem may count a pod twice
+class Score(NamedTuple):
+    """What an answer costs; smaller is better, field by field."""
 
-    def unit(self, number: int) -> VictimUnit:
-        return self.roster.unit(number)
-
-    def node(self, slot: int) -> int | None:
-        """The problem's number of a node; None when it has none."""
-        at = int(np.searchsorted(self.slots, slot))
-        return at if at < len(self.slots) and self.slots[at] == slot else None
+    violations: int
+    priority: int
+    weight: int
 
 
-class Kinds(NamedTuple):
-    """The waiting pods by class: what each asks for, where it may go, and whom it cannot meet there."""
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Room that is free, room that could be made, and who asks for it.
 
-    rows: list[list[int]]  # in queue order
-    asked: Ints  # [class, resource]
-    admitted: Flags  # [class, slot]
-    clashes: Flags  # [class, class]
-    bars: Flags  # [class, pod class of the cluster]
-    further: bool
+    Resources are columns; one of them counts pod slots. A unit that *absorbs* others (the leaders of a group whose
+    workers may go one by one) takes them along: its weight, budgets and violations are those of the whole.
+    """
 
+    free: Ints  # [node, resource], negative where a node holds more than its size
+    requests: Ints  # [class, resource]
+    counts: Ints  # [class] pods that wait
+    most: Ints  # [class, node] how many may share the node whatever leaves it, 0 where it is not admitted
+    need: int  # pods to place
+    priority: Ints  # [unit]
+    weight: Ints  # [unit]
+    spent: Ints  # [unit] pods under a budget that allows nothing
+    uses: Ints  # [unit, budget] pods that draw on each budget which allows something
+    allowed: Ints  # [budget]
+    pod_unit: Ints  # [evictable pod]
+    pod_node: Ints  # [evictable pod]
+    pod_requests: Ints  # [evictable pod, resource]
+    pod_bars: Flags  # [evictable pod, class] while it runs, the class may not come to its node
+    apart: tuple[tuple[int, int], ...] = ()  # pairs of classes that cannot share a node
+    absorbs: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
-def question(
-    view: View, ledger: Ledger, gang: Gang, need: int, within: Mask | None, ceiling: int | None
-) -> Question:
-    """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
-    cluster, kinds = view.cluster, _kinds(view, gang, within)
-    slots = np.flatnonzero(kinds.admitted.any(axis=0)).astype(np.int32)
-    roster = Roster(view, gang.priority, ceiling, slots)
-    counts = np.array([len(rows) for rows in kinds.rows], np.int64)
-    most = np.where(kinds.admitted[:, slots], np.where(kinds.clashes.diagonal(), 1, counts)[:, None], 0)
-    most[_barred(view, roster, slots, kinds.bars)] = 0
-    columns = np.flatnonzero(kinds.asked.any(axis=0))
-    draws = roster.budgets()
-    weight, scale = _integers(roster.weights(ledger))
-    pairs = itertools.combinations(range(len(counts)), 2)
-    problem = Problem(
-        free=_free(view, gang, slots)[:, columns],
-        requests=kinds.asked[:, columns],
-        counts=counts,
-        most=most,
-        need=need,
-        priority=roster.priority,
-        weight=weight,
-        spent=draws.spent,
-        uses=draws.uses,
-        allowed=draws.allowed,
-        pod_unit=roster.pod_unit,
-        pod_node=roster.pod_node,
-        pod_requests=cluster.demand(roster.pod_row).T[:, columns],
-        pod_bars=kinds.bars[:, cluster.pods.cls[roster.pod_row]].T,
-        apart=tuple((a, b) for a, b in pairs if kinds.clashes[a, b]),
-        absorbs=roster.absorbs,
-    )
-    return Question(problem, roster, slots, kinds.rows, kinds.further, scale, draws.overlapping)
+    @property
+    def nodes(self) -> int:
+        return len(self.free)
 
+    @property
+    def classes(self) -> int:
+        return len(self.requests)
 
-def _kinds(view: View, gang: Gang, within: Mask | None) -> Kinds:
-    cluster = view.cluster
-    by_class: dict[int, list[int]] = {}
-    for row in gang.rows:
-        by_class.setdefault(int(cluster.pods.cls[row]), []).append(row)
-    waiting = [cluster.classes.all[number] for number in by_class]
-    admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
-    if within is not None:
-        admitted &= within
-    clashes = np.array([[clash(cluster, one, other) for other in waiting] for one in waiting], np.bool_)
-    bars = np.array([clashing(cluster, cls) for cls in waiting], np.bool_)
-    asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
-    alike = _alike(asked, admitted, clashes, bars)
-    first = [members[0] for members in alike]
-    own = [{waiting[member].id for member in members} for members in alike]
-    rows = [[row for row in gang.rows if int(cluster.pods.cls[row]) in ids] for ids in own]
-    further = any(reaches_further(cluster, cls) for cls in waiting)
-    return Kinds(rows, asked[first], admitted[first], clashes[np.ix_(first, first)], bars[first], further)
+    @property
+    def units(self) -> int:
+        return len(self.priority)
 
+    def violation_price(self) -> int:
+        """More than all weights together, so that one violation outweighs any of them."""
+        return int(self.weight.sum()) + 1
 
-def _alike(asked: Ints, admitted: Flags, clashes: Flags, bars: Flags) -> list[list[int]]:
-    """Classes that the problem cannot tell apart, together: they ask for the same, may go to the same nodes and clash alike."""
-    alike: dict[tuple[bytes, ...], list[int]] = {}
-    for number in range(len(asked)):
-        key = tuple(part[number].tobytes() for part in (asked, admitted, clashes, bars))
-        if clashes[number].any():
-            key = (*key, str(number).encode())  # clashes name classes: leave those apart
-        alike.setdefault(key, []).append(number)
-    return list(alike.values())
+    def closed(self, units: frozenset[int]) -> frozenset[int]:
+        """The victims together with those they take along."""
+        return units.union(*(self.absorbs.get(unit, ()) for unit in units))
+
+    def whole(self, units: frozenset[int]) -> frozenset[int]:
+        """The same victims without those whose absorber leaves anyway."""
+        taken = {each for unit in units for each in self.absorbs.get(unit, ())}
+        return units - taken
+
+    def score(self, units: frozenset[int]) -> Score:
+        index = np.fromiter(sorted(self.whole(units)), np.int64)
+        if not len(index):
+            return Score(0, NOBODY, 0)
+        beyond = np.maximum(self.uses[index].sum(axis=0) - self.allowed, 0).sum()
+        return Score(
+            int(self.spent[index].sum() + beyond),
+            int(self.priority[index].max()),
+            int(self.weight[index].sum()),
+        )
+
+    def without(self, units: frozenset[int]) -> tuple[Ints, Ints]:
+        """Free amounts [node, resource] and remaining bars [node, class] once the units have left."""
+        gone = np.zeros(self.units, np.bool_)
+        gone[list(self.closed(units))] = True
+        leaves = gone[self.pod_unit]
+        free = self.free.copy()
+        np.add.at(free, self.pod_node[leaves], self.pod_requests[leaves])
+        bars = np.zeros((self.nodes, self.classes), np.int64)
+        np.add.at(bars, self.pod_node[~leaves], self.pod_bars[~leaves].astype(np.int64))
+        return free, bars
 
 
-def _free(view: View, gang: Gang, slots: Rows) -> Ints:
-    """What is free on each node, less what was promised there to pods that are at least as important."""
-    cluster = view.cluster
-    free: Ints = cluster.nodes.free(slots).T.copy()
-    index = {slot: at for at, slot in enumerate(slots.tolist())}
-    own = set(gang.rows)
-    for name, rows in cluster.nominated.items():
-        at = index.get(cluster.nodes.slot_of.get(name, -1))
-        for row in rows if at is not None else ():
-            if (
-                row not in own
-                and cluster.pods.node[row] == NOWHERE
-                and cluster.pods.priority[row] >= gang.priority
-            ):
-                asked = cluster.classes.requests[:, cluster.pods.cls[row]]
-                free[at, : len(asked)] -= asked
-    return free
+class Answer(NamedTuple):
+    """Units that leave, and how many pods of each class go to each node."""
 
+    units: frozenset[int]
+    placed: Ints  # [class, node]
 
-def _barred(view: View, roster: Roster, slots: Rows, bars: Flags) -> Flags:
-    """[class, node] where a pod that nobody may evict keeps the class away."""
-    pods = view.cluster.pods
-    barred = np.zeros((len(bars), len(slots)), np.bool_)
-    if not bars.any():
-        return barred
-    at = np.full(view.cluster.nodes.slots + 2, -1, np.int64)
-    at[slots] = np.arange(len(slots))
-    staying = np.flatnonzero((pods.node[: pods.rows] >= 0) & ~roster.evictable)
-    where = at[pods.node[staying]]
-    for number, kinds in enumerate(bars):
-        hit = where[(where >= 0) & kinds[pods.cls[staying]]]
-        barred[number, hit] = True
-    return barred
-
-
-def _integers(weights: NDArray[np.float64]) -> tuple[Ints, float]:
-    """Weights as integers, each at least one: nobody is evicted for nothing; and what they were multiplied by."""
-    total, scale = float(weights.sum()), float(FINEST)
-    while total * scale > HEADROOM:
-        scale /= 2
-    return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
+    def fault(self, problem: Problem) -> str:
+        """Replay against the problem: why the answer does not hold, or an empty text."""
+        free, bars = problem.without(self.units)
+        if (self.placed < 0).any() or (self.placed > problem.most).any():
+            return "a node takes pods it may not take"
+        if (self.placed.sum(axis=1) > problem.counts).any() or self.placed.sum() < problem.need:
+            return "the wrong number of pods is placed"
+        asked = self.placed.T @ problem.requests
+        if ((asked > free) & (asked > 0)).any():
+            return "a node is too small"
+        if ((bars > 0) & (self.placed.T > 0)).any():
+            return "a pod that stays keeps a placed pod away"
+        if any((np.minimum(self.placed[a], self.placed[b]) > 0).any() for a, b in problem.apart):
+            return "two placed pods keep each other away"
+        return ""

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from reprieve.preemption.minimal.branch import Found
-from reprieve.preemption.minimal.model import Flags, Ints, Problem
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 
 #: A price that is never reached.
 _FAR = INFINITE

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.preemption.minimal.branch import Core, Found
-from reprieve.preemption.minimal.draft import draft, easy, without_budgets
-from reprieve.preemption.minimal.focus import Focus, choose_nodes
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import NOBODY, Answer, Flags, Problem, Score
+from reprieve.preemption.minimal.branch import BranchAndBound, Found
+from reprieve.preemption.minimal.class_by_class import class_by_class, too_many_combinations
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.first_answer import easy, first_answer, without_budgets
+from reprieve.preemption.minimal.optimality import enough_capacity, relaxed_bound
+from reprieve.preemption.minimal.problem import NOBODY, Answer, Flags, Problem, Score
 from reprieve.preemption.minimal.prune import promising, restricted, widened
-from reprieve.preemption.minimal.relaxed import relaxed_bound, roomy
-from reprieve.preemption.minimal.stepwise import crowded, stepwise
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.uniform import UniformSearch, choose_nodes
+from reprieve.preemption.minimal.work_limit import WorkLimit
 
 #: Up to this many nodes everything goes to the exact core; with one class of pods a close look pays earlier.
 SMALL = 64
@@ -41,41 +41,41 @@ class Result(NamedTuple):
         return self.floor is None or (self.score is not None and self.floor >= self.score)
 
 
-def search(problem: Problem, meter: Meter, start: Answer | None = None) -> Result:
-    search = _Search(problem, meter, start)
+def search(problem: Problem, work: WorkLimit, start: Answer | None = None) -> Result:
+    search = _Search(problem, work, start)
     if int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem):
-        search.draft()
+        search.first_answer()
     search.thoroughly()
     return Result(search.best, search.score, search.floor())
 
 
 class _Search:
-    def __init__(self, problem: Problem, meter: Meter, start: Answer | None) -> None:
-        self.problem, self.meter = problem, meter
+    def __init__(self, problem: Problem, work: WorkLimit, start: Answer | None) -> None:
+        self.problem, self.work = problem, work
         self.price = problem.violation_price()
         self.best, self.score = start, None if start is None else problem.score(start.units)
         self.levels = [NOBODY, *np.unique(problem.priority).tolist()]
         self.bounds: dict[int, int] = {}  # what no answer of a level undercuts
 
-    def draft(self) -> None:
+    def first_answer(self) -> None:
         """Quick answers on all levels."""
         for level in self.levels:
-            if self.meter.spent or not self._matters(level):
+            if self.work.spent or not self._matters(level):
                 break
             evictable = self._evictable(level)
-            if roomy(self.problem, evictable):
-                self._offer(draft(self.problem, evictable, self._limit(level), self.meter).answer)
+            if enough_capacity(self.problem, evictable):
+                self._consider(first_answer(self.problem, evictable, self._limit(level), self.work).answer)
 
     def thoroughly(self) -> None:
         for level in self.levels:
-            if self.meter.spent or not self._matters(level):
+            if self.work.spent or not self._matters(level):
                 break
             evictable = self._evictable(level)
-            if not roomy(self.problem, evictable):
+            if not enough_capacity(self.problem, evictable):
                 self.bounds[level] = INFINITE
                 continue
-            found = _on_level(self.problem, evictable, self._limit(level), self.meter)
-            self._offer(found.answer)
+            found = _on_level(self.problem, evictable, self._limit(level), self.work)
+            self._consider(found.answer)
             if found.bound is not None:
                 self.bounds[level] = found.bound
 
@@ -103,7 +103,7 @@ class _Search:
     def _evictable(self, level: int) -> Flags:
         return np.asarray(self.problem.priority <= level)
 
-    def _offer(self, answer: Answer | None) -> None:
+    def _consider(self, answer: Answer | None) -> None:
         if answer is not None:
             self.best, self.score = answer, self.problem.score(answer.units)
 
@@ -117,33 +117,33 @@ class _Search:
         return best.violations * self.price + (best.weight if level == best.priority else 0)
 
 
-def _on_level(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
+def _on_level(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> Found:
     """The best answer below the limit."""
     if problem.need == problem.classes == 1 and limit < INFINITE and not problem.absorbs:
         nodes = promising(problem, evictable, limit)
         if len(nodes) < problem.nodes:
             near = restricted(problem, nodes)
-            return widened(_among(near, evictable, limit, meter), problem, nodes)
-    return _among(problem, evictable, limit, meter)
+            return widened(_among(near, evictable, limit, work), problem, nodes)
+    return _among(problem, evictable, limit, work)
 
 
-def _among(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
-    if crowded(problem):
-        return stepwise(problem, evictable, limit, meter)
+def _among(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> Found:
+    if too_many_combinations(problem):
+        return class_by_class(problem, evictable, limit, work)
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= (SMALL_UNIFORM if problem.classes == 1 else SMALL) or problem.absorbs:
-        return Core(problem, evictable, nodes, limit, meter).solve()
+        return BranchAndBound(problem, evictable, nodes, limit, work).solve()
     if problem.classes == 1:
-        return _focused(problem, evictable, limit, meter)
+        return _uniform(problem, evictable, limit, work)
     chosen = choose_nodes(problem, evictable, CHOSEN)
-    return Core(problem, evictable, chosen, limit, meter).solve()._replace(bound=None)
+    return BranchAndBound(problem, evictable, chosen, limit, work).solve()._replace(bound=None)
 
 
-def _focused(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
+def _uniform(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> Found:
     """First as if budgets that allow something allowed everything: an answer that breaks none of them is the best there is."""
     if not problem.uses.size:
-        return Focus(problem, evictable, limit, meter).solve()
-    carefree = Focus(without_budgets(problem), evictable, limit, meter).solve()
+        return UniformSearch(problem, evictable, limit, work).solve()
+    carefree = UniformSearch(without_budgets(problem), evictable, limit, work).solve()
     if carefree.answer is None:
         return carefree
     score = problem.score(carefree.answer.units)
@@ -151,7 +151,7 @@ def _focused(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Fo
     if cost == carefree.cost:
         return carefree
     known = carefree._replace(cost=cost) if cost < limit else Found(None, limit)
-    careful = Focus(problem, evictable, known.cost, meter).solve()
+    careful = UniformSearch(problem, evictable, known.cost, work).solve()
     bounds = [each.bound for each in (carefree, careful) if each.bound is not None]
     found = known if careful.answer is None else careful
     return found._replace(bound=max(bounds, default=None))

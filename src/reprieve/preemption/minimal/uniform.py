@@ -9,35 +9,35 @@ from functools import cached_property
 
 import numpy as np
 
-from reprieve.preemption.minimal.branch import Core, Found
-from reprieve.preemption.minimal.curves import Dual, capacity, curves, dual, pieces
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Answer, Flags, Ints, Problem
-from reprieve.preemption.minimal.options import Offer, Option
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.branch import BranchAndBound, Found
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.node_bounds import Dual, capacity, dual, holdings, node_bounds
+from reprieve.preemption.minimal.options import NodeOptions, Option
+from reprieve.preemption.minimal.problem import Answer, Flags, Ints, Problem
+from reprieve.preemption.minimal.work_limit import WorkLimit
 
 #: Rounds of step 2, and nodes that go to the core beyond those already chosen.
 ROUNDS, SPARE = 12, 48
 
 
-class Focus:
-    def __init__(self, problem: Problem, evictable: Flags, limit: int, meter: Meter) -> None:
-        self.problem, self.evictable, self.limit, self.meter = problem, evictable, limit, meter
-        self.held = pieces(problem, evictable)
-        found = curves(problem, self.held, capacity(problem, evictable), 0)
+class UniformSearch:
+    def __init__(self, problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> None:
+        self.problem, self.evictable, self.limit, self.work = problem, evictable, limit, work
+        self.held = holdings(problem, evictable)
+        found = node_bounds(problem, self.held, capacity(problem, evictable), 0)
         self.cost, self.exact, self.leaving = found
         self.known: dict[tuple[int, int], Option] = {}
-        meter.take(1.5 * problem.nodes * self.cost.shape[1])
+        work.take(1.5 * problem.nodes * self.cost.shape[1])
         self._by_node = np.lexsort((self.held.unit, self.held.cost, self.held.node))
         self._starts = np.searchsorted(self.held.node[self._by_node], np.arange(problem.nodes + 1))
 
     @cached_property
-    def offer(self) -> Offer:
-        return Offer(self.problem, self.evictable, self.meter)
+    def node_options(self) -> NodeOptions:
+        return NodeOptions(self.problem, self.evictable, self.work)
 
     def _vouched(self, found: Found) -> Found:
         """Without a close look at any node the bounds are what they are."""
-        return found.vouched(self.offer) if "offer" in vars(self) else found
+        return found.weakened_by(self.node_options) if "node_options" in vars(self) else found
 
     def solve(self) -> Found:
         problem = self.problem
@@ -45,10 +45,10 @@ class Focus:
         picks = self._picks(price)
         for _ in range(ROUNDS):
             vague = [node for node, k in picks.items() if not self.exact[node, k]]
-            if not vague or self.meter.spent:
+            if not vague or self.work.spent:
                 break
             for node in vague:
-                if not self.meter.spent:
+                if not self.work.spent:
                     self._look_closely(node)
             price = dual(self.cost, problem.need)
             picks = self._picks(price)
@@ -63,7 +63,7 @@ class Focus:
         """What the core finds among the nodes that come close, where the picked offers leave a gap."""
         best = min(self.limit, direct.cost)
         near = self._near(price, picks, best - price.bound)
-        core = Core(self.problem, self.evictable, near, best, self.meter).solve()
+        core = BranchAndBound(self.problem, self.evictable, near, best, self.work).solve()
         outside = np.delete(price.reduced, near)
         beyond = price.bound + max(0, int(outside.min(initial=self.limit)))
         found = core if core.answer is not None else direct if direct.cost < self.limit else core
@@ -102,7 +102,7 @@ class Focus:
                 strict=True,
             )
         )
-        for option in self.offer.options(node, INFINITE):
+        for option in self.node_options.options(node, INFINITE):
             ((_, k),) = option.placed
             cost = option.cost + sum(share[unit] for unit in option.spans)
             if cost < best.get(k, INFINITE):
@@ -141,11 +141,11 @@ class Focus:
 
 def choose_nodes(problem: Problem, evictable: Flags, most: int) -> list[int]:
     """For several classes: the nodes that are cheap for one of them, each class by itself."""
-    fits, held = capacity(problem, evictable), pieces(problem, evictable)
+    fits, held = capacity(problem, evictable), holdings(problem, evictable)
     chosen: set[int] = set()
     for cls in range(problem.classes):
         count = min(problem.need, int(problem.counts[cls]))
-        price = dual(curves(problem, held, fits, cls).cost, count)
+        price = dual(node_bounds(problem, held, fits, cls).cost, count)
         order: Ints = np.lexsort((np.arange(problem.nodes), price.reduced))
         useful = order[price.reduced[order] < INFINITE // 2]
         enough = int(np.searchsorted(np.cumsum(fits[cls][useful]), 2 * count)) + 8

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.preemption.minimal.model import Flags, Ints, Problem
+from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.options import spanning
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 
 #: Sets of units are kept as bits of one number; of at most so many units on a node all pairs are tried.
 WIDEST, FEW = 60, 24
@@ -23,7 +23,7 @@ WIDEST, FEW = 60, 24
 _ABSENT = INFINITE >> 7
 
 
-class Pieces(NamedTuple):
+class Holdings(NamedTuple):
     """What each evictable unit holds on each of its nodes."""
 
     unit: Ints
@@ -33,12 +33,14 @@ class Pieces(NamedTuple):
     cost: Ints  # its share of the unit's cost
     dear: Flags  # of a spent budget
 
-    def only(self, chosen: Flags) -> "Pieces":
+    def only(self, chosen: Flags) -> "Holdings":
         unit, node, requests, bars, cost, dear = self
-        return Pieces(unit[chosen], node[chosen], requests[chosen], bars[chosen], cost[chosen], dear[chosen])
+        return Holdings(
+            unit[chosen], node[chosen], requests[chosen], bars[chosen], cost[chosen], dear[chosen]
+        )
 
 
-def pieces(problem: Problem, evictable: Flags) -> Pieces:
+def holdings(problem: Problem, evictable: Flags) -> Holdings:
     pods = np.flatnonzero(evictable[problem.pod_unit])
     key = problem.pod_unit[pods] * problem.nodes + problem.pod_node[pods]
     unique, index = np.unique(key, return_inverse=True)
@@ -51,7 +53,7 @@ def pieces(problem: Problem, evictable: Flags) -> Pieces:
     cost = (problem.weight + problem.violation_price() * problem.spent) // shares
     for absorber, absorbed in problem.absorbs.items():
         cost[[absorber, *absorbed]] = 0  # who pays depends on who leaves: charge nobody here
-    return Pieces(unit, node, requests, bars, cost[unit], problem.spent[unit] > 0)
+    return Holdings(unit, node, requests, bars, cost[unit], problem.spent[unit] > 0)
 
 
 def capacity(problem: Problem, evictable: Flags) -> Ints:
@@ -69,7 +71,7 @@ def capacity(problem: Problem, evictable: Flags) -> Ints:
     return fits
 
 
-class Curves(NamedTuple):
+class NodeBounds(NamedTuple):
     """For k pods of one class on each node, k from 0: bounds, and where a few units do it and the bound is exact."""
 
     cost: Ints  # [node, k]
@@ -77,7 +79,7 @@ class Curves(NamedTuple):
     leaving: Ints  # [node, k] where it is exact: which units that is, as bits, the cheapest first
 
 
-def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
+def node_bounds(problem: Problem, held: Holdings, fits: Ints, cls: int) -> NodeBounds:
     asked, free = problem.requests[cls], problem.free.copy()
     forced = held.bars[:, cls]
     base = np.bincount(held.node[forced], held.cost[forced], problem.nodes).astype(np.int64)
@@ -87,7 +89,9 @@ def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
     cheap = _stack(problem.nodes, rest, ~rest.dear) if rest.dear.any() else both
     dear = _stack(problem.nodes, rest, rest.dear)
     shape = problem.nodes, int(fits[cls].max(initial=0)) + 1
-    found = Curves(np.full(shape, INFINITE, np.int64), np.zeros(shape, np.bool_), np.zeros(shape, np.int64))
+    found = NodeBounds(
+        np.full(shape, INFINITE, np.int64), np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
+    )
     found.cost[:, 0], found.exact[:, 0] = 0, True
     plain = _plain(problem, held, forced)
     for k in range(1, shape[1]):
@@ -106,7 +110,7 @@ def curves(problem: Problem, held: Pieces, fits: Ints, cls: int) -> Curves:
     return found
 
 
-def _plain(problem: Problem, held: Pieces, forced: Flags) -> Flags:
+def _plain(problem: Problem, held: Holdings, forced: Flags) -> Flags:
     """Nodes whose units live only there, draw on no budget and bar nobody: their cheapest units are what they seem."""
     draws = np.asarray(problem.uses[held.unit].sum(axis=1) > 0)
     plain = np.ones(problem.nodes, np.bool_)
@@ -171,7 +175,7 @@ class _Stack:
         return np.asarray((freed >= lacking).all(axis=1))
 
 
-def _stack(nodes: int, held: Pieces, chosen: Flags) -> _Stack:
+def _stack(nodes: int, held: Holdings, chosen: Flags) -> _Stack:
     node, requests, cost = held.node[chosen], held.requests[chosen], held.cost[chosen]
     order = np.lexsort((cost, node))
     node, requests, cost = node[order], requests[order], cost[order]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from reprieve.preemption.minimal.draft import draft
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Problem
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.first_answer import first_answer
+from reprieve.preemption.minimal.problem import Problem
+from reprieve.preemption.minimal.work_limit import WorkLimit
 from tests.preemption_minimal.instances import instance
 from tests.preemption_minimal.milp import Program
 from tests.scale import SCALE, scaled
@@ -41,7 +41,7 @@ def full_nodes(sizes: list[int], need: int) -> Problem:
 def test_whole_groups_leave_where_that_is_cheapest(need: int, leaving: set[int] | None) -> None:
     """Groups of 10, 7 and 4 pods and 60 pods on their own: what a group frees costs one less for each pod but the first."""
     problem = full_nodes([10, 7, 4, *[1] * 60], need)
-    found = draft(problem, np.ones(problem.units, np.bool_), INFINITE, Meter(10**6))
+    found = first_answer(problem, np.ones(problem.units, np.bool_), INFINITE, WorkLimit(10**6))
     assert found.answer is not None
     assert found.answer.fault(problem) == ""
     best = Program(problem).optimum()
@@ -56,7 +56,7 @@ def test_a_draft_holds_and_is_no_cheaper_than_the_optimum() -> None:
     for seed in range(scaled(60)):
         problem = instance(seed, nodes=5)
         best = Program(problem).optimum()
-        found = draft(problem, np.ones(problem.units, np.bool_), INFINITE, Meter(10**6))
+        found = first_answer(problem, np.ones(problem.units, np.bool_), INFINITE, WorkLimit(10**6))
         if found.answer is None:
             continue
         found_any += 1

@@ -4,18 +4,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reprieve.cluster import add_at
+from reprieve.cluster import LOST, add_at
 from reprieve.objects import format_amount
 from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
-from reprieve.preemption.capacity import slack_next_to
 from reprieve.preemption.gangs import GangSearch
-from reprieve.preemption.names import node_name, pods_text, unit_name
 from reprieve.preemption.plan import BudgetUse, Reprieved
-from reprieve.preemption.selection import Selection
-from reprieve.preemption.units import Candidates, VictimUnit
+from reprieve.preemption.reprieve import slack_next_to
+from reprieve.preemption.units import Candidates, Selection, VictimUnit
 from reprieve.preemption.view import View
 
-MOST_TOLD = 50
+
+def unit_name(view: View, unit: VictimUnit) -> str:
+    if unit.group >= 0:
+        return f"PodGroup/{view.cluster.groups.keys[unit.group]}"
+    return f"Pod/{view.cluster.pods.keys[unit.rows[0]]}"
+
+
+def node_name(view: View, row: int) -> str:
+    """The node a pod runs on; for a node nobody has seen, the name it states."""
+    slot = int(view.home[row])
+    return view.cluster.pods.info[row].node_name if slot == LOST else view.cluster.nodes.names[slot]
+
+
+def pods_text(number: int) -> str:
+    return f"{number} pod{'s' * (number != 1)}"
+
+
+MOST_LISTED = 50
 """Reprieved units that a plan lists by name."""
 
 
@@ -25,7 +40,7 @@ class Leftovers:
     def __init__(self, view: View, selection: Selection) -> None:
         cluster = view.cluster
         self._view = view
-        self._told: dict[tuple[int, tuple[tuple[int, int], ...], int], str] = {}
+        self._known: dict[tuple[int, tuple[tuple[int, int], ...], int], str] = {}
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
@@ -44,9 +59,9 @@ class Leftovers:
             return why_victim(view, unit, self, breaks)
         row = unit.rows[0]
         key = (int(view.home[row]), view.cluster.class_of(row).requested, breaks)
-        found = self._told.get(key)
+        found = self._known.get(key)
         if found is None:
-            found = self._told[key] = why_victim(view, unit, self, breaks)
+            found = self._known[key] = why_victim(view, unit, self, breaks)
         return found
 
     def shortage(self, unit: VictimUnit) -> tuple[int, str, int] | None:
@@ -92,7 +107,7 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
     """Those that could have been evicted where the preemptor goes, and why they stay."""
     names = view.cluster.nodes.names
     slots = {each.slot for each in selection.assigned}
-    told = []
+    listed = []
     for unit in selection.reprieved:
         here = [s for s in dict.fromkeys(int(view.home[row]) for row in unit.rows) if s in slots]
         if not here:
@@ -101,10 +116,12 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
         if unit in selection.violations:
             reason += "; evicting it would break a disruption budget, so it was put back first"
         nodes = tuple(dict.fromkeys(node_name(view, row) for row in unit.rows))
-        told.append(Reprieved(unit=unit_name(view, unit), nodes=nodes, priority=unit.priority, reason=reason))
-        if len(told) == MOST_TOLD:
+        listed.append(
+            Reprieved(unit=unit_name(view, unit), nodes=nodes, priority=unit.priority, reason=reason)
+        )
+        if len(listed) == MOST_LISTED:
             break
-    return tuple(told)
+    return tuple(listed)
 
 
 def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:

@@ -8,18 +8,19 @@ Three relaxations, of which the best counts; each is cheaper than any answer of 
    live on several nodes count whole here, where the first two charge them in shares.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
-from reprieve.preemption.minimal.curves import capacity, curves, dual, pieces
-from reprieve.preemption.minimal.model import Flags, Ints, Problem
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.node_bounds import capacity, dual, holdings, node_bounds
+from reprieve.preemption.minimal.problem import NOBODY, Flags, Ints, Problem
 
 
 def relaxed_bound(problem: Problem, evictable: Flags) -> int:
     """What no answer that evicts only these units undercuts (violations times their price plus weight); INFINITE: there is none."""
-    if not roomy(problem, evictable):
+    if not enough_capacity(problem, evictable):
         return INFINITE
     one_by_one = problem if problem.classes == 1 else _merged(problem)
     bounds = [_pooled(problem, evictable), _class_by_itself(one_by_one, evictable, 0, problem.need)]
@@ -32,7 +33,7 @@ def relaxed_bound(problem: Problem, evictable: Flags) -> int:
     return min(max(bounds), INFINITE)
 
 
-def roomy(problem: Problem, evictable: Flags) -> bool:
+def enough_capacity(problem: Problem, evictable: Flags) -> bool:
     """Whether enough pods could fit if they did not compete: a quick way to pass over hopeless levels."""
     fits = capacity(problem, evictable).sum(axis=1)
     return int(np.minimum(fits, problem.counts).sum()) >= problem.need
@@ -42,7 +43,7 @@ def _class_by_itself(problem: Problem, evictable: Flags, cls: int, need: int) ->
     fits = np.minimum(capacity(problem, evictable), need)
     if int(fits[cls].sum()) < need:
         return INFINITE
-    return dual(curves(problem, pieces(problem, evictable), fits, cls).cost, need).bound
+    return dual(node_bounds(problem, holdings(problem, evictable), fits, cls).cost, need).bound
 
 
 def _merged(problem: Problem) -> Problem:
@@ -92,3 +93,31 @@ def _sliced(cost: Ints, freed: Ints, lacking: int) -> int:
     before = int(total[last - 1]) if last else 0
     part = int(cost[last]) * (lacking - before) // int(freed[order[last]])
     return int(cost[:last].sum()) + part
+
+
+Price = tuple[int, int, float]
+"""(violations, highest priority, weighted sum) of victims."""
+
+OPTIMAL = "no plan is cheaper"
+RELAXED = "; the bound leaves rules between pods on different nodes out"
+
+
+def gap(price: Price, floor: Price, *, relaxed: bool) -> str:
+    """How far from the optimum a plan of this price can be, when nothing undercuts the floor.
+
+    `relaxed`: the floor was found without the rules that reach beyond a node, so that the true distance may be smaller.
+    """
+    if floor >= price:
+        return OPTIMAL
+    return f"{_distance(price, floor)}{RELAXED if relaxed else ''}"
+
+
+def _distance(price: Price, floor: Price) -> str:
+    if floor[0] < price[0]:
+        return f"a plan with {floor[0]} instead of {price[0]} budget violations is not ruled out"
+    if floor[1] < price[1]:
+        if floor[1] <= NOBODY:
+            return "a plan without victims is not ruled out"
+        return f"a plan with no victim above priority {floor[1]} is not ruled out"
+    hundredths = math.ceil(10_000 * (1 - floor[2] / price[2]))  # rounded up: it must stay true
+    return f"at most {max(hundredths, 1) / 100:.2f} % from the optimum"

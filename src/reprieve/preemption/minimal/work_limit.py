@@ -10,7 +10,7 @@ from collections.abc import Callable
 STEPS_PER_SECOND = 500_000
 
 
-class Meter:
+class WorkLimit:
     """Counts steps; `spent` once the limit is reached or the caller says that time is up."""
 
     def __init__(self, steps: float, expired: Callable[[], bool] | None = None) -> None:
@@ -19,7 +19,7 @@ class Meter:
         self.cut_short = False
 
     @classmethod
-    def for_seconds(cls, seconds: float, expired: Callable[[], bool] | None = None) -> "Meter":
+    def for_seconds(cls, seconds: float, expired: Callable[[], bool] | None = None) -> "WorkLimit":
         return cls(seconds * STEPS_PER_SECOND, expired)
 
     def hold_back_half(self) -> None:

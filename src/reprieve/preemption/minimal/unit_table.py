@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reprieve.cluster import Mask, Rows
 from reprieve.objects import well_known
 from reprieve.preemption.cost import Ledger
-from reprieve.preemption.minimal.model import Flags, Ints
+from reprieve.preemption.minimal.problem import Flags, Ints
 from reprieve.preemption.units import Candidates, VictimUnit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 
@@ -47,7 +47,7 @@ def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] 
     return units
 
 
-class Draws(NamedTuple):
+class BudgetDraws(NamedTuple):
     """What the departure of each unit takes from the budgets."""
 
     spent: Ints  # [unit] pods under a budget that allows nothing
@@ -56,7 +56,7 @@ class Draws(NamedTuple):
     overlapping: bool  # a pod under two of them breaks a budget at most once, but draws on both
 
 
-class Roster:
+class UnitTable:
     """Units below a priority, not above the ceiling, that hold room on one of the nodes: single pods, then groups."""
 
     def __init__(self, view: View, below: int, ceiling: int | None, slots: Rows) -> None:
@@ -149,7 +149,7 @@ class Roster:
         groups = {number: group for number, (group, _) in enumerate(self.groups, start=len(self.singles))}
         return ledger.weights(*self.everyone, groups)
 
-    def budgets(self) -> Draws:
+    def budgets(self) -> BudgetDraws:
         """What the departure of each unit takes from the budgets."""
         budgets, (rows, units) = self.view.cluster.budgets.all, self.everyone
         allowed = [budget.status.disruptions_allowed for budget in budgets]
@@ -161,7 +161,7 @@ class Roster:
         drawn = {number: pods & ~broken for number, pods in enumerate(covered) if allowed[number] > 0}
         tight = [number for number, pods in drawn.items() if pods.sum() > allowed[number]]
         uses = [np.bincount(units[drawn[number]], minlength=len(self)) for number in tight]
-        return Draws(
+        return BudgetDraws(
             np.bincount(units[broken], minlength=len(self)),
             np.array(uses, np.int64).reshape(len(tight), len(self)).T,
             np.array([allowed[number] for number in tight], np.int64),

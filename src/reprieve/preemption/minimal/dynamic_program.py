@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Ints
+from reprieve.preemption.minimal.problem import Ints
+from reprieve.preemption.minimal.work_limit import WorkLimit
 
 INFINITE = 1 << 61
 
 
-class Rows(NamedTuple):
+class Transitions(NamedTuple):
     """Ways to move on: from where each state is reached, at what extra cost, and by which of the moves."""
 
     origin: NDArray[np.int32]  # [row, state]; one past the last state: not reached
@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     move: Ints  # [row]
 
 
-class Table:
+class DynamicProgram:
     """Cheapest way to place `need` pods, for axes of given lengths and budgets of given allowances."""
 
     def __init__(self, need: int, lengths: tuple[int, ...], allowed: tuple[int, ...], price: int) -> None:
@@ -37,17 +37,17 @@ class Table:
         self._grid = grid
         self._known: dict[tuple[int, ...], tuple[NDArray[np.int32], Ints]] = {}
 
-    def rows(self, moves: list[tuple[int, ...]]) -> Rows:
+    def rows(self, moves: list[tuple[int, ...]]) -> Transitions:
         """The rows of one node; a move is the pods on each axis, then the draws on each budget."""
         parts = [self._move(move) for move in moves]
-        return Rows(
+        return Transitions(
             np.concatenate([origin for origin, _ in parts]),
             np.concatenate([extra for _, extra in parts]),
             np.repeat(np.arange(len(moves)), [len(extra) for _, extra in parts]),
         )
 
     def solve(
-        self, steps: list[Rows], costs: list[Ints], drawn: Ints, meter: Meter
+        self, steps: list[Transitions], costs: list[Ints], drawn: Ints, work: WorkLimit
     ) -> tuple[int, list[int]] | None:
         """The least cost and the move taken on each node (-1: none), or None when there is no way.
 
@@ -63,14 +63,16 @@ class Table:
             layer = layer.copy()
             np.minimum(layer[:-1], reached.min(axis=0), out=layer[:-1])
             layers.append(layer)
-            meter.take(4 + step.origin.size / 500)
+            work.take(4 + step.origin.size / 500)
         final = np.where(self._pods == self.need, layer[:-1], INFINITE)
         state = int(final.argmin())
         if final[state] >= INFINITE:
             return None
         return int(final[state]), self._trace(layers, steps, costs, state)
 
-    def _trace(self, layers: list[Ints], steps: list[Rows], costs: list[Ints], state: int) -> list[int]:
+    def _trace(
+        self, layers: list[Ints], steps: list[Transitions], costs: list[Ints], state: int
+    ) -> list[int]:
         taken = [-1] * len(steps)
         for at in range(len(steps) - 1, -1, -1):
             before, step = layers[at], steps[at]

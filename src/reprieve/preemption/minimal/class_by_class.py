@@ -9,23 +9,23 @@ from math import prod
 
 import numpy as np
 
-from reprieve.preemption.minimal.branch import STATES, Core, Found
-from reprieve.preemption.minimal.focus import Focus
-from reprieve.preemption.minimal.meter import Meter
-from reprieve.preemption.minimal.model import Answer, Flags, Problem
-from reprieve.preemption.minimal.table import INFINITE
+from reprieve.preemption.minimal.branch import STATES, BranchAndBound, Found
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.problem import Answer, Flags, Problem
+from reprieve.preemption.minimal.uniform import UniformSearch
+from reprieve.preemption.minimal.work_limit import WorkLimit
 
 SMALL = 64
 
 
-def crowded(problem: Problem) -> bool:
+def too_many_combinations(problem: Problem) -> bool:
     """Whether there are too many combinations of classes to remember."""
     shared = (problem.most > 0).sum(axis=1) > 1
     sizes = np.minimum(problem.counts[shared], problem.need) + 1
     return bool(prod(sizes.tolist()) > STATES)
 
 
-def stepwise(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Found:
+def class_by_class(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> Found:
     """An answer below the limit, or none; no bound."""
     nothing = Found(None, limit)
     everyone = problem.need == int(problem.counts.sum())
@@ -37,7 +37,7 @@ def stepwise(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Fo
         need = min(int(problem.counts[cls]), problem.need - int(placed.sum()))
         if need <= 0:
             break
-        found = _one_class(_reduced(problem, cls, need, units, placed), evictable, meter)
+        found = _one_class(_reduced(problem, cls, need, units, placed), evictable, work)
         if found.answer is None and everyone:
             return nothing
         if found.answer is not None:
@@ -51,11 +51,11 @@ def stepwise(problem: Problem, evictable: Flags, limit: int, meter: Meter) -> Fo
     return Found(answer, cost) if cost < limit else nothing
 
 
-def _one_class(problem: Problem, evictable: Flags, meter: Meter) -> Found:
+def _one_class(problem: Problem, evictable: Flags, work: WorkLimit) -> Found:
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= SMALL or problem.absorbs:
-        return Core(problem, evictable, nodes, INFINITE, meter).solve()
-    return Focus(problem, evictable, INFINITE, meter).solve()
+        return BranchAndBound(problem, evictable, nodes, INFINITE, work).solve()
+    return UniformSearch(problem, evictable, INFINITE, work).solve()
 
 
 def _reduced(
@@ -66,7 +66,7 @@ def _reduced(
     placed: np.ndarray[tuple[int, int], np.dtype[np.int64]],
 ) -> Problem:
     """The problem of one class after others were placed: their room is taken, the room of their victims is there."""
-    free, _ = problem.room(units)
+    free, _ = problem.without(units)
     gone = np.zeros(problem.units, np.bool_)
     gone[list(problem.closed(units))] = True
     stays = ~gone[problem.pod_unit]

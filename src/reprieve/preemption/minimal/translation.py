@@ -1,0 +1,199 @@
+"""From the cluster's columns to the abstract question, and back from unit numbers to units."""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, Rows, ports_conflict
+from reprieve.objects import well_known
+from reprieve.placement import static_fit
+from reprieve.preemption.cost import Ledger
+from reprieve.preemption.gangs import Gang
+from reprieve.preemption.minimal.problem import Flags, Ints, Problem
+from reprieve.preemption.minimal.unit_table import UnitTable
+from reprieve.preemption.units import VictimUnit
+from reprieve.preemption.view import View
+
+#: Weights become integers: all of them together stay below this, so that violations times their price fit 64 bits.
+HEADROOM = 1 << 44
+FINEST = 1 << 30
+
+
+class Translation(NamedTuple):
+    problem: Problem
+    unit_table: UnitTable
+    slots: Rows  # of each node of the problem, in order
+    classes: list[list[int]]  # waiting pods of each class, in queue order
+    further: bool  # rules beyond the problem apply: the answer needs the real filters' word
+    scale: float  # the problem's weights are the plan's times this, rounded
+    overlapping: bool  # violations of the problem may count a pod twice
+
+    def unit(self, number: int) -> VictimUnit:
+        return self.unit_table.unit(number)
+
+    def node(self, slot: int) -> int | None:
+        """The problem's number of a node; None when it has none."""
+        at = int(np.searchsorted(self.slots, slot))
+        return at if at < len(self.slots) and self.slots[at] == slot else None
+
+
+class WaitingClasses(NamedTuple):
+    """The waiting pods by class: what each asks for, where it may go, and whom it cannot meet there."""
+
+    rows: list[list[int]]  # in queue order
+    asked: Ints  # [class, resource]
+    admitted: Flags  # [class, slot]
+    conflicts: Flags  # [class, class]
+    bars: Flags  # [class, pod class of the cluster]
+    further: bool
+
+
+def translate(
+    view: View, ledger: Ledger, gang: Gang, need: int, within: Mask | None, ceiling: int | None
+) -> Translation:
+    """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
+    cluster, kinds = view.cluster, _waiting_classes(view, gang, within)
+    slots = np.flatnonzero(kinds.admitted.any(axis=0)).astype(np.int32)
+    unit_table = UnitTable(view, gang.priority, ceiling, slots)
+    counts = np.array([len(rows) for rows in kinds.rows], np.int64)
+    most = np.where(kinds.admitted[:, slots], np.where(kinds.conflicts.diagonal(), 1, counts)[:, None], 0)
+    most[_barred(view, unit_table, slots, kinds.bars)] = 0
+    columns = np.flatnonzero(kinds.asked.any(axis=0))
+    draws = unit_table.budgets()
+    weight, scale = _integers(unit_table.weights(ledger))
+    pairs = itertools.combinations(range(len(counts)), 2)
+    problem = Problem(
+        free=_free(view, gang, slots)[:, columns],
+        requests=kinds.asked[:, columns],
+        counts=counts,
+        most=most,
+        need=need,
+        priority=unit_table.priority,
+        weight=weight,
+        spent=draws.spent,
+        uses=draws.uses,
+        allowed=draws.allowed,
+        pod_unit=unit_table.pod_unit,
+        pod_node=unit_table.pod_node,
+        pod_requests=cluster.demand(unit_table.pod_row).T[:, columns],
+        pod_bars=kinds.bars[:, cluster.pods.cls[unit_table.pod_row]].T,
+        apart=tuple((a, b) for a, b in pairs if kinds.conflicts[a, b]),
+        absorbs=unit_table.absorbs,
+    )
+    return Translation(problem, unit_table, slots, kinds.rows, kinds.further, scale, draws.overlapping)
+
+
+def _waiting_classes(view: View, gang: Gang, within: Mask | None) -> WaitingClasses:
+    cluster = view.cluster
+    by_class: dict[int, list[int]] = {}
+    for row in gang.rows:
+        by_class.setdefault(int(cluster.pods.cls[row]), []).append(row)
+    waiting = [cluster.classes.all[number] for number in by_class]
+    admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
+    if within is not None:
+        admitted &= within
+    conflicts = np.array([[conflict(cluster, one, other) for other in waiting] for one in waiting], np.bool_)
+    bars = np.array([conflicting_classes(cluster, cls) for cls in waiting], np.bool_)
+    asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
+    alike = _alike(asked, admitted, conflicts, bars)
+    first = [members[0] for members in alike]
+    own = [{waiting[member].id for member in members} for members in alike]
+    rows = [[row for row in gang.rows if int(cluster.pods.cls[row]) in ids] for ids in own]
+    further = any(reaches_further(cluster, cls) for cls in waiting)
+    return WaitingClasses(
+        rows, asked[first], admitted[first], conflicts[np.ix_(first, first)], bars[first], further
+    )
+
+
+def _alike(asked: Ints, admitted: Flags, conflicts: Flags, bars: Flags) -> list[list[int]]:
+    """Classes that the problem cannot tell apart, together: they ask for the same, may go to the same nodes and clash alike."""
+    alike: dict[tuple[bytes, ...], list[int]] = {}
+    for number in range(len(asked)):
+        key = tuple(part[number].tobytes() for part in (asked, admitted, conflicts, bars))
+        if conflicts[number].any():
+            key = (*key, str(number).encode())  # clashes name classes: leave those apart
+        alike.setdefault(key, []).append(number)
+    return list(alike.values())
+
+
+def _free(view: View, gang: Gang, slots: Rows) -> Ints:
+    """What is free on each node, less what was promised there to pods that are at least as important."""
+    cluster = view.cluster
+    free: Ints = cluster.nodes.free(slots).T.copy()
+    index = {slot: at for at, slot in enumerate(slots.tolist())}
+    own = set(gang.rows)
+    for name, rows in cluster.nominated.items():
+        at = index.get(cluster.nodes.slot_of.get(name, -1))
+        for row in rows if at is not None else ():
+            if (
+                row not in own
+                and cluster.pods.node[row] == NOWHERE
+                and cluster.pods.priority[row] >= gang.priority
+            ):
+                asked = cluster.classes.requests[:, cluster.pods.cls[row]]
+                free[at, : len(asked)] -= asked
+    return free
+
+
+def _barred(view: View, unit_table: UnitTable, slots: Rows, bars: Flags) -> Flags:
+    """[class, node] where a pod that nobody may evict keeps the class away."""
+    pods = view.cluster.pods
+    barred = np.zeros((len(bars), len(slots)), np.bool_)
+    if not bars.any():
+        return barred
+    at = np.full(view.cluster.nodes.slots + 2, -1, np.int64)
+    at[slots] = np.arange(len(slots))
+    staying = np.flatnonzero((pods.node[: pods.rows] >= 0) & ~unit_table.evictable)
+    where = at[pods.node[staying]]
+    for number, kinds in enumerate(bars):
+        hit = where[(where >= 0) & kinds[pods.cls[staying]]]
+        barred[number, hit] = True
+    return barred
+
+
+def _integers(weights: NDArray[np.float64]) -> tuple[Ints, float]:
+    """Weights as integers, each at least one: nobody is evicted for nothing; and what they were multiplied by."""
+    total, scale = float(weights.sum()), float(FINEST)
+    while total * scale > HEADROOM:
+        scale /= 2
+    return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
+
+
+def conflict(cluster: Cluster, one: PodClass, other: PodClass) -> bool:
+    return bool(one.ports and other.ports and ports_conflict(one.ports, other.ports)) or any(
+        term.key == well_known.HOSTNAME_LABEL
+        and term.covers(seen.namespace, cluster.namespaces.get(seen.namespace, {}), seen.labels)
+        for owner, seen in ((one, other), (other, one))
+        for term in owner.anti_affinity
+    )
+
+
+def conflicting_classes(cluster: Cluster, cls: PodClass) -> Flags:
+    """Of all classes in the cluster, those whose pods keep this one off their node."""
+    known = cluster.classes
+    found = np.zeros(len(known.all), np.bool_)
+    if cls.anti_affinity:
+        suspects = known.all
+    else:
+        suspects = list(known.anti_affine)
+        if cls.ports:
+            suspects += [known.all[i] for i in np.flatnonzero(known.with_ports[: len(known.all)]).tolist()]
+    for other in suspects:
+        found[other.id] = found[other.id] or conflict(cluster, cls, other)
+    return found
+
+
+def reaches_further(cluster: Cluster, cls: PodClass) -> bool:
+    """Whether pods on other nodes have a say in where this class may go."""
+    if cls.affinity or cls.spread or cluster.nominated:
+        return True
+    if any(term.key != well_known.HOSTNAME_LABEL for term in cls.anti_affinity):
+        return True
+    labels = cluster.namespaces.get(cls.namespace, {})
+    return any(
+        term.key != well_known.HOSTNAME_LABEL and term.covers(cls.namespace, labels, cls.labels)
+        for other in cluster.classes.anti_affine
+        for term in other.anti_affinity
+    )
