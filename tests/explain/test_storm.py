@@ -61,7 +61,7 @@ def test_a_group_that_is_done_has_ended():
     assert (answer.state, answer.sentence) == ("finished", "PodGroup ml/train has ended: 2 pods are done.")
 
 
-def test_whoever_was_promised_a_place_is_told_whose_leaving_it_waits_for():
+def test_a_nominated_pod_waits_for_the_pods_that_still_have_to_leave():
     objects = [
         node("n", "2"),
         GROUP,
@@ -72,7 +72,7 @@ def test_whoever_was_promised_a_place_is_told_whose_leaving_it_waits_for():
     for target in ("podgroup/ml/train", "pod/ml/t-0"):
         answer = explain(target, Evidence(objects), NOW)
         assert answer.waits_for == ["ml/low to leave n (asked at 2026-11-15T20:59:00Z)"]
-        assert answer.would_help[0].startswith("Only time: the places are promised.")
+        assert answer.would_help[0].startswith("Only time: it is nominated to its nodes")
 
 
 def test_an_event_alone_tells_by_whom_where_and_why():

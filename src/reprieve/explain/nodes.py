@@ -33,7 +33,7 @@ def explain_node(
         for_=str(target),
         state="ready" if ready and not cordoned else "not-ready",
         sentence=f"Node {target.name} runs {len(here)} pods ({len(leaving)} of them leaving); "
-        f"room is promised to {len(nominated)} more.",
+        f"{len(nominated)} more are nominated to it.",
         preempted_by=evictions_on(target.name, evidence),
     )
     if cordoned:
@@ -44,5 +44,5 @@ def explain_node(
         answer.details.append(
             f"It is not ready: {condition(node, 'Ready').get('message') or 'no reason given'}"
         )
-    answer.details += [f"Promised to {key_of(p)}." for p in nominated[:SHOWN]]
+    answer.details += [f"{key_of(p)} is nominated to it." for p in nominated[:SHOWN]]
     return answer

@@ -204,8 +204,8 @@ class Nomination(NamedTuple):
     @property
     def advice(self) -> str:
         return (
-            "Only time: the places are promised. It starts when those pods have ended; "
-            "a finalizer or a long grace period keeps them."
+            "Only time: it is nominated to its nodes and starts when those pods have ended; "
+            "a finalizer or a long grace period can delay them."
         )
 
 
