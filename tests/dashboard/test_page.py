@@ -13,10 +13,10 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 
 from reprieve.config import Configuration
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
+from reprieve.local import local_cluster
 from reprieve.local.cluster import controllers_of
 from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
 from tests.programs import program
 
 pytestmark = pytest.mark.slow

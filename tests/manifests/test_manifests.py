@@ -16,7 +16,7 @@ from reprieve.kube import JOBS, QUOTA_KINDS, SCHEDULER_KINDS, Client, Election, 
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
-from reprieve.server.crd import problems
+from reprieve.server.custom_resources.definitions import problems
 from tests.controllers.clusters import NAMESPACE, Kubelet, eventually, job
 from tests.controllers.clusters import cluster as quota_cluster
 from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_classes

@@ -9,7 +9,7 @@ from reprieve.server import controllers
 from reprieve.server.api import Api
 from reprieve.server.backend import Backend
 from reprieve.server.bootstrap import bootstrap
-from reprieve.server.controllers.agenda import ManualClock
+from reprieve.server.controllers.delaying_queue import ManualClock
 from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
 
 Doc = dict[str, Any]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.server.apply import fieldset, server_side_apply, track_update
+from reprieve.server.apply import managed_fields, server_side_apply, track_update
 from reprieve.server.apply.document import differences, field_set, merge, remove
-from reprieve.server.schema import schema_of
+from reprieve.server.schemas.checks import schema_of
 from tests.server.kinds import PODS
 
 NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
@@ -74,19 +74,19 @@ paths = st.frozensets(st.lists(elements, min_size=1, max_size=4).map(tuple), max
 
 
 @given(paths)
-def test_field_sets_survive_the_wire(fields: fieldset.FieldSet) -> None:
-    assert fieldset.parse(fieldset.encode(fields)) == fields
+def test_field_sets_survive_the_wire(fields: managed_fields.FieldSet) -> None:
+    assert managed_fields.parse_fields(managed_fields.encode_fields(fields)) == fields
 
 
 @pytest.mark.parametrize("junk", [None, [], "x", 3, {"f:a": None}, {"f:a": 3}])
 def test_junk_on_the_wire_is_no_crash(junk: Any) -> None:
-    assert fieldset.parse(junk) in (frozenset(), frozenset({("f:a",)}))
+    assert managed_fields.parse_fields(junk) in (frozenset(), frozenset({("f:a",)}))
 
 
 def test_paths_are_shown_as_people_write_them() -> None:
     path = ("f:spec", "f:ports", 'k:{"containerPort":80,"protocol":"TCP"}', "f:name")
-    assert fieldset.display(path) == '.spec.ports[containerPort=80,protocol="TCP"].name'
-    assert fieldset.display(("f:metadata", "f:finalizers", 'v:"x"')) == '.metadata.finalizers[="x"]'
+    assert managed_fields.display(path) == '.spec.ports[containerPort=80,protocol="TCP"].name'
+    assert managed_fields.display(("f:metadata", "f:finalizers", 'v:"x"')) == '.metadata.finalizers[="x"]'
 
 
 names = st.sampled_from("abcd")
@@ -132,7 +132,7 @@ def test_removing_every_field_leaves_nothing_but_shells(doc: Any) -> None:
     assert all(doc_is_empty(path, doc) for path in left)
 
 
-def doc_is_empty(path: fieldset.Path, doc: Any) -> bool:
+def doc_is_empty(path: managed_fields.Path, doc: Any) -> bool:
     for element in path:
         doc = doc.get(element[2:]) if isinstance(doc, dict) else doc
     return not doc

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reprieve.server.controllers.jobplan import Census, judge, take_census
-from reprieve.server.controllers.podindex import Pod
+from reprieve.server.controllers.pods import Pod
 from tests.server.rig import Rig, condition, job, running
 
 NODES = ("n=2:cpu=4",)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from reprieve.local import local_cluster
 from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
 from tests.server.rig import condition, job
 
 NODES = [NodeTemplate.parse("n=2:cpu=4")]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.server import structural
-from reprieve.server.crd import compile, problems
+from reprieve.server.custom_resources import structural
+from reprieve.server.custom_resources.definitions import compile, problems
 from reprieve.server.errors import ApiError
 from tests.server.rig import condition, running
 from tests.server.widgets import definition, widget

@@ -7,17 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.server import protobuf, schemas
+from reprieve.server import schemas
+from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.errors import ApiError
-from reprieve.server.jsonpath import InvalidPath, JsonPath
+from reprieve.server.http import protobuf
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
-from reprieve.server.schema import unknown_fields, wrong_types
-from reprieve.server.schemas import Node
+from reprieve.server.schemas import SchemaNode
+from reprieve.server.schemas.checks import unknown_fields, wrong_types
 from tests.server.kinds import CLUSTER_QUEUES, PODS, resource
 
 
-def walk(node: Node, seen: set[str]) -> int:
+def walk(node: SchemaNode, seen: set[str]) -> int:
     """Visits every type once; parsing all lines is the test."""
     if node.type_name and node.type_name in seen:
         return 0
@@ -35,7 +36,7 @@ def test_every_kind_we_serve_is_described_to_the_last_field(info: ResourceInfo) 
 
 
 def test_merge_keys_name_fields_of_the_items() -> None:
-    def check(node: Node, seen: set[str]) -> None:
+    def check(node: SchemaNode, seen: set[str]) -> None:
         if node.type_name in seen:
             return
         if node.type_name:
@@ -212,7 +213,7 @@ def test_what_is_no_protobuf_of_ours_is_refused(body: bytes, code: int) -> None:
     assert caught.value.code == code
 
 
-@given(st.binary(max_size=60), st.sampled_from(["Pod", "Node", "Secret", "ConfigMap"]))
+@given(st.binary(max_size=60), st.sampled_from(["Pod", "SchemaNode", "Secret", "ConfigMap"]))
 def test_random_bytes_are_read_or_refused_but_never_a_crash(raw: bytes, kind: str) -> None:
     with contextlib.suppress(ApiError):
         protobuf.decode(envelope("v1", kind, raw))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from reprieve.local import local_cluster
 from reprieve.server.embedded import EmbeddedServer
 from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
 from tests.server.kubectl_tool import Kubectl, find_kubectl
 
 pytestmark = pytest.mark.timeout(240)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from reprieve.objects.meta import LabelSelector, LabelSelectorRequirement
 from reprieve.objects.selectors import matches
+from reprieve.server.operations.scale import format_selector
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.scale import format_selector
 from reprieve.server.selection import Selection, parse_labels
 from reprieve.server.storage import DELETED, Store
 from reprieve.server.watch import Hub

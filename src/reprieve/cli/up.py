@@ -21,7 +21,7 @@ from click.core import ParameterSource
 from reprieve.cli.output import fail
 from reprieve.cli.run import configuration
 from reprieve.objects import ReprieveError, format_duration, parse_duration
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate, local_cluster, new_event_loop
+from reprieve.server import EmbeddedServer, Habits, NodeTemplate, new_event_loop
 
 DEFAULT_NODES = ("node=4:cpu=8,memory=32Gi",)
 
@@ -214,7 +214,7 @@ async def serve(options: Options) -> None:
 
 
 async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
-    from reprieve.local import nodes_ready
+    from reprieve.local import local_cluster, nodes_ready
 
     cluster = await stack.enter_async_context(
         local_cluster(

@@ -5,7 +5,7 @@ What `reprieve up` and the tour start. Everything runs in one process, but the p
 everywhere else.
 """
 
-from reprieve.local.cluster import controllers_of, nodes_ready, stop_signal
+from reprieve.local.cluster import controllers_of, local_cluster, nodes_ready, stop_signal
 from reprieve.local.fleet import local_fleet
 
-__all__ = ["controllers_of", "local_fleet", "nodes_ready", "stop_signal"]
+__all__ = ["controllers_of", "local_cluster", "local_fleet", "nodes_ready", "stop_signal"]

@@ -1,4 +1,10 @@
-"""Controllers and page beside a cluster on this machine."""
+"""A cluster on this machine: the API server with its fake nodes, and Reprieve's controllers and page beside it.
+
+    async with local_cluster(nodes=[NodeTemplate.parse("h100=8:cpu=96,memory=1Ti")]) as server:
+        server.url, server.kubeconfig, server.api
+
+Several of them can run in one process, each with its own port, data and kubeconfig.
+"""
 
 import asyncio
 import signal
@@ -6,13 +12,27 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from reprieve.config import Configuration
 from reprieve.controllers import load
 from reprieve.dashboard import attach
 from reprieve.kube import Client
 from reprieve.runtime import Process
-from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.server import EmbeddedServer, FakeKubelet, Habits, NodeTemplate
+
+
+def local_cluster(
+    *,
+    nodes: Sequence[NodeTemplate] = (),
+    habits: Habits | None = None,
+    data_dir: Path | str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+) -> EmbeddedServer:
+    """An API server with fake nodes. Not started yet: use it as a context manager."""
+    kubelet = FakeKubelet.starting(nodes, habits)
+    return EmbeddedServer(host=host, port=port, data_dir=data_dir, background=(kubelet,))
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ from reprieve.kube import (
     Client,
     Resource,
 )
-from reprieve.local.cluster import controllers_of
+from reprieve.local.cluster import controllers_of, local_cluster
 from reprieve.objects import Document, amount, format_amount, well_known
 from reprieve.runtime import Process
-from reprieve.server import EmbeddedServer, Habits, NodeTemplate, local_cluster
+from reprieve.server import EmbeddedServer, Habits, NodeTemplate
 
 CHECK: Final = "fleet"
 FEATURES: Final = {"featureGates": {"MultiKueueOrchestratedPreemption": True}}

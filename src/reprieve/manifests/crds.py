@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reprieve.objects import STAND_IN_GROUP, well_known
-from reprieve.server import Node, ResourceInfo, builtin_resources, builtin_schema
+from reprieve.server import ResourceInfo, SchemaNode, builtin_resources, builtin_schema
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 KINDS = {SCHEDULING: ("PodGroup", "Workload")}
@@ -95,14 +95,14 @@ _SCALARS: dict[str, Schema] = {
 }
 
 
-def root_schema(node: Node) -> Schema:
+def root_schema(node: SchemaNode) -> Schema:
     """The schema of a whole object."""
     schema = _schema(node, ())
     schema["properties"]["metadata"] = {"type": "object"}
     return schema
 
 
-def _schema(node: Node, above: tuple[str, ...]) -> Schema:
+def _schema(node: SchemaNode, above: tuple[str, ...]) -> Schema:
     schema = dict(_shape(node, above))
     text = node.description or node.about
     if text:
@@ -110,7 +110,7 @@ def _schema(node: Node, above: tuple[str, ...]) -> Schema:
     return schema
 
 
-def _shape(node: Node, above: tuple[str, ...]) -> Schema:
+def _shape(node: SchemaNode, above: tuple[str, ...]) -> Schema:
     if node.type_name and (node.type_name in above or node.type_name in _LEFT_OPEN):
         return OPEN
     match node.shape:
@@ -126,7 +126,7 @@ def _shape(node: Node, above: tuple[str, ...]) -> Schema:
     return _object(node, (*above, node.type_name) if node.type_name else above)
 
 
-def _object(node: Node, above: tuple[str, ...]) -> Schema:
+def _object(node: SchemaNode, above: tuple[str, ...]) -> Schema:
     schema: Schema = {"type": "object"}
     if node.fields:
         schema["properties"] = {name: _schema(child, above) for name, child in node.fields.items()}
@@ -137,7 +137,7 @@ def _object(node: Node, above: tuple[str, ...]) -> Schema:
     return schema
 
 
-def _list(node: Node, above: tuple[str, ...]) -> Schema:
+def _list(node: SchemaNode, above: tuple[str, ...]) -> Schema:
     assert node.item is not None
     items = _schema(node.item, above)
     schema: Schema = {"type": "array", "items": items}

@@ -41,21 +41,41 @@ An object carries `managedFields` from its first server-side apply on; that appl
 "before-first-apply", ordinary writes are tracked from then on.
 """
 
-from reprieve.server.embedded import EmbeddedServer, new_event_loop
-from reprieve.server.fake_nodes import Habits, NodeTemplate
-from reprieve.server.local import local_cluster
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
-from reprieve.server.schemas import Node, builtin_schema
+from reprieve.server.schemas import SchemaNode, builtin_schema
+
+if TYPE_CHECKING:
+    from reprieve.server.embedded import EmbeddedServer, new_event_loop
+    from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
+
+_LAZY = {
+    "EmbeddedServer": "embedded",
+    "FakeKubelet": "fake_nodes",
+    "Habits": "fake_nodes",
+    "NodeTemplate": "fake_nodes",
+    "new_event_loop": "embedded",
+}
+"""Names that bring aiohttp, cryptography and SQLite along, with their modules: loaded when first used, so that a command
+that only needs the schemas starts fast."""
 
 __all__ = [
     "EmbeddedServer",
+    "FakeKubelet",
     "Habits",
-    "Node",
     "NodeTemplate",
     "ResourceInfo",
+    "SchemaNode",
     "builtin_resources",
     "builtin_schema",
-    "local_cluster",
     "new_event_loop",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)

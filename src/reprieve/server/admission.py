@@ -23,7 +23,7 @@ from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.rules import ObjectRules
-from reprieve.server.schema import wrong_types
+from reprieve.server.schemas.checks import wrong_types
 from reprieve.server.storage import Store
 
 _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.server import deletion, pods, reads, writes
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
 from reprieve.server.errors import unknown_resource
+from reprieve.server.operations import deletion, pods, reads, writes
 from reprieve.server.registry import Document, Registry, ResourceInfo
 from reprieve.server.selection import Selection
 from reprieve.server.storage import ADDED

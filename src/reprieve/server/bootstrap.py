@@ -2,9 +2,9 @@
 
 from reprieve.objects import well_known
 from reprieve.server.backend import Backend, WriteOptions
-from reprieve.server.custom import follow_definitions
+from reprieve.server.custom_resources.serving import follow_definitions
+from reprieve.server.operations.writes import create
 from reprieve.server.registry import Document
-from reprieve.server.writes import create
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _SYSTEM_CLASSES = (

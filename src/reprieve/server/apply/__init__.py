@@ -16,14 +16,23 @@ from typing import Any
 
 import msgspec
 
-from reprieve.server.apply import managers
 from reprieve.server.apply.document import check_unique, differences, field_set, merge, remove
-from reprieve.server.apply.fieldset import FieldSet, Path, covers, display, field
-from reprieve.server.apply.managers import APPLY, UPDATE, Owner
+from reprieve.server.apply.managed_fields import (
+    APPLY,
+    UPDATE,
+    FieldSet,
+    Owner,
+    Path,
+    covers,
+    display,
+    field,
+    read_owners,
+    write_owners,
+)
 from reprieve.server.errors import Cause, apply_conflict, bad_request
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.schema import schema_of, schema_of_kind
-from reprieve.server.schemas import Node
+from reprieve.server.schemas import SchemaNode
+from reprieve.server.schemas.checks import schema_of, schema_of_kind
 
 Document = dict[str, Any]
 BEFORE_FIRST_APPLY = "before-first-apply"
@@ -91,8 +100,8 @@ def _managed(fields: FieldSet) -> FieldSet:
     return fields - _NEVER_MANAGED
 
 
-def _owners(current: Document, manager: str, schema: Node) -> list[Owner]:
-    owners = managers.read(current["metadata"])
+def _owners(current: Document, manager: str, schema: SchemaNode) -> list[Owner]:
+    owners = read_owners(current["metadata"])
     if owners:
         return owners
     fields = _managed(field_set(current, schema)) - _last_applied(current, manager, schema)
@@ -100,7 +109,7 @@ def _owners(current: Document, manager: str, schema: Node) -> list[Owner]:
     return [Owner(manager=BEFORE_FIRST_APPLY, operation=UPDATE, api_version=version, fields=fields)]
 
 
-def _last_applied(current: Document, manager: str, schema: Node) -> FieldSet:
+def _last_applied(current: Document, manager: str, schema: SchemaNode) -> FieldSet:
     """`kubectl` may go on with what it applied from the client side: no conflict with itself."""
     text = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     if manager != "kubectl" or not text:
@@ -134,7 +143,9 @@ def _refusal(conflicts: list[tuple[Owner, Path]]) -> Exception:
     return apply_conflict(f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines), causes)
 
 
-def _prune(merged: Document, last: FieldSet, mine: FieldSet, others: list[Owner], schema: Node) -> Document:
+def _prune(
+    merged: Document, last: FieldSet, mine: FieldSet, others: list[Owner], schema: SchemaNode
+) -> Document:
     """Without the fields that were applied before and are not any more; widest first, so that an item goes whole."""
     wanted = covers(mine)
     owned = covers(path for other in others for path in other.fields)
@@ -152,7 +163,7 @@ def _finish(
     mine: Owner,
     before: Owner | None,
     others: list[Owner],
-    schema: Node,
+    schema: SchemaNode,
     now: datetime,
 ) -> Document:
     """Stamp the manager's entry if anything changed; an apply that changes nothing leaves the object as it was."""
@@ -174,7 +185,7 @@ def track_update(
 ) -> Document:
     """The new document with its managedFields brought up to date; cheap when little changed."""
     schema = schema_of(resource) if resource is not None else schema_of_kind(new)
-    owners = managers.read(old["metadata"])
+    owners = read_owners(old["metadata"])
     changed, removed = differences(old, new, schema)
     changed, removed = _managed(changed), _managed(removed)
     if not changed and not removed:
@@ -193,7 +204,7 @@ def track_update(
 
 def _with_owners(document: Document, owners: list[Owner]) -> Document:
     metadata = {k: v for k, v in document["metadata"].items() if k != "managedFields"}
-    return {**document, "metadata": {**metadata, "managedFields": managers.write(owners)}}
+    return {**document, "metadata": {**metadata, "managedFields": write_owners(owners)}}
 
 
 __all__ = ["server_side_apply", "track_update"]

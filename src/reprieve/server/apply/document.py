@@ -5,19 +5,17 @@ what the schema does not know is a plain map or an atomic list.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from reprieve.server.apply.fieldset import FieldSet, Path, field, key, value
+from reprieve.server.apply.managed_fields import FieldSet, Path, field, key, value
 from reprieve.server.errors import bad_request
-from reprieve.server.ordering import append
-from reprieve.server.schemas import Node
+from reprieve.server.schemas import ANYTHING, SchemaNode
 
-_ANY = Node("any")
 _MISSING: Any = object()
 
 
-def granular(document: Any, schema: Node) -> bool:
+def granular(document: Any, schema: SchemaNode) -> bool:
     """Whether the parts of a value can have different owners."""
     if schema.atomic:
         return False
@@ -26,23 +24,17 @@ def granular(document: Any, schema: Node) -> bool:
     return isinstance(document, list) and bool(schema.list_type)
 
 
-def children(document: Any, schema: Node) -> Iterator[tuple[str, Any, Node]]:
+def children(document: Any, schema: SchemaNode) -> Iterator[tuple[str, Any, SchemaNode]]:
     """The parts of a granular value: element, value and schema."""
     if isinstance(document, dict):
         for name, item in document.items():
-            yield field(name), item, child_schema(schema, name)
+            yield field(name), item, schema.child(name)
     else:
         for item in document:
-            yield item_element(item, schema), item, schema.item or _ANY
+            yield item_element(item, schema), item, schema.item_schema
 
 
-def child_schema(schema: Node, name: str) -> Node:
-    if schema.shape == "object":
-        return schema.fields.get(name, _ANY)
-    return schema.item or _ANY if schema.shape == "map" else _ANY
-
-
-def item_element(item: Any, schema: Node) -> str:
+def item_element(item: Any, schema: SchemaNode) -> str:
     if schema.list_type == "set":
         return value(item)
     if not isinstance(item, dict):
@@ -58,7 +50,7 @@ def item_element(item: Any, schema: Node) -> str:
     return key(keys)
 
 
-def check_unique(document: Any, schema: Node, path: str = "") -> None:
+def check_unique(document: Any, schema: SchemaNode, path: str = "") -> None:
     """Items of one list must differ in their keys, or their fields would have two owners at once."""
     if not granular(document, schema):
         return
@@ -73,14 +65,14 @@ def check_unique(document: Any, schema: Node, path: str = "") -> None:
         check_unique(item, below, f"{path}.{element.partition(':')[2]}")
 
 
-def field_set(document: Any, schema: Node, path: Path = ()) -> FieldSet:
+def field_set(document: Any, schema: SchemaNode, path: Path = ()) -> FieldSet:
     """The fields that a document sets: leaves, items of lists, entries of maps, and whatever is empty."""
     found: set[Path] = set()
     _collect(document, schema, path, found)
     return frozenset(found)
 
 
-def _collect(document: Any, schema: Node, path: Path, found: set[Path]) -> None:
+def _collect(document: Any, schema: SchemaNode, path: Path, found: set[Path]) -> None:
     if not granular(document, schema) or not document:
         if path:
             found.add(path)
@@ -93,7 +85,7 @@ def _collect(document: Any, schema: Node, path: Path, found: set[Path]) -> None:
         _collect(item, below, here, found)
 
 
-def differences(old: Any, new: Any, schema: Node) -> tuple[FieldSet, FieldSet]:
+def differences(old: Any, new: Any, schema: SchemaNode) -> tuple[FieldSet, FieldSet]:
     """Fields that were added or changed, and fields that are gone."""
     changed: set[Path] = set()
     removed: set[Path] = set()
@@ -101,7 +93,9 @@ def differences(old: Any, new: Any, schema: Node) -> tuple[FieldSet, FieldSet]:
     return frozenset(changed), frozenset(removed)
 
 
-def _compare(old: Any, new: Any, schema: Node, path: Path, changed: set[Path], removed: set[Path]) -> None:
+def _compare(
+    old: Any, new: Any, schema: SchemaNode, path: Path, changed: set[Path], removed: set[Path]
+) -> None:
     if old is _MISSING:
         changed |= field_set(new, schema, path)
     elif new is _MISSING:
@@ -112,7 +106,7 @@ def _compare(old: Any, new: Any, schema: Node, path: Path, changed: set[Path], r
         before = {element: (item, below) for element, item, below in children(old, schema)}
         after = {element: (item, below) for element, item, below in children(new, schema)}
         for element in before.keys() | after.keys():
-            was, below = before.get(element, (_MISSING, _ANY))
+            was, below = before.get(element, (_MISSING, ANYTHING))
             now, below_now = after.get(element, (_MISSING, below))
             _compare(was, now, below_now, (*path, element), changed, removed)
         if path and not new:
@@ -123,14 +117,14 @@ def _compare(old: Any, new: Any, schema: Node, path: Path, changed: set[Path], r
         changed.add(path)
 
 
-def merge(current: Any, applied: Any, schema: Node) -> Any:
+def merge(current: Any, applied: Any, schema: SchemaNode) -> Any:
     """The current value with everything the applied one says; neither is changed."""
     if type(current) is not type(applied) or not granular(current, schema):
         return copy.deepcopy(applied)
     if isinstance(applied, dict):
         merged = dict(current)
         for name, item in applied.items():
-            below = child_schema(schema, name)
+            below = schema.child(name)
             merged[name] = merge(merged[name], item, below) if name in merged else copy.deepcopy(item)
         return merged
     have = {element: item for element, item, _ in children(current, schema)}
@@ -138,12 +132,12 @@ def merge(current: Any, applied: Any, schema: Node) -> Any:
     items = dict(have)
     for element, item in want.items():
         items[element] = (
-            merge(have[element], item, schema.item or _ANY) if element in have else copy.deepcopy(item)
+            merge(have[element], item, schema.item_schema) if element in have else copy.deepcopy(item)
         )
-    return [items[element] for element in append(list(have), list(want))]
+    return [items[element] for element in _in_order(have, want)]
 
 
-def remove(document: Any, path: Path, schema: Node) -> Any:
+def remove(document: Any, path: Path, schema: SchemaNode) -> Any:
     """The document without one field; unchanged when it has no such field."""
     element, rest = path[0], path[1:]
     if isinstance(document, dict):
@@ -152,9 +146,9 @@ def remove(document: Any, path: Path, schema: Node) -> Any:
             return document
         if not rest:
             return {k: v for k, v in document.items() if k != name}
-        return document | {name: remove(document[name], rest, child_schema(schema, name))}
+        return document | {name: remove(document[name], rest, schema.child(name))}
     if isinstance(document, list) and schema.list_type:
-        below = schema.item or _ANY
+        below = schema.item_schema
         pairs = [(e, item) for e, item, _ in children(document, schema)]
         if not rest:
             return [item for e, item in pairs if e != element]
@@ -162,3 +156,16 @@ def remove(document: Any, path: Path, schema: Node) -> Any:
             return document  # without its key an item would be nobody
         return [remove(item, rest, below) if e == element else item for e, item in pairs]
     return document
+
+
+def _in_order(before: Iterable[str], wanted: Iterable[str]) -> list[str]:
+    """All elements of both: `wanted` in its order, the others of `before` as early as their place there allows."""
+    known = set(wanted)
+    result: dict[str, None] = {}
+    upcoming = iter(wanted)
+    for element in before:
+        while element in known and element not in result:
+            result[next(upcoming)] = None
+        result[element] = None
+    result.update(dict.fromkeys(wanted))
+    return list(result)

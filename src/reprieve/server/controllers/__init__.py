@@ -4,10 +4,8 @@
     jobs         pods of Jobs until enough succeed
     replicas     pods of ReplicaSets, ReplicaSets of Deployments
     garbage      dependents of deleted owners; background, foreground, orphan
-    namespaces   contents of deleted namespaces; the default service account of new ones
-    groups       pod groups stay until their pods are done
+    cleanup      contents of deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
     definitions  conditions of CustomResourceDefinitions
-    expiry       events older than an hour, pods of deleted nodes
 
 All run in the server's event loop, read the committed state and write through `Api`, as any client would.
 """
@@ -19,13 +17,11 @@ from typing import Protocol
 
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import Budgets
+from reprieve.server.controllers.cleanup import Events, Namespaces, OrphanedPods, PodGroups
 from reprieve.server.controllers.definitions import Definitions
-from reprieve.server.controllers.expiry import Events, OrphanedPods
 from reprieve.server.controllers.garbage import GarbageCollector
-from reprieve.server.controllers.groups import PodGroups
 from reprieve.server.controllers.jobs import Jobs
-from reprieve.server.controllers.namespaces import Namespaces
-from reprieve.server.controllers.podindex import PodIndex
+from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.controllers.replicas import Deployments, ReplicaSets
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ import msgspec
 from reprieve.objects import LabelSelector, TimeError, matches, parse_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
-from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
-from reprieve.server.pods import set_condition
+from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
+from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
@@ -84,7 +84,7 @@ class Budgets(Controller):
                 covered[after.key] = after
             now = covered.get(pod.key) if pod is not None else None
             if (was is not None or now is not None) and _matters(was, now):
-                self.agenda.add(key)
+                self.queue.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
         budget = self.api.peek(self.place, key[1], key[0])

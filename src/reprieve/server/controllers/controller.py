@@ -1,7 +1,7 @@
-"""The shape all small controllers share: something changes, a key goes on the agenda, `reconcile` makes it right.
+"""The shape all small controllers share: something changes, a key goes on the queue, `reconcile` makes it right.
 
 Reconciling looks at the committed state only, so it may run at any time and any number of times. A write that meets a
-conflict, or an object that is gone, is no error: the change that caused it puts the key on the agenda again, and a
+conflict, or an object that is gone, is no error: the change that caused it puts the key on the queue again, and a
 later attempt is scheduled to be safe.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 
 from reprieve.server.api import Api
-from reprieve.server.controllers.agenda import Agenda
+from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.errors import ApiError
 from reprieve.server.storage import DELETED, Change, Record
 
@@ -32,10 +32,10 @@ class Controller:
 
     def __init__(self, api: Api) -> None:
         self.api = api
-        self.agenda: Agenda[Key] = Agenda(api.backend.clock)
+        self.queue: DelayingQueue[Key] = DelayingQueue(api.backend.clock)
         store = api.backend.store
         for record in store.shelf(self.place).scan(None):
-            self.agenda.add((record.namespace, record.name))
+            self.queue.add((record.namespace, record.name))
         store.listen(self._follow)
 
     def _follow(self, changes: list[Change]) -> None:
@@ -47,9 +47,9 @@ class Controller:
         """Called while a change is published: note what to do, do nothing yet."""
         key = (record.namespace, record.name)
         if gone:
-            self.agenda.drop(key)
+            self.queue.drop(key)
         else:
-            self.agenda.add(key)
+            self.queue.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
         """Make it right; the time of the next look if one is needed without a change."""
@@ -57,7 +57,7 @@ class Controller:
 
     async def run(self) -> None:
         while True:
-            for key in await self.agenda.take():
+            for key in await self.queue.take():
                 await self._attempt(key)
             await asyncio.sleep(0)
 
@@ -72,7 +72,7 @@ class Controller:
             log.exception("%s %s/%s could not be reconciled", self.place, *key)
             due = self.api.now() + AFTER_A_BUG
         if due is not None:
-            self.agenda.add(key, due)
+            self.queue.add(key, due)
 
 
 async def in_parallel(calls: Iterable[Callable[[], Awaitable[object]]]) -> list[ApiError]:

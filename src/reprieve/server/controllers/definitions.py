@@ -4,7 +4,7 @@ from datetime import datetime
 
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.errors import ApiError
-from reprieve.server.pods import set_condition
+from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 
 
@@ -46,7 +46,7 @@ class Definitions(Controller):
         return status
 
     def _problem(self, definition: Document) -> str:
-        from reprieve.server.crd import compile
+        from reprieve.server.custom_resources.definitions import compile
 
         try:
             compile(definition)

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from reprieve.server.api import Api
-from reprieve.server.controllers.agenda import Agenda
 from reprieve.server.controllers.controller import AFTER_A_BUG, RETRY, in_parallel
-from reprieve.server.deletion import FOREGROUND, ORPHAN
+from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.errors import ApiError
+from reprieve.server.operations.deletion import FOREGROUND, ORPHAN
 from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record
 
@@ -48,11 +48,11 @@ _decode = msgspec.json.Decoder(_Document).decode
 
 
 class GarbageCollector:
-    """Two kinds of work on one agenda: dependents whose owner may be gone, and owners that wait for dependents."""
+    """Two kinds of work on one queue: dependents whose owner may be gone, and owners that wait for dependents."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._agenda: Agenda[Place] = Agenda(api.backend.clock)
+        self._queue: DelayingQueue[Place] = DelayingQueue(api.backend.clock)
         self._dependents: dict[str, set[Place]] = {}
         self._owners: dict[Place, list[str]] = {}
         store = api.backend.store
@@ -79,9 +79,9 @@ class GarbageCollector:
         uids = [owner.uid for owner in meta.owner_references]
         if self._owners.get(where, []) != uids:
             self._index(where, uids)
-            self._agenda.add(where)
+            self._queue.add(where)
         if meta.deletion_timestamp and {FOREGROUND, ORPHAN} & set(meta.finalizers):
-            self._agenda.add(where)
+            self._queue.add(where)
 
     def _index(self, where: Place, uids: list[str]) -> None:
         for uid in self._owners.pop(where, ()):
@@ -102,17 +102,17 @@ class GarbageCollector:
                 self._wake_owner(where, reference)
         self._index(where, [])
         for dependent in self._dependents.get(_decode(record.raw).metadata.uid, ()):
-            self._agenda.add(dependent)
+            self._queue.add(dependent)
 
     def _wake_owner(self, where: Place, reference: Document) -> None:
         resource = self._api.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
         if resource is not None:
             namespace = where[1] if resource.namespaced else ""
-            self._agenda.add((resource.storage_key, namespace, reference.get("name", "")))
+            self._queue.add((resource.storage_key, namespace, reference.get("name", "")))
 
     async def run(self) -> None:
         while True:
-            for where in await self._agenda.take():
+            for where in await self._queue.take():
                 try:
                     due = await self._see_to(where)
                 except ApiError as refusal:
@@ -121,7 +121,7 @@ class GarbageCollector:
                     log.exception("%s %s/%s could not be collected", *where)
                     due = self._api.now() + AFTER_A_BUG
                 if due is not None:
-                    self._agenda.add(where, due)
+                    self._queue.add(where, due)
 
     async def _see_to(self, where: Place) -> datetime | None:
         document = self._api.peek(where[0], where[2], where[1])

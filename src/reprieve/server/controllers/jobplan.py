@@ -1,4 +1,4 @@
-"""What a job needs next, decided from the job, its pods and the time. Pure.
+"""What a job needs next, decided from the job, its pods and the time; and the pods it makes. Pure.
 
 `judge`, the first that applies:
 
@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import parse_time, well_known
-from reprieve.server.controllers.podindex import Pod
+from reprieve.server.controllers.pods import Pod, pod_from_template
 from reprieve.server.registry import Document
 from reprieve.server.validation.workloads import MOST_PODS
 
@@ -168,3 +168,20 @@ def _difference(spec: dict[str, Any], census: Census) -> tuple[tuple[int | None,
     taken = census.completed | {p.completion_index for p in census.active}
     free = [index for index in range(min(int(completions), MOST_PODS)) if index not in taken]
     return tuple(free[:lacking]), ()
+
+
+def job_pod(job: Document, index: int | None) -> Document:
+    """A tracked pod; an indexed one knows its index by label, annotation, host name and environment."""
+    pod = pod_from_template(job, (job.get("spec") or {}).get("template") or {})
+    metadata = pod["metadata"]
+    metadata["finalizers"] = [well_known.JOB_TRACKING_FINALIZER]
+    if index is None:
+        return pod
+    metadata["generateName"] = f"{job['metadata']['name']}-{index}-"
+    metadata["annotations"][well_known.JOB_INDEX_ANNOTATION] = str(index)
+    metadata["labels"][well_known.JOB_INDEX_ANNOTATION] = str(index)
+    pod["spec"].setdefault("hostname", f"{job['metadata']['name']}-{index}")
+    variable = {"name": "JOB_COMPLETION_INDEX", "value": str(index)}
+    for container in pod["spec"].get("containers") or ():
+        container.setdefault("env", []).append(variable)
+    return pod

@@ -14,10 +14,16 @@ from typing import Any
 from reprieve.objects import format_time, parse_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
-from reprieve.server.controllers.jobplan import Census, JobOutcome, finished_condition, judge, take_census
-from reprieve.server.controllers.jobpods import pod_of
-from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
-from reprieve.server.pods import set_condition
+from reprieve.server.controllers.jobplan import (
+    Census,
+    JobOutcome,
+    finished_condition,
+    job_pod,
+    judge,
+    take_census,
+)
+from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
+from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
@@ -47,7 +53,7 @@ class Jobs(Controller):
         if pod is None or pod.controller_kind != "Job":
             return
         key = (pod.namespace, pod.controller_name)
-        self.agenda.add(key)
+        self.queue.add(key)
         if after is not None and after.deleting and well_known.JOB_TRACKING_FINALIZER in after.finalizers:
             self._leaving.setdefault(key, set()).add(after.key)
 
@@ -147,20 +153,20 @@ class Jobs(Controller):
     async def _drive(self, job: Document) -> datetime | None:
         now = self.api.now()
         census = take_census(job, self._pods.of_controller(job["metadata"]["uid"]))
-        verdict = judge(job, census, now)
-        if verdict.complete and census.succeeded > int((job.get("status") or {}).get("succeeded") or 0):
+        outcome = judge(job, census, now)
+        if outcome.complete and census.succeeded > int((job.get("status") or {}).get("succeeded") or 0):
             # A pod ended after the last count: it is counted before the job is called complete.
-            self.agenda.add((job["metadata"]["namespace"], job["metadata"]["name"]))
+            self.queue.add((job["metadata"]["namespace"], job["metadata"]["name"]))
             return None
         retry_at = self._retry_at.get(job["metadata"]["uid"])
-        surplus = verdict.surplus
+        surplus = outcome.surplus
         await in_parallel(self._deleting(pod) for pod in surplus)
-        waits = retry_at is not None and retry_at > now and verdict.missing
-        if verdict.missing and not waits:
-            created = [pod_of(job, index) for index in verdict.missing]
+        waits = retry_at is not None and retry_at > now and outcome.missing
+        if outcome.missing and not waits:
+            created = [job_pod(job, index) for index in outcome.missing]
             await in_parallel(self._creating(pod) for pod in created)
-        await self._write_status(job, verdict)
-        due = [verdict.look_again] if verdict.look_again is not None else []
+        await self._write_status(job, outcome)
+        due = [outcome.look_again] if outcome.look_again is not None else []
         return min([*due, retry_at] if waits and retry_at else due, default=None)
 
     def _deleting(self, pod: Pod) -> Any:
@@ -169,19 +175,19 @@ class Jobs(Controller):
     def _creating(self, pod: Document) -> Any:
         return lambda: self.api.create("pods", pod, manager=MANAGER)
 
-    async def _write_status(self, job: Document, verdict: JobOutcome) -> None:
+    async def _write_status(self, job: Document, outcome: JobOutcome) -> None:
         census = take_census(job, self._pods.of_controller(job["metadata"]["uid"]))
         now = self.api.backend.timestamp()
         status = dict(job.get("status") or {})
         status["conditions"] = [dict(c) for c in status.get("conditions") or ()]
         status |= {"active": len(census.active), "ready": census.ready, "terminating": census.terminating}
-        if verdict.suspended:
+        if outcome.suspended:
             status.pop("startTime", None)
         else:
             status.setdefault("startTime", now)
-        for condition in verdict.conditions:
+        for condition in outcome.conditions:
             set_condition(status, now, **condition)
-        if verdict.complete:
+        if outcome.complete:
             status["completionTime"] = now
         if not status["conditions"]:
             del status["conditions"]

@@ -9,9 +9,8 @@ import msgspec
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import scaled
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
-from reprieve.server.controllers.jobpods import owner_reference, pod_from_template
-from reprieve.server.controllers.podindex import Pod, PodIndex
-from reprieve.server.pods import set_condition
+from reprieve.server.controllers.pods import Pod, PodIndex, owner_reference, pod_from_template
+from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Change
 from reprieve.server.validation.workloads import MOST_PODS
@@ -30,7 +29,7 @@ class ReplicaSets(Controller):
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         pod = after or before
         if pod is not None and pod.controller_kind == "ReplicaSet":
-            self.agenda.add((pod.namespace, pod.controller_name))
+            self.queue.add((pod.namespace, pod.controller_name))
 
     async def reconcile(self, key: Key) -> datetime | None:
         owner = self.api.peek(self.place, key[1], key[0])
@@ -86,7 +85,7 @@ class Deployments(Controller):
             if change.record.place == "replicasets.apps":
                 for owner in change.record.object["metadata"].get("ownerReferences", ()):
                     if owner.get("kind") == "Deployment":
-                        self.agenda.add((change.record.namespace, owner.get("name", "")))
+                        self.queue.add((change.record.namespace, owner.get("name", "")))
 
     async def reconcile(self, key: Key) -> datetime | None:
         deployment = self.api.peek(self.place, key[1], key[0])

@@ -14,9 +14,9 @@ from typing import Any
 
 from reprieve.objects import format_time, well_known
 from reprieve.server.api import Api
-from reprieve.server.controllers.agenda import Agenda
 from reprieve.server.controllers.controller import in_parallel
-from reprieve.server.controllers.podindex import PodIndex, PodKey
+from reprieve.server.controllers.delaying_queue import DelayingQueue
+from reprieve.server.controllers.pods import PodIndex, PodKey
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
 from reprieve.server.registry import Document
@@ -44,8 +44,8 @@ class NodeKeeper:
         self._returned = returned
         self._up: dict[str, bool] = {}
         """Fake nodes and whether they are up."""
-        self._agenda: Agenda[str] = Agenda(api.backend.clock)
-        self._evictions: Agenda[PodKey] = Agenda(api.backend.clock)
+        self._queue: DelayingQueue[str] = DelayingQueue(api.backend.clock)
+        self._evictions: DelayingQueue[PodKey] = DelayingQueue(api.backend.clock)
         for record in api.backend.store.shelf("nodes").scan(None):
             self._note(record)
         api.backend.store.listen(self._follow)
@@ -73,7 +73,7 @@ class NodeKeeper:
         up = annotations.get(well_known.NODE_FAIL_ANNOTATION) != "true"
         if self._up.get(record.name) is not up:
             self._up[record.name] = up
-            self._agenda.add(record.name)
+            self._queue.add(record.name)
             if up:
                 self._returned(record.name)
 
@@ -93,7 +93,7 @@ class NodeKeeper:
 
     async def _run_nodes(self) -> None:
         while True:
-            due = await self._agenda.take()
+            due = await self._queue.take()
             await in_parallel(partial(self._see_to, name) for name in due)
 
     async def _see_to(self, name: str) -> None:
@@ -104,13 +104,13 @@ class NodeKeeper:
             if self._up[name]:
                 await self._keep(node)
                 interval = max(RENEW_SECONDS, len(self._up) / RENEWALS_PER_SECOND)
-                self._agenda.add(name, self._api.now() + timedelta(seconds=interval))
+                self._queue.add(name, self._api.now() + timedelta(seconds=interval))
             else:
                 await self._take_down(node)
         except ApiError as refusal:
             if refusal.code not in (404, 409):
                 raise
-            self._agenda.add(name, self._api.now() + timedelta(seconds=1))
+            self._queue.add(name, self._api.now() + timedelta(seconds=1))
 
     # -- up --------------------------------------------------------------------------------------------------------
 

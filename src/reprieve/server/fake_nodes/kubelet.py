@@ -1,6 +1,6 @@
 """The kubelet of all fake nodes: keeps them ready, and takes their pods through their lives.
 
-One agenda for all pods, one for the nodes. A pod is looked at when it changes and when its next step is due; between
+One queue for all pods, one for the nodes. A pod is looked at when it changes and when its next step is due; between
 looking and writing nothing is remembered, so a restart goes on where it stopped.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 from reprieve.objects import well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers import keep_running
-from reprieve.server.controllers.agenda import Agenda
 from reprieve.server.controllers.controller import in_parallel
-from reprieve.server.controllers.podindex import Pod, PodIndex, PodKey
+from reprieve.server.controllers.delaying_queue import DelayingQueue
+from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.health import NodeKeeper
 from reprieve.server.fake_nodes.lifecycle import KILLED, Habits, Step, ended_status, next_step, running_status
@@ -36,7 +36,7 @@ class FakeKubelet:
     ) -> None:
         self._api = api
         self._habits = habits or Habits()
-        self._agenda: Agenda[PodKey] = Agenda(api.backend.clock)
+        self._queue: DelayingQueue[PodKey] = DelayingQueue(api.backend.clock)
         self._pods = PodIndex.shared(api)
         self.nodes = NodeKeeper(api, templates, self._pods, self._node_returned)
         self._pods.listen(self._pod_changed)
@@ -56,15 +56,15 @@ class FakeKubelet:
 
     async def _run_pods(self) -> None:
         while True:
-            due = await self._agenda.take()
+            due = await self._queue.take()
             await in_parallel(partial(self._look, key) for key in due)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         if after is None:
             if before is not None:
-                self._agenda.drop(before.key)
+                self._queue.drop(before.key)
         elif after.node and (after.deleting or not after.finished):
-            self._agenda.add(after.key)
+            self._queue.add(after.key)
 
     def _node_returned(self, node: str) -> None:
         """A node came up, or came to be: see to what waits there."""
@@ -80,7 +80,7 @@ class FakeKubelet:
         if step is None:
             return
         if step.due > now:
-            self._agenda.add(key, step.due)
+            self._queue.add(key, step.due)
             return
         try:
             await self._take(step, pod, now)
@@ -88,7 +88,7 @@ class FakeKubelet:
             if refusal.code not in (404, 409):
                 raise
             if refusal.code == 409:
-                self._agenda.add(key, now + RETRY)
+                self._queue.add(key, now + RETRY)
 
     async def _take(self, step: Step, pod: Document, now: datetime) -> None:
         if step.action == "start":

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, internal, method_not_allowed
-from reprieve.server.http.documents import PublishedDocuments
+from reprieve.server.http.discovery import PublishedDocuments
 from reprieve.server.http.negotiation import JSON, Limits
 from reprieve.server.http.paths import read_query, read_target, segments
 from reprieve.server.http.rendering import encode

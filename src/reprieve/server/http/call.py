@@ -28,10 +28,10 @@ from reprieve.server.http.negotiation import (
 )
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
+from reprieve.server.operations.writes import APPLY_PATCH
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.security.identity import Identity
 from reprieve.server.storage import Record
-from reprieve.server.writes import APPLY_PATCH
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from reprieve.server import protobuf
 from reprieve.server.errors import bad_request, not_acceptable, too_large, unsupported_media_type
+from reprieve.server.http import protobuf
 
 JSON = "application/json"
 YAML = "application/yaml"

@@ -7,7 +7,7 @@ import msgspec
 import yaml
 
 from reprieve.server.http.negotiation import JSON, YAML, Output
-from reprieve.server.reads import Page
+from reprieve.server.operations.reads import Page
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.tables import to_table

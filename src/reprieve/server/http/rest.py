@@ -6,19 +6,18 @@ then the body is read (413, 400, 415); then the operation decides.
 
 from aiohttp import web
 
-from reprieve.server import deletion, reads, writes
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, method_not_allowed, unknown_resource
 from reprieve.server.http.call import JSON_PATCH, Call, Handler
-from reprieve.server.http.fields import check_fields
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, truth
 from reprieve.server.http.rendering import encode, success_status
-from reprieve.server.http.reviews import REVIEWS
 from reprieve.server.http.stream import WatchRequest, WatchStream
 from reprieve.server.http.subresources import SUBRESOURCES, bind_document
+from reprieve.server.operations import deletion, reads, writes
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.security.identity import Identity
+from reprieve.server.schemas.checks import validate_fields
+from reprieve.server.security.identity import REVIEWS, Identity
 
 _RETURNS_DELETED = {
     "pods",
@@ -127,7 +126,7 @@ async def _create(call: Call) -> web.StreamResponse:
         return await bind_document(call, document)
     if call.backend.store.count >= call.limits.objects:
         raise ApiError(507, "InsufficientStorage", f"the server holds {call.limits.objects} objects already")
-    call.warnings += check_fields(resource, document, call.query.get("fieldValidation", ""))
+    call.warnings += validate_fields(resource, document, call.query.get("fieldValidation", ""))
     record = writes.create(call.backend, resource, document, call.target.namespace, call.options())
     await call.backend.store.settled()
     return call.answer_record(record, 201)
@@ -137,7 +136,7 @@ async def _update(call: Call) -> web.StreamResponse:
     document = await call.document()
     resource, target = call.resource, call.target
     call.check_kind(document, resource.api_version, resource.kind)
-    call.warnings += check_fields(resource, document, call.query.get("fieldValidation", ""))
+    call.warnings += validate_fields(resource, document, call.query.get("fieldValidation", ""))
     record, created = writes.update(
         call.backend, resource, document, target.namespace, target.name, call.options(), target.subresource
     )
@@ -149,7 +148,7 @@ async def _patch(call: Call) -> web.StreamResponse:
     media, patch = await call.patch()
     resource, target = call.resource, call.target
     if media != JSON_PATCH:
-        call.warnings += check_fields(resource, patch, call.query.get("fieldValidation", ""))
+        call.warnings += validate_fields(resource, patch, call.query.get("fieldValidation", ""))
     record, created = writes.patch(
         call.backend,
         resource,

@@ -13,12 +13,12 @@ import msgspec
 from aiohttp import HttpVersion11, web
 
 from reprieve.objects import well_known
-from reprieve.server import reads
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, forbidden_field, invalid
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, truth
 from reprieve.server.http.rendering import Renderer, encode
+from reprieve.server.operations import reads
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.selection import Selection
 from reprieve.server.storage import ADDED, Record

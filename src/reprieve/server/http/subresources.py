@@ -2,10 +2,10 @@
 
 from aiohttp import web
 
-from reprieve.server import pods, reads, scale, writes
 from reprieve.server.errors import bad_request, conflict
 from reprieve.server.http.call import JSON_PATCH, MERGE_PATCH, Call, Handler
 from reprieve.server.http.rendering import encode, success_status
+from reprieve.server.operations import pods, reads, scale, writes
 from reprieve.server.patch import apply_patch
 from reprieve.server.registry import Document
 

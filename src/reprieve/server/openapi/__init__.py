@@ -13,12 +13,27 @@ from typing import Any
 import msgspec
 
 from reprieve.server.openapi import gnostic
-from reprieve.server.openapi.components import V2, V3, Components
-from reprieve.server.openapi.paths import paths_of
+from reprieve.server.openapi.components import V2, V3, Components, Dialect
 from reprieve.server.registry import ResourceInfo
 
 Document = dict[str, Any]
 INFO = {"title": "Kubernetes", "version": "reprieve"}
+_WRITE_PARAMETERS = {
+    "dryRun": "All: check everything, store nothing.",
+    "fieldManager": "Who makes the change.",
+    "fieldValidation": "Ignore, Warn or Strict: what to do about unknown fields.",
+}
+_COLLECTION_VERBS = {
+    "get": ("list", "list"),
+    "post": ("create", "post"),
+    "delete": ("deletecollection", "deletecollection"),
+}
+_ITEM_VERBS = {
+    "get": ("get", "get"),
+    "put": ("update", "put"),
+    "patch": ("patch", "patch"),
+    "delete": ("delete", "delete"),
+}
 
 
 def v2_document(resources: Iterable[ResourceInfo]) -> Document:
@@ -26,7 +41,7 @@ def v2_document(resources: Iterable[ResourceInfo]) -> Document:
     components = Components(V2)
     paths: Document = {}
     for resource in served:
-        paths.update(paths_of(resource, components.add_kind(resource), V2))
+        paths.update(_paths_of(resource, components.add_kind(resource), V2))
     return {"swagger": "2.0", "info": INFO, "paths": paths, "definitions": components.schemas}
 
 
@@ -42,7 +57,7 @@ def v3_document(group_version: str, resources: Iterable[ResourceInfo]) -> Docume
     components = Components(V3)
     paths: Document = {}
     for resource in served:
-        paths.update(paths_of(resource, components.add_kind(resource), V3))
+        paths.update(_paths_of(resource, components.add_kind(resource), V3))
     return {
         "openapi": "3.0.0",
         "info": INFO,
@@ -65,6 +80,68 @@ def v3_index(resources: Iterable[ResourceInfo]) -> Document:
 def _fingerprint(resources: Iterable[ResourceInfo]) -> str:
     described = [[r.plural, r.kind, r.namespaced, sorted(r.subresources), r.schema] for r in resources]
     return hashlib.sha256(msgspec.json.encode(described)).hexdigest()[:32].upper()
+
+
+# -- paths: the kind, and which query parameters a write takes ------------------------------------------------------
+
+
+def _paths_of(resource: ResourceInfo, component: str, dialect: Dialect) -> Document:
+    root = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
+    scope = "/namespaces/{namespace}" if resource.namespaced else ""
+    collection = f"{root}{scope}/{resource.plural}"
+    item = collection + "/{name}"
+    paths: Document = {collection: _operations(resource, component, dialect, _COLLECTION_VERBS)}
+    if "get" in resource.verbs:
+        operations = _operations(resource, component, dialect, _ITEM_VERBS)
+        paths[item] = operations
+        for subresource in sorted(resource.subresources & {"status", "scale"}):
+            paths[f"{item}/{subresource}"] = {
+                method: operations[method] for method in ("get", "put", "patch") if method in operations
+            }
+    if resource.namespaced and "list" in resource.verbs:
+        listing = _operations(resource, component, dialect, {"get": ("list", "list")})
+        paths[f"{root}/{resource.plural}"] = listing
+    return {path: operations for path, operations in paths.items() if operations}
+
+
+def _operations(
+    resource: ResourceInfo, component: str, dialect: Dialect, verbs: dict[str, tuple[str, str]]
+) -> Document:
+    return {
+        method: _operation(resource, component, dialect, method, action)
+        for method, (verb, action) in verbs.items()
+        if verb in resource.verbs
+    }
+
+
+def _operation(
+    resource: ResourceInfo, component: str, dialect: Dialect, method: str, action: str
+) -> Document:
+    reference = {"$ref": dialect.prefix + component}
+    answer: Document = {"description": "OK"}
+    if dialect is V2:
+        answer["schema"] = reference
+    else:
+        answer["content"] = {"application/json": {"schema": reference}}
+    operation: Document = {
+        "responses": {"200": answer},
+        "x-kubernetes-action": action,
+        "x-kubernetes-group-version-kind": {
+            "group": resource.group,
+            "kind": resource.kind,
+            "version": resource.version,
+        },
+    }
+    if method in ("post", "put", "patch"):
+        operation["parameters"] = [
+            _parameter(name, text, dialect) for name, text in _WRITE_PARAMETERS.items()
+        ]
+    return operation
+
+
+def _parameter(name: str, description: str, dialect: Dialect) -> Document:
+    parameter: Document = {"name": name, "in": "query", "description": description}
+    return parameter | ({"type": "string"} if dialect is V2 else {"schema": {"type": "string"}})
 
 
 __all__ = ["v2_document", "v2_protobuf", "v3_document", "v3_index"]

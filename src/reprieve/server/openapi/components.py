@@ -1,10 +1,10 @@
-"""Schemas as OpenAPI writes them: `Node` trees and custom schemas into named components that reference each other."""
+"""Schemas as OpenAPI writes them: `SchemaNode` trees and custom schemas into named components that reference each other."""
 
 from typing import Any, NamedTuple
 
 from reprieve.server import schemas
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.schemas import Node
+from reprieve.server.schemas import SchemaNode
 
 Document = dict[str, Any]
 
@@ -76,7 +76,7 @@ class Components:
         drop = _NOT_IN_V2 if self._dialect is V2 else frozenset()
         return {key: self._dialectal(value) for key, value in schema.items() if key not in drop}
 
-    def _add_type(self, node: Node) -> None:
+    def _add_type(self, node: SchemaNode) -> None:
         if node.type_name in self.schemas:
             return
         schema: Document = {"type": "object"}
@@ -91,7 +91,7 @@ class Components:
         if node.atomic:
             schema["x-kubernetes-map-type"] = "atomic"
 
-    def _value(self, node: Node) -> Document:
+    def _value(self, node: SchemaNode) -> Document:
         schema = self._shape(node)
         if node.description:
             if "$ref" in schema and self._dialect.wraps_references:
@@ -100,7 +100,7 @@ class Components:
         schema.update(_extensions(node))
         return schema
 
-    def _shape(self, node: Node) -> Document:
+    def _shape(self, node: SchemaNode) -> Document:
         if node.type_name:
             self._add_type(node)
             return {"$ref": self._dialect.prefix + node.type_name}
@@ -115,7 +115,7 @@ class Components:
         )
 
 
-def _extensions(node: Node) -> Document:
+def _extensions(node: SchemaNode) -> Document:
     """List types for server-side apply, patch strategies for strategic merge patch."""
     extensions: Document = {}
     if node.shape == "list":

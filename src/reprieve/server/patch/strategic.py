@@ -13,27 +13,24 @@ A list without a merge strategy in the schema is replaced as a whole, as is ever
 import copy
 from typing import Any
 
-from reprieve.server.ordering import interleave
-from reprieve.server.schemas import Node
+from reprieve.server.schemas import SchemaNode
 
 DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"
 DELETE_FROM = "$deleteFromPrimitiveList/"
 ELEMENT_ORDER = "$setElementOrder/"
 
-_UNKNOWN = Node("any")
-
 
 class BadPatch(ValueError):
     """An item of a merged list does not say which item it is, or a directive is none."""
 
 
-def strategic_merge(current: dict[str, Any], patch: dict[str, Any], schema: Node) -> dict[str, Any]:
+def strategic_merge(current: dict[str, Any], patch: dict[str, Any], schema: SchemaNode) -> dict[str, Any]:
     """A new document; neither argument is changed. The untouched parts of `current` are shared with the result."""
     return _merge_objects(current, patch, schema)
 
 
-def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Node) -> dict[str, Any]:
+def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: SchemaNode) -> dict[str, Any]:
     directive = patch.get(DIRECTIVE)
     if directive == "delete":
         return {}
@@ -53,12 +50,12 @@ def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: Node)
         else:
             ordered = ELEMENT_ORDER + name
             order = _directive(patch, ordered) if ordered in patch else None
-            merged[name] = _merge_values(merged.get(name), value, _child(schema, name), order)
+            merged[name] = _merge_values(merged.get(name), value, schema.child(name), order)
     _apply_list_directives(merged, patch, schema)
     return merged
 
 
-def _apply_list_directives(merged: dict[str, Any], patch: dict[str, Any], schema: Node) -> None:
+def _apply_list_directives(merged: dict[str, Any], patch: dict[str, Any], schema: SchemaNode) -> None:
     """Deletions from primitive lists, and orders of lists that the patch itself does not otherwise touch."""
     for name in patch:
         if name.startswith(DELETE_FROM):
@@ -68,7 +65,7 @@ def _apply_list_directives(merged: dict[str, Any], patch: dict[str, Any], schema
         elif name.startswith(ELEMENT_ORDER):
             field, order = name.removeprefix(ELEMENT_ORDER), _directive(patch, name)
             if patch.get(field) is None and isinstance(merged.get(field), list):
-                key = _child(schema, field).merge_key
+                key = schema.child(field).merge_key
                 merged[field] = _ordered(merged[field], merged[field], order, key)
 
 
@@ -79,7 +76,7 @@ def _directive(patch: dict[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _merge_values(current: Any, value: Any, schema: Node, order: list[Any] | None) -> Any:
+def _merge_values(current: Any, value: Any, schema: SchemaNode, order: list[Any] | None) -> Any:
     if isinstance(value, dict):
         base = current if isinstance(current, dict) and not schema.replaces else {}
         return _merge_objects(base, value, schema)
@@ -96,9 +93,11 @@ def _merge_primitives(current: list[Any], added: list[Any], order: list[Any] | N
     return _ordered(merged, current, order, "") if order is not None else merged
 
 
-def _merge_keyed(current: list[Any], patch: list[Any], schema: Node, order: list[Any] | None) -> list[Any]:
+def _merge_keyed(
+    current: list[Any], patch: list[Any], schema: SchemaNode, order: list[Any] | None
+) -> list[Any]:
     key = schema.merge_key
-    item_schema = schema.item or _UNKNOWN
+    item_schema = schema.item_schema
     replaces = any(isinstance(item, dict) and item.get(DIRECTIVE) == "replace" for item in patch)
     merged: list[Any] = [] if replaces else list(current)
     for item in patch:
@@ -123,7 +122,29 @@ def _ordered(merged: list[Any], current: list[Any], order: list[Any], key: str) 
     by_key = {_hashable(_key_of(item, key)): item for item in merged}
     before = [_hashable(_key_of(item, key)) for item in current]
     wanted = [_hashable(_key_of(item, key)) for item in order]
-    return [by_key[k] for k in interleave(list(by_key), before, wanted)]
+    return [by_key[k] for k in _interleave(list(by_key), before, wanted)]
+
+
+def _interleave(keys: list[Any], before: list[Any], wanted: list[Any]) -> list[Any]:
+    """`keys` in the order of a client that knew only some of them.
+
+    1. those in `wanted` come in that order;
+    2. each of the others stands before the first of 1. that it preceded in `before`, else at the end.
+    """
+    rank = {key: position for position, key in enumerate(wanted)}
+    place = {key: position for position, key in enumerate(before)}
+    named = sorted((key for key in keys if key in rank), key=lambda key: rank[key])
+    others = [key for key in keys if key not in rank]
+    result: list[Any] = []
+    taken = 0
+    for key in named:
+        while taken < len(others) and key in place and others[taken] in place:
+            if place[others[taken]] > place[key]:
+                break
+            result.append(others[taken])
+            taken += 1
+        result.append(key)
+    return result + others[taken:]
 
 
 def _hashable(value: Any) -> Any:
@@ -136,14 +157,6 @@ def _key_of(item: Any, key: str) -> Any:
 
 def _position(items: list[Any], key: str, value: Any) -> int:
     return next((i for i, item in enumerate(items) if _key_of(item, key) == value), -1)
-
-
-def _child(schema: Node, name: str) -> Node:
-    if schema.shape == "object":
-        return schema.fields.get(name, _UNKNOWN)
-    if schema.shape == "map" and schema.item is not None:
-        return schema.item
-    return _UNKNOWN
 
 
 def _without_directives(value: Any) -> Any:

@@ -9,21 +9,20 @@ they are.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from reprieve.server.errors import ApiError, forbidden, unauthorized
+from reprieve.server.errors import ApiError, bad_request, forbidden, unauthorized
 from reprieve.server.http.paths import READING, Target
-from reprieve.server.registry import RBAC
+from reprieve.server.registry import RBAC, Document
 from reprieve.server.security.kubeconfig import write_private
 
 MASTERS = "system:masters"
 READERS = "reprieve:readers"
 _SECRETS = ("", "secrets")
-_REVIEWS = {"selfsubjectaccessreviews", "selfsubjectreviews"}
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -39,7 +38,7 @@ class Identity(msgspec.Struct, frozen=True):
 
     def authorize(self, target: Target) -> None:
         """403 in the words of RBAC."""
-        if self.may(target.verb, target.group, target.resource) or target.resource in _REVIEWS:
+        if self.may(target.verb, target.group, target.resource) or target.resource in REVIEWS:
             return
         raise self._refusal(target)
 
@@ -104,3 +103,33 @@ def _from_certificate(certificate: Mapping[str, Any]) -> Identity:
         raise unauthorized()
     groups = tuple(value for key, value in pairs if key == "organizationName")
     return Identity(user, (*groups, "system:authenticated"))
+
+
+# -- reviews: questions that are answered and not stored ----------------------------------------------------------------
+
+
+def _access_review(document: Document, identity: Identity) -> Document:
+    spec = document.get("spec")
+    if not isinstance(spec, dict):
+        raise bad_request("SelfSubjectAccessReview: spec is required")
+    attributes = spec.get("resourceAttributes") or spec.get("nonResourceAttributes")
+    if not isinstance(attributes, dict):
+        raise bad_request(
+            "SelfSubjectAccessReview: exactly one of resourceAttributes and nonResourceAttributes is required"
+        )
+    verb, group, resource = (str(attributes.get(key, "")) for key in ("verb", "group", "resource"))
+    allowed = identity.may(verb, group, resource)
+    status: Document = {"allowed": allowed}
+    status["reason"] = f"groups {', '.join(identity.groups)}" if allowed else "read-only access"
+    return {**document, "metadata": {}, "status": status}
+
+
+def _subject_review(document: Document, identity: Identity) -> Document:
+    user = {"username": identity.user, "groups": list(identity.groups)}
+    return {**document, "metadata": {}, "status": {"userInfo": user}}
+
+
+REVIEWS: dict[str, Callable[[Document, Identity], Document]] = {
+    "selfsubjectaccessreviews": _access_review,
+    "selfsubjectreviews": _subject_review,
+}

@@ -9,20 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.tables.access import ACCESS_COLUMNS
+from reprieve.server.tables.cluster import CLUSTER_COLUMNS
 from reprieve.server.tables.column import AGE, NAME, Column
-from reprieve.server.tables.custom import custom_columns
-from reprieve.server.tables.kueue import KUEUE_COLUMNS
-from reprieve.server.tables.nodes import CLUSTER_COLUMNS
-from reprieve.server.tables.pods import POD_COLUMNS
-from reprieve.server.tables.storage import STORAGE_COLUMNS
+from reprieve.server.tables.custom import KUEUE_COLUMNS, custom_columns
 from reprieve.server.tables.workloads import WORKLOAD_COLUMNS
 
 _COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
-    ("", "Pod"): POD_COLUMNS,
-    **ACCESS_COLUMNS,
     **CLUSTER_COLUMNS,
-    **STORAGE_COLUMNS,
     **WORKLOAD_COLUMNS,
     **KUEUE_COLUMNS,
 }

@@ -1,4 +1,7 @@
-"""Columns that a CustomResourceDefinition declares (`additionalPrinterColumns`)."""
+"""Columns of custom resources: those that a definition declares (`additionalPrinterColumns`), and Kueue's.
+
+Kueue's kinds are built in here; their columns are those of Kueue's own definitions.
+"""
 
 from datetime import datetime
 from functools import lru_cache
@@ -6,9 +9,22 @@ from typing import Any
 
 import msgspec
 
-from reprieve.server.jsonpath import InvalidPath, JsonPath
+from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.registry import PrinterColumn
-from reprieve.server.tables.column import AGE, NAME, Cell, Column, Document, since
+from reprieve.server.resources import KUEUE
+from reprieve.server.tables.column import (
+    AGE,
+    NAME,
+    Cell,
+    Column,
+    Document,
+    at,
+    condition,
+    condition_status,
+    field,
+    join,
+    since,
+)
 
 
 @lru_cache(maxsize=512)
@@ -61,3 +77,58 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return value
     return msgspec.json.encode(value).decode()
+
+
+# -- Kueue ------------------------------------------------------------------------------------------------------------
+
+
+def reserved_in(doc: Document, _: datetime) -> str:
+    return str(at(doc, "status", "admission", "clusterQueue", default=""))
+
+
+def connected(doc: Document, _: datetime) -> str:
+    return str((condition(doc, "Active") or {}).get("status", "Unknown"))
+
+
+def _count(name: str, key: str, wide: bool = False) -> Column:
+    return Column(name, field("status", key, default=0), type="integer", wide=wide)
+
+
+QUEUE_COUNTS = (
+    _count("Pending Workloads", "pendingWorkloads"),
+    _count("Admitted Workloads", "admittedWorkloads"),
+)
+
+KUEUE_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
+    (KUEUE, "ClusterQueue"): (
+        NAME,
+        Column("Cohort", field("spec", "cohortName")),
+        Column("Strategy", field("spec", "queueingStrategy"), wide=True),
+        QUEUE_COUNTS[0],
+        _count("Admitted Workloads", "admittedWorkloads", wide=True),
+    ),
+    (KUEUE, "LocalQueue"): (NAME, Column("ClusterQueue", field("spec", "clusterQueue")), *QUEUE_COUNTS),
+    (KUEUE, "Workload"): (
+        NAME,
+        Column("Queue", field("spec", "queueName")),
+        Column("Reserved in", reserved_in),
+        Column("Admitted", condition_status("Admitted")),
+        Column("Finished", condition_status("Finished")),
+        AGE,
+        Column("Priority", field("spec", "priority", default=0), type="integer", wide=True),
+    ),
+    (KUEUE, "Cohort"): (NAME, Column("Parent", field("spec", "parentName")), AGE),
+    (KUEUE, "WorkloadPriorityClass"): (NAME, Column("Value", field("value", default=0), type="integer"), AGE),
+    (KUEUE, "AdmissionCheck"): (
+        NAME,
+        Column("Controller", field("spec", "controllerName")),
+        Column("Active", condition_status("Active")),
+        AGE,
+    ),
+    (KUEUE, "MultiKueueConfig"): (
+        NAME,
+        Column("Clusters", lambda doc, _: join(at(doc, "spec", "clusters", default=()))),
+        AGE,
+    ),
+    (KUEUE, "MultiKueueCluster"): (NAME, Column("Connected", connected), AGE),
+}

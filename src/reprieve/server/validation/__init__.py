@@ -6,7 +6,7 @@ Every rule gets the new document and the old one (None on create) and returns wh
 
 from collections.abc import Callable
 
-from reprieve.server import crd
+from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause
 from reprieve.server.registry import Document
 from reprieve.server.validation import access, configuration, pods, workloads

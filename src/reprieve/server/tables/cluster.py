@@ -1,7 +1,8 @@
-"""Columns of the cluster's own kinds: nodes, namespaces, events, leases, priority classes, definitions."""
+"""Columns of what a cluster is made of: nodes, events, access, configuration, services, volumes."""
 
 from datetime import datetime
 
+from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,
     CREATED_AT,
@@ -14,11 +15,19 @@ from reprieve.server.tables.column import (
     condition,
     field,
     join,
+    labels,
+    selector_text,
     since,
     text,
 )
 
 ROLE_PREFIX = "node-role.kubernetes.io/"
+SHORT_MODES = {
+    "ReadWriteOnce": "RWO",
+    "ReadOnlyMany": "ROX",
+    "ReadWriteMany": "RWX",
+    "ReadWriteOncePod": "RWOP",
+}
 
 
 def node_status(doc: Document, _: datetime) -> str:
@@ -107,6 +116,80 @@ NODE_COLUMNS = (
     _info("Container-Runtime", "containerRuntimeVersion"),
 )
 
+
+# -- access -----------------------------------------------------------------------------------------------------------
+
+
+def role(doc: Document, _: datetime) -> str:
+    return f"{at(doc, 'roleRef', 'kind', default='')}/{at(doc, 'roleRef', 'name', default='')}"
+
+
+def _subjects(name: str, kind: str) -> Column:
+    def cell(doc: Document, _: datetime) -> str:
+        found = [s for s in doc.get("subjects") or () if s.get("kind") == kind]
+        return ", ".join(
+            f"{s.get('namespace')}/{s.get('name')}" if kind == "ServiceAccount" else str(s.get("name"))
+            for s in found
+        )
+
+    return Column(name, cell, wide=True)
+
+
+BINDING_COLUMNS = (
+    NAME,
+    Column("Role", role, description="The role whose rights are given."),
+    AGE,
+    _subjects("Users", "User"),
+    _subjects("Groups", "Group"),
+    _subjects("ServiceAccounts", "ServiceAccount"),
+)
+
+
+# -- configuration, services and volumes -------------------------------------------------------------------------------
+
+
+def data_count(doc: Document, _: datetime) -> int:
+    return len(doc.get("data") or ()) + len(doc.get("binaryData") or ())
+
+
+def ports(doc: Document, _: datetime) -> str:
+    def one(port: Document) -> str:
+        number = f"{port.get('port')}:{port['nodePort']}" if port.get("nodePort") else str(port.get("port"))
+        return f"{number}/{port.get('protocol', 'TCP')}"
+
+    return join(one(p) for p in at(doc, "spec", "ports", default=())) or NONE
+
+
+def external_ip(doc: Document, _: datetime) -> str:
+    ingress = at(doc, "status", "loadBalancer", "ingress", default=())
+    addresses = [
+        *at(doc, "spec", "externalIPs", default=()),
+        *(i.get("ip") or i.get("hostname") for i in ingress),
+    ]
+    pending = at(doc, "spec", "type") == "LoadBalancer"
+    return join(addresses) or ("<pending>" if pending else NONE)
+
+
+def endpoints(doc: Document, _: datetime) -> str:
+    pairs = [
+        f"{address.get('ip')}:{port.get('port')}"
+        for subset in doc.get("subsets") or ()
+        for port in subset.get("ports") or ()
+        for address in subset.get("addresses") or ()
+    ]
+    return join(pairs) or NONE
+
+
+def access_modes(doc: Document, _: datetime) -> str:
+    modes = at(doc, "status", "accessModes") or at(doc, "spec", "accessModes", default=())
+    return join(SHORT_MODES.get(mode, mode) for mode in modes)
+
+
+def claim(doc: Document, _: datetime) -> str:
+    reference = at(doc, "spec", "claimRef")
+    return f"{reference.get('namespace', '')}/{reference.get('name', '')}" if reference else ""
+
+
 CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ("", "Node"): NODE_COLUMNS,
     ("", "Namespace"): (NAME, Column("Status", text("status", "phase", default="")), AGE),
@@ -127,4 +210,47 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): (NAME, CREATED_AT),
     ("", "LimitRange"): (NAME, CREATED_AT),
+    (RBAC, "Role"): (NAME, CREATED_AT),
+    (RBAC, "ClusterRole"): (NAME, CREATED_AT),
+    (RBAC, "RoleBinding"): BINDING_COLUMNS,
+    (RBAC, "ClusterRoleBinding"): BINDING_COLUMNS,
+    ("networking.k8s.io", "NetworkPolicy"): (
+        NAME,
+        Column("Pod-Selector", lambda doc, _: selector_text(at(doc, "spec", "podSelector"))),
+        AGE,
+    ),
+    ("", "ConfigMap"): (NAME, Column("Data", data_count, type="string"), AGE),
+    ("", "Secret"): (NAME, Column("Type", field("type")), Column("Data", data_count, type="string"), AGE),
+    ("", "Service"): (
+        NAME,
+        Column("Type", text("spec", "type", default="ClusterIP")),
+        Column("Cluster-IP", text("spec", "clusterIP")),
+        Column("External-IP", external_ip),
+        Column("Port(s)", ports),
+        AGE,
+        Column("Selector", lambda doc, _: labels(at(doc, "spec", "selector")), wide=True),
+    ),
+    ("", "Endpoints"): (NAME, Column("Endpoints", endpoints), AGE),
+    ("", "PersistentVolumeClaim"): (
+        NAME,
+        Column("Status", field("status", "phase")),
+        Column("Volume", field("spec", "volumeName")),
+        Column("Capacity", field("status", "capacity", "storage")),
+        Column("Access Modes", access_modes),
+        Column("StorageClass", field("spec", "storageClassName")),
+        AGE,
+        Column("VolumeMode", text("spec", "volumeMode", default="<unset>"), wide=True),
+    ),
+    ("", "PersistentVolume"): (
+        NAME,
+        Column("Capacity", field("spec", "capacity", "storage")),
+        Column("Access Modes", access_modes),
+        Column("Reclaim Policy", field("spec", "persistentVolumeReclaimPolicy")),
+        Column("Status", field("status", "phase")),
+        Column("Claim", claim),
+        Column("StorageClass", field("spec", "storageClassName")),
+        Column("Reason", field("status", "reason")),
+        AGE,
+        Column("VolumeMode", text("spec", "volumeMode", default="<unset>"), wide=True),
+    ),
 }

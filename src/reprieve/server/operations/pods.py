@@ -7,7 +7,6 @@ import msgspec
 
 from reprieve.objects import LabelSelector, matches, well_known
 from reprieve.server.backend import Backend, DeleteOptions
-from reprieve.server.deletion import delete
 from reprieve.server.errors import (
     ApiError,
     Cause,
@@ -19,6 +18,7 @@ from reprieve.server.errors import (
     required,
     too_many_requests,
 )
+from reprieve.server.operations.deletion import delete
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Record
 

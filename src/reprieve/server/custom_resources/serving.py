@@ -3,7 +3,7 @@
 import logging
 
 from reprieve.server.backend import Backend
-from reprieve.server.crd import compile
+from reprieve.server.custom_resources.definitions import compile
 from reprieve.server.errors import ApiError
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import DELETED, Change, Record

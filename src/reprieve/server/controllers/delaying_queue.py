@@ -1,6 +1,6 @@
 """What to look at next, and when: keys that are due now or later, by the server's clock.
 
-A key is on the agenda once, at the earliest time anybody asked for. `ManualClock` makes time stand still in tests.
+A key is on the queue once, at the earliest time anybody asked for. `ManualClock` makes time stand still in tests.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class ManualClock:
         self._listeners.append(wake)
 
 
-class Agenda(Generic[Key]):
+class DelayingQueue(Generic[Key]):
     """One consumer takes what is due; anybody in the same event loop may add."""
 
     def __init__(self, clock: Clock) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import dns_label, dns_subdomain
-from reprieve.server import errors, structural
+from reprieve.server import errors
+from reprieve.server.custom_resources import structural
+from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.errors import Cause, invalid_value, not_supported, required
-from reprieve.server.jsonpath import InvalidPath, JsonPath
 from reprieve.server.registry import Document, PrinterColumn, ResourceInfo, ScalePaths
 
 GROUP = "apiextensions.k8s.io"

@@ -14,7 +14,7 @@ from typing import Any
 from reprieve.objects import format_time
 from reprieve.server import schemas
 from reprieve.server.errors import bad_request, unsupported_media_type
-from reprieve.server.schemas import Node
+from reprieve.server.schemas import SchemaNode
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
@@ -56,7 +56,7 @@ def _text(members: dict[int, list[int | bytes]], number: int) -> str:
     return _bytes(members.get(number, [b""])[-1]).decode()
 
 
-def _schema(api_version: str, kind: str) -> Node:
+def _schema(api_version: str, kind: str) -> SchemaNode:
     group, _, version = api_version.rpartition("/")
     node = (
         schemas.message("meta", kind)
@@ -122,7 +122,7 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 @cache
-def _by_number(schema: Node) -> dict[int, Any]:
+def _by_number(schema: SchemaNode) -> dict[int, Any]:
     """Field number to (name, node), or to another such table for an inlined message."""
     table: dict[int, Any] = {}
     for name, child in schema.fields.items():
@@ -134,7 +134,7 @@ def _by_number(schema: Node) -> dict[int, Any]:
     return table
 
 
-def _object(data: bytes, schema: Node, depth: int) -> Document:
+def _object(data: bytes, schema: SchemaNode, depth: int) -> Document:
     if depth > MAX_DEPTH:
         raise _Malformed("nested too deep")
     if schema.shape != "object":
@@ -164,13 +164,13 @@ def _fill(document: Document, data: bytes, table: dict[int, Any], depth: int) ->
                 document[name] = decoded
 
 
-def _entry(data: bytes, node: Node, depth: int) -> tuple[str, Any]:
+def _entry(data: bytes, node: SchemaNode, depth: int) -> tuple[str, Any]:
     members = _members(data)
     value = members.get(2, [b""])[-1]
     return _text(members, 1), _value(value, node, depth)
 
 
-def _value(value: int | bytes, node: Node, depth: int) -> Any:
+def _value(value: int | bytes, node: SchemaNode, depth: int) -> Any:
     if node.shape == "object":
         return _object(_bytes(value), node, depth)
     if node.shape != "scalar":

@@ -8,7 +8,6 @@ from typing import Any
 from reprieve.server import metadata
 from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.backend import Backend, WriteOptions
-from reprieve.server.deletion import finish_if_finalized
 from reprieve.server.errors import (
     already_exists,
     bad_request,
@@ -17,6 +16,7 @@ from reprieve.server.errors import (
     invalid_value,
     not_found,
 )
+from reprieve.server.operations.deletion import finish_if_finalized
 from reprieve.server.patch import apply_patch
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Record

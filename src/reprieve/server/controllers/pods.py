@@ -1,9 +1,10 @@
-"""The pods of the server, reduced to what controllers ask about, and indexed by what they ask by.
+"""Pods as controllers see them, reduced to what they need and indexed by it; and pods as controllers make them.
 
-Fed by the store's committed changes, so it is never behind what readers see. A pod costs a few hundred bytes here, not
-the tens of kilobytes of its document.
+The index is fed by the store's committed changes, so it is never behind what readers see. A pod costs a few hundred bytes
+there, not the tens of kilobytes of its document.
 """
 
+import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,6 +14,7 @@ import msgspec
 
 from reprieve.objects import well_known
 from reprieve.server.api import Api
+from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record, Store
 
 PodKey = tuple[str, str]
@@ -203,3 +205,36 @@ def _memberships(pod: Pod) -> list[tuple[str, Any]]:
     if pod.group:
         found.append(("group", (pod.namespace, pod.group)))
     return found
+
+
+# -- making pods --------------------------------------------------------------------------------------------------------
+
+
+def owner_reference(owner: Document) -> Document:
+    meta = owner["metadata"]
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": meta["name"],
+        "uid": meta["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def pod_from_template(owner: Document, template: Document) -> Document:
+    """A pod with a generated name, the template's labels and annotations, and its owner."""
+    meta = template.get("metadata") or {}
+    metadata: dict[str, Any] = {
+        "generateName": f"{owner['metadata']['name']}-",
+        "namespace": owner["metadata"]["namespace"],
+        "labels": dict(meta.get("labels") or {}),
+        "annotations": dict(meta.get("annotations") or {}),
+        "ownerReferences": [owner_reference(owner)],
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": copy.deepcopy(template.get("spec") or {}),
+    }

@@ -1,38 +1,89 @@
 """Documents against schemas: which fields nobody knows, which values have the wrong type.
 
-Works for built-in kinds (`reprieve.server.schemas`) and, through the same `Node` tree, for custom ones.
+Works for built-in kinds (`reprieve.server.schemas`) and, through the same `SchemaNode` tree, for custom ones.
 """
 
 from functools import lru_cache
 from typing import Any
 
 from reprieve.server import schemas
-from reprieve.server.registry import ResourceInfo
-from reprieve.server.schemas import Node
+from reprieve.server.errors import bad_request, invalid, not_supported
+from reprieve.server.metadata import unknown_metadata
+from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.schemas import ANYTHING, SchemaNode
+from reprieve.server.storage.records import encode
 
-_ANYTHING = Node("any")
+_REMEMBERED = 2048
+_LARGEST_REMEMBERED = 8192
+_CHOICES = ("Ignore", "Warn", "Strict")
 
 
-def schema_of(resource: ResourceInfo) -> Node:
+def schema_of(resource: ResourceInfo) -> SchemaNode:
     """The tree that describes a resource; one that allows everything when there is none."""
     if resource.schema is not None:
         return _custom(resource)
-    return schemas.builtin_schema(resource.group, resource.version, resource.kind) or _ANYTHING
+    return schemas.builtin_schema(resource.group, resource.version, resource.kind) or ANYTHING
 
 
-def schema_of_kind(doc: dict[str, Any]) -> Node:
+def schema_of_kind(doc: dict[str, Any]) -> SchemaNode:
     """By what a document says it is; for custom kinds nothing is known this way."""
     group, _, version = str(doc.get("apiVersion", "")).rpartition("/")
-    return schemas.builtin_schema(group, version, str(doc.get("kind", ""))) or _ANYTHING
+    return schemas.builtin_schema(group, version, str(doc.get("kind", ""))) or ANYTHING
 
 
 @lru_cache(maxsize=512)
-def _custom(resource: ResourceInfo) -> Node:
-    root = Node.from_openapi(resource.schema or {})
+def _custom(resource: ResourceInfo) -> SchemaNode:
+    root = SchemaNode.from_openapi(resource.schema or {})
     if root.shape == "object":
-        standard = {"apiVersion": Node("scalar", scalar="string"), "kind": Node("scalar", scalar="string")}
+        standard = {
+            "apiVersion": SchemaNode("scalar", scalar="string"),
+            "kind": SchemaNode("scalar", scalar="string"),
+        }
         root.fields.update(standard | {"metadata": schemas.metadata()})
     return root
+
+
+def validate_fields(resource: ResourceInfo, document: Document, mode: str) -> list[str]:
+    """Warnings, one for each unknown field (at most ten); in strict mode a refusal instead."""
+    mode = mode or "Warn"
+    if mode not in _CHOICES:
+        cause = not_supported("fieldValidation", mode, _CHOICES)
+        raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
+    if mode == "Ignore":
+        return []
+    found = (
+        resource.unknown(document)
+        if resource.unknown is not None
+        else _unknown_remembered(resource, document)
+    )
+    found = list(dict.fromkeys([*found, *unknown_metadata(document)]))
+    problems = [f'unknown field "{path}"' for path in found]
+    if problems and mode == "Strict":
+        raise bad_request(
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
+            f"strict decoding error: {', '.join(problems)}"
+        )
+    return problems[:10]
+
+
+def _unknown_remembered(resource: ResourceInfo, document: Document) -> list[str]:
+    """Bulk creation repeats its specs: one that has been looked through is not looked through again."""
+    spec = document.get("spec")
+    if not isinstance(spec, dict):
+        return unknown_fields(resource, document)
+    key = (resource.api_version, resource.kind, encode(spec))
+    if key not in _known_specs:
+        found = unknown_fields(resource, {"spec": spec})
+        if found:
+            return unknown_fields(resource, document)
+        if len(key[2]) <= _LARGEST_REMEMBERED:
+            if len(_known_specs) >= _REMEMBERED:
+                del _known_specs[next(iter(_known_specs))]
+            _known_specs[key] = None
+    return unknown_fields(resource, {k: v for k, v in document.items() if k != "spec"})
+
+
+_known_specs: dict[tuple[str, str, bytes], None] = {}
 
 
 def unknown_fields(resource: ResourceInfo, doc: dict[str, Any]) -> list[str]:
@@ -42,7 +93,7 @@ def unknown_fields(resource: ResourceInfo, doc: dict[str, Any]) -> list[str]:
     return found
 
 
-def _unknown(value: Any, schema: Node, path: str, found: list[str]) -> None:
+def _unknown(value: Any, schema: SchemaNode, path: str, found: list[str]) -> None:
     if schema.shape == "list" and isinstance(value, list) and schema.item is not None:
         for index, item in enumerate(value):
             _unknown(item, schema.item, f"{path}[{index}]", found)
@@ -82,7 +133,7 @@ def wrong_types(resource: ResourceInfo, doc: dict[str, Any]) -> list[tuple[str, 
     return found
 
 
-def _mistyped(value: Any, schema: Node, path: str, found: list[tuple[str, Any, str]]) -> None:
+def _mistyped(value: Any, schema: SchemaNode, path: str, found: list[tuple[str, Any, str]]) -> None:
     if value is None or schema.shape == "any":
         return
     if schema.shape == "scalar":

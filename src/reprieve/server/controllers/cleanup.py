@@ -1,0 +1,150 @@
+"""What goes once its time has come: the contents of deleted namespaces, pod groups whose pods are done, events after
+an hour, pods of deleted nodes."""
+
+from datetime import datetime, timedelta
+from functools import partial
+
+from reprieve.objects import TimeError, parse_time, well_known
+from reprieve.server.api import Api
+from reprieve.server.controllers.controller import Controller, Key, in_parallel
+from reprieve.server.controllers.pods import Pod, PodIndex
+from reprieve.server.errors import ApiError
+from reprieve.server.registry import Document
+from reprieve.server.storage import Record
+
+NAMESPACE_FINALIZER = "kubernetes"
+EVENT_LIFETIME = timedelta(hours=1)
+LOOK_AGAIN = timedelta(milliseconds=250)
+
+
+class Namespaces(Controller):
+    """A new namespace gets its default service account; a deleted one goes when everything in it is gone."""
+
+    place = "namespaces"
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        namespace = self.api.peek(self.place, key[1])
+        if namespace is None:
+            return None
+        if not namespace["metadata"].get("deletionTimestamp"):
+            await self._ensure_account(key[1])
+            return None
+        left = await self._empty(key[1])
+        if left:
+            return self.api.now() + LOOK_AGAIN
+        await self._release(namespace)
+        return None
+
+    async def _ensure_account(self, namespace: str) -> None:
+        if self.api.peek("serviceaccounts", "default", namespace) is not None:
+            return
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+        try:
+            await self.api.create("serviceaccounts", account, namespace)
+        except ApiError as refusal:
+            if refusal.reason != "AlreadyExists":
+                raise
+
+    async def _empty(self, namespace: str) -> int:
+        """Delete what is there and not already leaving; how much is left."""
+        store = self.api.backend.store
+        records = [record for place in store.places for record in store.shelf(place).scan(namespace)]
+        records = [record for record in records if record.namespace == namespace and namespace]
+        leaving = [r for r in records if "deletionTimestamp" not in r.object["metadata"]]
+        await in_parallel(
+            partial(self.api.delete, r.place, r.name, namespace, propagation="Background") for r in leaving
+        )
+        return sum(1 for r in records if store.get(r.place, namespace, r.name) is not None)
+
+    async def _release(self, namespace: Document) -> None:
+        finalizers = [
+            f for f in (namespace.get("spec") or {}).get("finalizers") or () if f != NAMESPACE_FINALIZER
+        ]
+        document = {**namespace, "spec": {**(namespace.get("spec") or {}), "finalizers": finalizers}}
+        await self.api.update(self.place, document, subresource="finalize", manager="namespace-controller")
+
+
+class PodGroups(Controller):
+    """A deleted group stays, by its finalizer, while one of its pods has not ended."""
+
+    place = "podgroups.scheduling.k8s.io"
+
+    def __init__(self, api: Api, pods: PodIndex) -> None:
+        self._pods = pods
+        super().__init__(api)
+        pods.listen(self._pod_changed)
+
+    def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        """Only a pod that ends or goes can free its group."""
+        if before is not None and before.group and not before.finished and (after is None or after.finished):
+            self.queue.add((before.namespace, before.group))
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        group = self.api.peek(self.place, key[1], key[0])
+        if group is None or not group["metadata"].get("deletionTimestamp"):
+            return None
+        finalizers = group["metadata"].get("finalizers") or ()
+        if well_known.POD_GROUP_PROTECTION not in finalizers or any(
+            not p.finished for p in self._pods.in_group(*key)
+        ):
+            return None
+        kept = [f for f in finalizers if f != well_known.POD_GROUP_PROTECTION] or None
+        await self.api.patch(
+            self.place, key[1], {"metadata": {"finalizers": kept}}, key[0], manager="podgroup-protection"
+        )
+        return None
+
+
+class Events(Controller):
+    """An event lives for an hour after it was seen last."""
+
+    place = "events"
+
+    def changed(self, record: Record, gone: bool) -> None:
+        """No look before the hour is over: `reconcile` finds the exact time."""
+        key = (record.namespace, record.name)
+        if gone:
+            self.queue.drop(key)
+        else:
+            self.queue.add(key, self.api.now() + EVENT_LIFETIME)
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        event = self.api.peek(self.place, key[1], key[0])
+        if event is None:
+            return None
+        due = _last_seen(event) + EVENT_LIFETIME
+        if due > self.api.now():
+            return due
+        await self.api.delete(self.place, key[1], key[0])
+        return None
+
+
+def _last_seen(event: Document) -> datetime:
+    seen = (event.get("series") or {}).get("lastObservedTime") or event.get("lastTimestamp")
+    try:
+        return parse_time(str(seen))
+    except TimeError:
+        return parse_time(event["metadata"]["creationTimestamp"])
+
+
+class OrphanedPods(Controller):
+    """Nobody is left to stop the pods of a node that was deleted: they go at once."""
+
+    place = "nodes"
+
+    def __init__(self, api: Api, pods: PodIndex) -> None:
+        self._pods = pods
+        super().__init__(api)
+
+    def changed(self, record: Record, gone: bool) -> None:
+        if gone:
+            self.queue.add(("", record.name))
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        if self.api.peek("nodes", key[1]) is not None:
+            return None
+        await in_parallel(
+            partial(self.api.delete, "pods", p.name, p.namespace, grace=0, uid=p.uid)
+            for p in self._pods.on_node(key[1])
+        )
+        return None

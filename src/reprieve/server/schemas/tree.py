@@ -1,0 +1,232 @@
+"""The tree that describes a kind: which fields exist, and how lists and maps merge.
+
+Built-in kinds come from the YAML files of this folder (`builtin_schema`), custom ones from their `openAPIV3Schema`
+(`SchemaNode.from_openapi`). Nothing here knows requests or storage.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+Shape = Literal["object", "map", "list", "scalar", "any"]
+SCALARS = ("string", "integer", "number", "boolean", "time", "microtime", "quantity", "bytes", "intOrString")
+
+
+class SchemaNode:
+    """One place in a schema. `fields` of an object and `item` of a list or map are made when first asked for, since
+    types may contain themselves."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        scalar: str = "",
+        item: SchemaNode | None = None,
+        type_name: str = "",
+        lines: dict[str, str] | None = None,
+        package: str = "",
+        about: str = "",
+    ) -> None:
+        self.shape: Shape = shape
+        self.scalar = scalar
+        self.item = item
+        self.type_name = type_name
+        """Full name of a named type, as OpenAPI references it."""
+        self.about = about
+        """What the type is; `description` says what this field of the type is for."""
+        self.description = ""
+        self.required = False
+        self.number: tuple[int, ...] = ()
+        self.list_type: Literal["", "set", "map"] = ""
+        self.keys: tuple[str, ...] = ()
+        self.atomic = False
+        self.merges = False
+        self.merge_key = ""
+        self.retain_keys = False
+        self.replaces = False
+        self.open = shape == "any"
+        """Fields that the schema does not name are kept and allowed."""
+        self.key_defaults: dict[str, Any] = {}
+        """What a key of a list of maps counts as when an item leaves it out."""
+        self._lines = lines or {}
+        self._package = package
+
+    @cached_property
+    def fields(self) -> dict[str, SchemaNode]:
+        return {name: _parse(line, self._package) for name, line in self._lines.items()}
+
+    def flag(self, flags: list[str]) -> None:
+        for flag in flags:
+            name, _, value = flag.partition("=")
+            if name == "set":
+                self.list_type = "set"
+            elif name == "map":
+                self.list_type = "map"
+                pairs = [key.partition("=") for key in value.split(",")]
+                self.keys = tuple(key for key, _, _ in pairs)
+                self.key_defaults = {key: default for key, has, default in pairs if has}
+            elif name == "atomic":
+                self.atomic = True
+            elif name == "merge":
+                self.merges, self.merge_key = True, value
+            elif name[0] == "@":
+                self.number = tuple(int(part) for part in name[1:].split("."))
+            elif name == "retainKeys":
+                self.retain_keys = True
+            elif name == "replace":
+                self.replaces = True
+            else:
+                raise ValueError(f"unknown flag {flag!r} in a schema file")
+
+    def child(self, name: str) -> SchemaNode:
+        """The schema of one member of an object or map; one that allows everything where none is known."""
+        if self.shape == "object":
+            return self.fields.get(name, ANYTHING)
+        return self.item_schema if self.shape == "map" else ANYTHING
+
+    @property
+    def item_schema(self) -> SchemaNode:
+        """The schema of the items of a list or the values of a map."""
+        return self.item if self.item is not None else ANYTHING
+
+    @classmethod
+    def from_openapi(cls, schema: dict[str, Any]) -> SchemaNode:
+        """The tree of a custom resource; its unknown fields are open where the schema says so."""
+        kind = schema.get("type", "")
+        properties: dict[str, Any] = schema.get("properties") or {}
+        extra = schema.get("additionalProperties")
+        if kind == "array":
+            node = _list_from_openapi(schema)
+        elif kind == "object" and not properties and isinstance(extra, dict):
+            node = cls("map", item=cls.from_openapi(extra))
+        elif kind == "object":
+            node = cls("object")
+            node.__dict__["fields"] = {name: cls.from_openapi(child) for name, child in properties.items()}
+            node.open = bool(schema.get("x-kubernetes-preserve-unknown-fields")) or extra is True
+        elif schema.get("x-kubernetes-int-or-string"):
+            node = cls("scalar", scalar="intOrString")
+        elif kind:
+            node = cls("scalar", scalar=kind)
+        else:
+            node = cls("any")
+        node.atomic = schema.get("x-kubernetes-map-type") == "atomic"
+        node.description = schema.get("description", "")
+        return node
+
+    def __repr__(self) -> str:
+        return f"<SchemaNode {self.shape} {self.type_name or self.scalar}>"
+
+
+ANYTHING = SchemaNode("any")
+"""Shared; not to be changed."""
+
+
+def _list_from_openapi(schema: dict[str, Any]) -> SchemaNode:
+    items: dict[str, Any] = schema.get("items") or {}
+    node = SchemaNode("list", item=SchemaNode.from_openapi(items))
+    list_type = schema.get("x-kubernetes-list-type", "atomic")
+    if list_type == "map":
+        node.flag(["map=" + ",".join(schema.get("x-kubernetes-list-map-keys") or ())])
+    elif list_type == "set":
+        node.flag(["set"])
+    fields = items.get("properties") or {}
+    node.key_defaults = {key: fields[key]["default"] for key in node.keys if "default" in fields.get(key, {})}
+    return node
+
+
+def _parse(line: str, package: str) -> SchemaNode:
+    head, _, description = line.partition(" | ")
+    spelled, *flags = head.split()
+    required = spelled.endswith("!")
+    node = _parse_type(spelled.removesuffix("!"), package)
+    node.required = required
+    node.description = description.strip()
+    node.flag(flags)
+    return node
+
+
+def _parse_type(spelled: str, package: str) -> SchemaNode:
+    if spelled == "{}":
+        return SchemaNode("object")
+    if spelled[0] == "[":
+        return SchemaNode("list", item=_parse_type(spelled[1:-1], package))
+    if spelled[0] == "{":
+        return SchemaNode("map", item=_parse_type(spelled[1:-1], package))
+    if spelled == "any":
+        return SchemaNode("any")
+    if spelled in SCALARS:
+        return SchemaNode("scalar", scalar=spelled)
+    file, _, name = spelled.rpartition(".")
+    return named(file or package, name)
+
+
+def named(package: str, name: str) -> SchemaNode:
+    """A fresh node for a type of one of the files; the caller may set flags on it."""
+    document = load(package)
+    lines = dict(document["types"][name])
+    about = lines.pop("about", "")
+    atomic = about == "atomic" or about.startswith("atomic | ")
+    node = SchemaNode(
+        "object",
+        type_name=f"{document['package']}.{name}",
+        lines=lines,
+        package=package,
+        about=about.removeprefix("atomic").removeprefix(" | "),
+    )
+    node.atomic = atomic
+    if name in document.get("kinds", ()):
+        node._lines = {"apiVersion": "string", "kind": "string", "metadata": "meta.ObjectMeta @1"} | lines
+    return node
+
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def load(file: str) -> dict[str, Any]:
+    text = (_FOLDER / f"{file}.yaml").read_text()
+    document: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return document
+
+
+_FILE_OF_GROUP: dict[tuple[str, str], str] = {
+    ("", "v1"): "core",
+    ("apps", "v1"): "apps",
+    ("authentication.k8s.io", "v1"): "authentication",
+    ("authorization.k8s.io", "v1"): "authorization",
+    ("autoscaling", "v1"): "autoscaling",
+    ("batch", "v1"): "batch",
+    ("networking.k8s.io", "v1"): "networking",
+    ("policy", "v1"): "policy",
+    ("rbac.authorization.k8s.io", "v1"): "rbac",
+    ("scheduling.k8s.io", "v1"): "scheduling",
+    ("scheduling.k8s.io", "v1beta1"): "groups",
+    ("coordination.k8s.io", "v1"): "coordination",
+    ("events.k8s.io", "v1"): "events",
+    ("apiextensions.k8s.io", "v1"): "apiextensions",
+    ("kueue.x-k8s.io", "v1beta2"): "kueue",
+    ("kueue.x-k8s.io", "v1beta1"): "kueue",
+}
+
+
+@cache
+def builtin_schema(group: str, version: str, kind: str) -> SchemaNode | None:
+    """The root of a built-in kind, or None when no file describes it."""
+    file = _FILE_OF_GROUP.get((group, version))
+    if file is None or kind not in load(file).get("kinds", ()):
+        return None
+    return named(file, kind)
+
+
+@cache
+def message(file: str, name: str) -> SchemaNode:
+    """A named type of a file, shared; not to be changed."""
+    return named(file, name)
+
+
+def metadata() -> SchemaNode:
+    return named("meta", "ObjectMeta")
