@@ -21,8 +21,8 @@ from reprieve.objects.kueue import ClusterQueue, LocalQueue, ResourceFlavor, Wor
 from reprieve.objects.meta import Document, ObjectMeta
 from reprieve.objects.times import format_time
 from reprieve.quota import Quota, Rules, cycle, find_assignment, release
-from reprieve.quota.claims import Claim
 from reprieve.quota.offline import load
+from reprieve.quota.workload_info import WorkloadInfo
 
 NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
 GO_MS = {
@@ -44,7 +44,7 @@ GO_MS = {
     ("fair2", 1000, 60): 6.021,
     ("fair2", 10000, 600): 144.718,
 }
-"""Smallest wall time of the Go code for (shape, admitted workloads, cpu asked for)."""
+"""Smallest wall time of the Go code for (shape, admitted workloads, cores requested)."""
 
 
 def kueue(kind: str, name: str, spec: Document, **metadata: object) -> Document:
@@ -125,30 +125,30 @@ def milliseconds(function: Callable[[], object], budget: float = 0.4) -> tuple[f
     return min(walls) * 1000, statistics.median(cpus) * 1000
 
 
-def incoming(quota: Quota, ask: int) -> Claim:
-    (view,) = decode_all([workload("in", "uid-in", 3, ask, NOW)])
+def incoming(quota: Quota, cores: int) -> WorkloadInfo:
+    (view,) = decode_all([workload("in", "uid-in", 3, cores, NOW)])
     assert isinstance(view, Workload)
-    return Claim(view, "cq0", quota.rules)
+    return WorkloadInfo(view, "cq0", quota.rules)
 
 
 def decisions(sizes: tuple[int, ...]) -> None:
     print("one decision: flavors and victims among N admitted workloads in 10 queues (milliseconds)")
     print(
-        f"{'shape':6}{'N':>7}{'ask':>6}{'victims':>9}{'best wall':>11}{'median cpu':>12}{'Go':>9}{'faster':>9}"
+        f"{'shape':6}{'N':>7}{'cores':>6}{'victims':>9}{'best wall':>11}{'median cpu':>12}{'Go':>9}{'faster':>9}"
     )
     cost: dict[tuple[str, int], float] = {}
     for name in ("flat", "own", "tree", "fair", "fair2"):
         for n in sizes:
             quota = load(decode_all(shape(name, n)), Rules(fair_sharing=name.startswith("fair")), NOW)
-            queue = quota.ledger.queues["cq0"]
-            for ask in sorted({1} | {ask for known, size, ask in GO_MS if (known, size) == (name, n)}):
-                decide = partial(find_assignment, quota, incoming(quota, ask), queue)
+            queue = quota.cache.queues["cq0"]
+            for cores in sorted({1} | {cores for known, size, cores in GO_MS if (known, size) == (name, n)}):
+                decide = partial(find_assignment, quota, incoming(quota, cores), queue)
                 _, victims = decide()
                 wall, cpu = milliseconds(decide)
                 cost.setdefault((name, n), wall)
-                go = GO_MS.get((name, n, ask))
+                go = GO_MS.get((name, n, cores))
                 compared = f"{go:9.2f}{go / wall:8.0f}x" if go else ""
-                print(f"{name:6}{n:7}{ask:6}{len(victims):9}{wall:11.3f}{cpu:12.3f}{compared}")
+                print(f"{name:6}{n:7}{cores:6}{len(victims):9}{wall:11.3f}{cpu:12.3f}{compared}")
     for name in ("flat", "own", "tree", "fair", "fair2"):
         ratio = cost[name, sizes[-1]] / cost[name, sizes[0]]
         print(f"{name}: one victim among {sizes[-1]:,} costs {ratio:.2f} times one among {sizes[0]:,}")
@@ -173,7 +173,7 @@ class Baseline:
         self.quota = Quota(Rules())
         self.runs_for: dict[str, int] = {}
         self.arrivals: list[tuple[int, int, Workload]] = []
-        self.quota.ledger.put_flavor(ResourceFlavor(metadata=ObjectMeta(name="rf")))
+        self.quota.cache.put_flavor(ResourceFlavor(metadata=ObjectMeta(name="rf")))
         for cohort in range(5):
             for index in range(6):
                 self._queue(f"cq-{index}-{cohort}", f"cohort-{cohort}", share)
@@ -234,11 +234,11 @@ class Baseline:
             self._count(len(outcome.reserved), len(outcome.evicted))
             begin = time.process_time()
             for each in outcome.reserved:
-                key = each.claim.key
+                key = each.info.key
                 turns[key] = turns.get(key, 0) + 1
                 heappush(finishing, (clock + self.runs_for[key], key, turns[key]))
             for gone in outcome.evicted:
-                turns[gone.victim.claim.key] += 1
+                turns[gone.victim.info.key] += 1
                 self.quota.put_workload(release(gone.workload, now), now)
             self.other_cpu += time.process_time() - begin
 

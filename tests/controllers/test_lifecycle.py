@@ -15,7 +15,7 @@ from reprieve.objects.kueue import (
     WorkloadStatus,
 )
 from reprieve.objects.meta import Condition, find_condition
-from reprieve.quota.claims import holds
+from reprieve.quota.workload_info import holds
 
 NOW = datetime(2026, 8, 23, 12, 0, tzinfo=UTC)
 RESERVED = Condition(type="QuotaReserved", status="True", reason="QuotaReserved")

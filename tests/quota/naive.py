@@ -1,9 +1,8 @@
 """A loaded state as the reference sees it."""
 
-from reprieve.quota.claims import Claim
 from reprieve.quota.state import Quota
-from reprieve.quota.tree import CohortNode
-from reprieve.quota.tree import Node as FastNode
+from reprieve.quota.tree import CohortNode, QuotaNode
+from reprieve.quota.workload_info import WorkloadInfo
 from tests.reference.quota.tree import Node
 from tests.reference.quota.victims import Job, World
 
@@ -11,7 +10,7 @@ from tests.reference.quota.victims import Job, World
 def naive_trees(quota: Quota) -> dict[int, Node]:
     """{id of the fast node: its naive twin}"""
     twins: dict[int, Node] = {}
-    nodes: list[FastNode] = [*quota.ledger.forest.cohorts.values(), *quota.ledger.queues.values()]
+    nodes: list[QuotaNode] = [*quota.cache.forest.cohorts.values(), *quota.cache.queues.values()]
     for node in nodes:
         twin = Node(node.name, weight=node.weight, is_queue=not isinstance(node, CohortNode))
         twin.limits = {key: tuple(limits) for key, limits in node.limits.items()}  # type: ignore[misc]
@@ -23,22 +22,22 @@ def naive_trees(quota: Quota) -> dict[int, Node]:
     return twins
 
 
-def naive_job(claim: Claim, queue: Node) -> Job:
+def naive_job(info: WorkloadInfo, queue: Node) -> Job:
     return Job(
-        claim.key,
-        claim.uid,
-        claim.priority,
-        claim.queued_at,
+        info.key,
+        info.uid,
+        info.priority,
+        info.queued_at,
         queue,
-        dict(claim.held),  # type: ignore[arg-type]
-        -claim.rank[1],
-        claim.evicted,
+        dict(info.usage),  # type: ignore[arg-type]
+        -info.rank[1],
+        info.evicted,
     )
 
 
 def naive_world(quota: Quota, twins: dict[int, Node]) -> World:
-    queues = quota.ledger.queues
-    jobs = [naive_job(claim, twins[id(queues[claim.queue])]) for claim in quota.ledger.claims.values()]
+    queues = quota.cache.queues
+    jobs = [naive_job(info, twins[id(queues[info.queue])]) for info in quota.cache.workloads.values()]
     policies = {
         name: {
             "within": node.within_policy,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reprieve.objects.decode import decode_all
 from reprieve.quota import Quota, Rules, cycle, release
-from reprieve.quota.claims import holds
 from reprieve.quota.offline import QUEUES_EMPTY, STEADY, load, settle
+from reprieve.quota.workload_info import holds
 from tests.quota.naive import naive_trees, naive_world
 from tests.scale import examples
 from tests.strategies.quota import NOW, worlds
@@ -23,23 +23,23 @@ def rules(fair: bool, **more: bool) -> Rules:
 
 def react(quota: Quota) -> None:
     """What controllers do between two cycles."""
-    for claim in sorted(quota.ledger.claims.values(), key=lambda claim: claim.key):
-        if claim.evicted:
-            quota.put_workload(release(claim.workload, NOW), NOW)
+    for info in sorted(quota.cache.workloads.values(), key=lambda info: info.key):
+        if info.evicted:
+            quota.put_workload(release(info.workload, NOW), NOW)
 
 
 def state_of(quota: Quota) -> Hashable:
     """Everything that decides what the next cycle does."""
-    truce = quota.truce
+    preemption_limit = quota.preemption_limit
     return (
-        frozenset((key, tuple(sorted(claim.held.items()))) for key, claim in quota.ledger.claims.items()),
+        frozenset((key, tuple(sorted(info.usage.items()))) for key, info in quota.cache.workloads.items()),
         tuple(
             (name, frozenset(queue.active), frozenset(queue.inadmissible), queue.preemptor)
             for name, queue in sorted(quota.pending.items())
         ),
         frozenset((key, str(scan.tried)) for key, scan in quota.scans.items()),
-        repr(sorted((p, sorted(v.items())) for p, v in truce._times.items())),
-        repr(sorted(truce._stepped_back.items())),
+        repr(sorted((p, sorted(v.items())) for p, v in preemption_limit._times.items())),
+        repr(sorted(preemption_limit._yielding.items())),
     )
 
 
@@ -58,7 +58,7 @@ def test_no_sequence_of_cycles_repeats_a_state(objects: Objects, fair: bool) -> 
                 return
             continue
         preemptions += len(outcome.evicted)
-        grown = (preemptions, len(quota.ledger.claims))
+        grown = (preemptions, len(quota.cache.workloads))
         assert grown > measure
         measure = grown
         state = state_of(quota)
@@ -75,7 +75,7 @@ def test_offline_runs_settle(objects: Objects, fair: bool) -> None:
     chances: dict[tuple[str, str], int] = {}
     for step in run.steps:
         for eviction in step.outcome.evicted:
-            pair = eviction.preemptor.key, eviction.victim.claim.key
+            pair = eviction.preemptor.key, eviction.victim.info.key
             chances[pair] = chances.get(pair, 0) + 1
     assert all(number <= 3 for number in chances.values())
 
@@ -86,7 +86,7 @@ def test_usage_never_exceeds_what_the_tree_allows(objects: Objects, fair: bool) 
     quota = load(decode_all(objects), rules(fair), NOW)
     for _ in range(12):
         cycle(quota, NOW)
-        for node in [*quota.ledger.queues.values(), *quota.ledger.forest.cohorts.values()]:
+        for node in [*quota.cache.queues.values(), *quota.cache.forest.cohorts.values()]:
             for key, cell in node.cells.items():
                 assert cell.free() >= 0, (node.name, key)
         react(quota)
@@ -100,7 +100,7 @@ def test_after_every_cycle_usage_equals_a_recomputation(objects: Objects, fair: 
     for _ in range(6):
         cycle(quota, NOW)
         naive_world(quota, twins).count()
-        for node in [*quota.ledger.queues.values(), *quota.ledger.forest.cohorts.values()]:
+        for node in [*quota.cache.queues.values(), *quota.cache.forest.cohorts.values()]:
             for key, cell in node.cells.items():
                 assert cell.usage == twins[id(node)].usage(key), (node.name, key)
         react(quota)
@@ -115,11 +115,11 @@ def test_gates_never_leak_a_preemption(objects: Objects, fair: bool) -> None:
         assert not any(eviction.preemptor.gate_closed for eviction in step.outcome.evicted)
         for waiting in step.outcome.waiting:
             if waiting.gated:
-                assert waiting.claim.gate_closed
+                assert waiting.info.gate_closed
                 assert waiting.reason == "AdmissionGated"
                 assert waiting.workload is None or holds(waiting.workload, "BlockedOnPreemptionGates")
-                pending = quota.pending[waiting.claim.queue]
-                assert waiting.claim.key in pending or waiting.claim.key in quota.ledger.claims
+                pending = quota.pending[waiting.info.queue]
+                assert waiting.info.key in pending or waiting.info.key in quota.cache.workloads
 
 
 @examples(40)
@@ -129,8 +129,8 @@ def test_equal_inputs_give_equal_answers_in_any_order(objects: Objects, fair: bo
         run = settle(load(decode_all(these), rules(fair), NOW), NOW)
         return [
             (
-                sorted(r.claim.key for r in step.outcome.reserved),
-                sorted((e.victim.claim.key, e.victim.reason, e.preemptor.key) for e in step.outcome.evicted),
+                sorted(r.info.key for r in step.outcome.reserved),
+                sorted((e.victim.info.key, e.victim.reason, e.preemptor.key) for e in step.outcome.evicted),
                 step.pending,
                 step.inadmissible,
             )

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from reprieve.objects import well_known
 from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import Workload
-from reprieve.quota.claims import Claim
 from reprieve.quota.pending import (
     FAILED_AFTER_NOMINATION,
     GENERIC,
@@ -20,6 +19,7 @@ from reprieve.quota.pending import (
     PendingQueue,
 )
 from reprieve.quota.rules import Rules
+from reprieve.quota.workload_info import WorkloadInfo
 from tests.scale import examples
 from tests.strategies.quota import workload
 
@@ -34,17 +34,19 @@ REASONS = (
 )
 
 
-def claim(name: str, priority: int = 0, cpu: int = 1, age: int = 10, namespace: str = "default") -> Claim:
+def info(
+    name: str, priority: int = 0, cpu: int = 1, age: int = 10, namespace: str = "default"
+) -> WorkloadInfo:
     document: dict[str, Any] = workload(name, 0, {"cpu": cpu}, 1, priority, age)
     document["metadata"]["namespace"] = namespace
     (view,) = decode_all([document])
     assert isinstance(view, Workload)
-    return Claim(view, "cq0", Rules())
+    return WorkloadInfo(view, "cq0", Rules())
 
 
-def queue_of(*claims: Claim, strict: bool = False) -> PendingQueue:
+def queue_of(*workloads: WorkloadInfo, strict: bool = False) -> PendingQueue:
     queue = PendingQueue(strict)
-    for each in claims:
+    for each in workloads:
         queue.put(each, ready=True, unchanged=lambda _: False)
     return queue
 
@@ -58,27 +60,27 @@ def drain(queue: PendingQueue) -> list[str]:
 
 
 def test_higher_priority_goes_first_then_age_then_uid() -> None:
-    queue = queue_of(claim("c", age=5), claim("b", age=5), claim("a", age=9), claim("d", priority=1, age=1))
+    queue = queue_of(info("c", age=5), info("b", age=5), info("a", age=9), info("d", priority=1, age=1))
     assert drain(queue) == ["d", "a", "b", "c"]
 
 
 def test_a_preemptor_whose_victims_leave_goes_first_unless_the_queue_is_strict() -> None:
     for strict, first in ((False, "low"), (True, "high")):
-        queue = queue_of(claim("low"), strict=strict)
+        queue = queue_of(info("low"), strict=strict)
         head = queue.pop()
         assert head is not None
         queue.requeue(head, PENDING_PREEMPTION, ready=True)
-        queue.put(claim("high", priority=5, cpu=2), ready=True, unchanged=lambda _: False)
+        queue.put(info("high", priority=5, cpu=2), ready=True, unchanged=lambda _: False)
         assert drain(queue)[0] == first
 
 
 def test_a_hopeless_workload_takes_its_equals_along() -> None:
-    queue = queue_of(claim("a", age=9), claim("b"), claim("other", cpu=2, age=10))
+    queue = queue_of(info("a", age=9), info("b"), info("other", cpu=2, age=10))
     head = queue.pop()
     assert head is not None
     queue.requeue(head, NO_FIT, ready=True)
     assert set(queue.active) == {"default/other"}
-    queue.put(claim("late"), ready=True, unchanged=lambda _: False)
+    queue.put(info("late"), ready=True, unchanged=lambda _: False)
     assert "default/late" in queue.inadmissible
     queue.flush(lambda _: True)
     assert drain(queue) == ["b", "late", "other", "a"]
@@ -86,7 +88,7 @@ def test_a_hopeless_workload_takes_its_equals_along() -> None:
 
 def test_a_gated_workload_is_parked_alone_and_a_strict_queue_keeps_it_in_front() -> None:
     for strict, active in ((False, {"default/b"}), (True, {"default/a", "default/b"})):
-        queue = queue_of(claim("a", age=20), claim("b"), strict=strict)
+        queue = queue_of(info("a", age=20), info("b"), strict=strict)
         head = queue.pop()
         assert head is not None
         queue.requeue(head, well_known.PREEMPTION_GATED, ready=True)
@@ -94,7 +96,7 @@ def test_a_gated_workload_is_parked_alone_and_a_strict_queue_keeps_it_in_front()
 
 
 def test_a_flush_wakes_only_namespaces_that_still_match() -> None:
-    queue = queue_of(claim("a"), claim("b", namespace="foreign"))
+    queue = queue_of(info("a"), info("b", namespace="foreign"))
     head = queue.pop()
     assert head is not None
     queue.requeue(head, NO_FIT, ready=True)
@@ -105,13 +107,13 @@ def test_a_flush_wakes_only_namespaces_that_still_match() -> None:
 
 
 def test_a_change_that_does_not_matter_leaves_a_parked_workload_parked() -> None:
-    queue = queue_of(claim("a"))
+    queue = queue_of(info("a"))
     head = queue.pop()
     assert head is not None
     queue.requeue(head, GENERIC, ready=True)
-    queue.put(claim("a"), ready=True, unchanged=lambda _: True)
+    queue.put(info("a"), ready=True, unchanged=lambda _: True)
     assert set(queue.inadmissible) == {"default/a"}
-    queue.put(claim("a"), ready=True, unchanged=lambda _: False)
+    queue.put(info("a"), ready=True, unchanged=lambda _: False)
     assert set(queue.active) == {"default/a"}
 
 
@@ -120,21 +122,21 @@ class PlainQueue:
     """The same rules with plain dictionaries and a sort."""
 
     strict: bool
-    active: dict[str, Claim] = field(default_factory=dict)
-    inadmissible: dict[str, Claim] = field(default_factory=dict)
+    active: dict[str, WorkloadInfo] = field(default_factory=dict)
+    inadmissible: dict[str, WorkloadInfo] = field(default_factory=dict)
     hopeless: set[object] = field(default_factory=set)
     preemptor: str = ""
-    in_flight: Claim | None = None
+    in_flight: WorkloadInfo | None = None
 
-    def put(self, claim: Claim, ready: bool) -> None:
-        if claim.key in self.active:
-            self.active[claim.key] = claim
+    def put(self, info: WorkloadInfo, ready: bool) -> None:
+        if info.key in self.active:
+            self.active[info.key] = info
             return
-        self.inadmissible.pop(claim.key, None)
-        parked = not ready or (not self.strict and claim.fingerprint in self.hopeless)
-        (self.inadmissible if parked else self.active)[claim.key] = claim
+        self.inadmissible.pop(info.key, None)
+        parked = not ready or (not self.strict and info.fingerprint in self.hopeless)
+        (self.inadmissible if parked else self.active)[info.key] = info
 
-    def pop(self) -> Claim | None:
+    def pop(self) -> WorkloadInfo | None:
         if not self.active:
             return None
         head = min(
@@ -144,7 +146,7 @@ class PlainQueue:
         self.in_flight = self.active.pop(head.key)
         return head
 
-    def requeue(self, claim: Claim, reason: str) -> None:
+    def requeue(self, info: WorkloadInfo, reason: str) -> None:
         self.in_flight = None
         at_once = (
             reason != NAMESPACE_MISMATCH
@@ -152,14 +154,14 @@ class PlainQueue:
             else reason in (FAILED_AFTER_NOMINATION, PENDING_PREEMPTION)
         )
         if reason == PENDING_PREEMPTION:
-            self.preemptor = claim.key
+            self.preemptor = info.key
         if at_once:
-            self.active[claim.key] = claim
+            self.active[info.key] = info
             return
-        self.inadmissible[claim.key] = claim
+        self.inadmissible[info.key] = info
         if reason in (NO_FIT, PREEMPTION_NO_CANDIDATES) and not self.strict:
-            self.hopeless.add(claim.fingerprint)
-            for key in [k for k, c in self.active.items() if c.fingerprint == claim.fingerprint]:
+            self.hopeless.add(info.fingerprint)
+            for key in [k for k, c in self.active.items() if c.fingerprint == info.fingerprint]:
                 self.inadmissible[key] = self.active.pop(key)
 
     def remove(self, key: str) -> None:
@@ -189,7 +191,7 @@ def test_kinds_behave_like_a_plain_queue(strict: bool, steps: list[tuple[Any, ..
     for step in steps:
         if step[0] == "put":
             _, number, ready, namespace = step
-            one = claim(f"w{number}", number % 3, 1 + number % 2, number, f"ns{namespace}")
+            one = info(f"w{number}", number % 3, 1 + number % 2, number, f"ns{namespace}")
             fast.put(one, ready, unchanged=lambda _: False)
             plain.put(one, ready)
         elif step[0] == "try":

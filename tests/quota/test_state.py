@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
 from reprieve.quota import Quota, Rules, cycle, evict, release
-from reprieve.quota.claims import holds
 from reprieve.quota.offline import load
+from reprieve.quota.workload_info import holds
 from tests.scale import examples
 from tests.strategies.quota import NOW, kueue, workload, worlds
 
@@ -44,7 +44,7 @@ def view(document: Document) -> Workload:
 
 
 def reserved(quota: Quota) -> list[str]:
-    return sorted(each.claim.key for each in cycle(quota, NOW).reserved)
+    return sorted(each.info.key for each in cycle(quota, NOW).reserved)
 
 
 def test_a_finished_workload_wakes_whoever_waits_for_its_quota() -> None:
@@ -77,7 +77,7 @@ def test_a_victim_keeps_its_quota_until_it_is_released_and_is_not_asked_twice() 
     assert reserved(quota) == ["default/low"]
     quota.put_workload(view(workload("high", 0, {"cpu": 4}, 1, 5, 10)), NOW)
     first, second = cycle(quota, NOW), cycle(quota, NOW)
-    assert [each.victim.claim.key for each in first.evicted] == ["default/low"]
+    assert [each.victim.info.key for each in first.evicted] == ["default/low"]
     assert second.evicted == [], "it is on its way out already"
     assert second.waiting[0].reason == "WaitingForPreemptedWorkloads"
     quota.put_workload(release(first.evicted[0].workload, NOW), NOW)
@@ -90,7 +90,7 @@ def test_a_failed_write_is_undone_by_putting_what_the_server_has() -> None:
     quota.put_workload(original, NOW)
     assert reserved(quota) == ["default/first"]
     quota.put_workload(original, NOW)
-    assert not quota.ledger.claims
+    assert not quota.cache.workloads
     assert reserved(quota) == ["default/first"]
 
 
@@ -101,7 +101,7 @@ def test_an_echo_changes_nothing() -> None:
     assert waiting is not None
     quota.put_workload(first.workload, NOW)
     quota.put_workload(waiting, NOW)
-    assert set(quota.ledger.claims) == {"default/first"}
+    assert set(quota.cache.workloads) == {"default/first"}
     assert set(quota.pending["cq0"].inadmissible) == {"default/second"}
 
 
@@ -121,7 +121,7 @@ def test_opening_its_gate_wakes_a_parked_workload() -> None:
         {**gated, "status": {"preemptionGates": [{"name": "example.com/gate", "position": "Open"}]}}
     )
     quota.put_workload(opened, NOW)
-    assert [each.victim.claim.key for each in cycle(quota, NOW).evicted] == ["default/low"]
+    assert [each.victim.info.key for each in cycle(quota, NOW).evicted] == ["default/low"]
 
 
 def test_eviction_closes_every_gate_again() -> None:
@@ -140,12 +140,12 @@ def test_queues_may_come_after_their_workloads() -> None:
     assert isinstance(local, LocalQueue)
     quota.put_namespace("default", {})
     quota.put_workload(view(workload("early", 0, {"cpu": 1}, 1, 0, 10)), NOW)
-    assert quota.strays["default/early"][1].message == "LocalQueue lq0 doesn't exist"
+    assert quota.unqueued["default/early"][1].message == "LocalQueue lq0 doesn't exist"
     quota.put_local_queue(local, NOW)
-    assert quota.strays["default/early"][1].message == "ClusterQueue cq0 doesn't exist"
+    assert quota.unqueued["default/early"][1].message == "ClusterQueue cq0 doesn't exist"
     quota.put_cluster_queue(cluster_queue, NOW)
     assert reserved(quota) == [], "its flavor is missing"
-    quota.ledger.put_flavor(flavor)  # type: ignore[arg-type]
+    quota.cache.put_flavor(flavor)  # type: ignore[arg-type]
     assert reserved(quota) == ["default/early"]
 
 
@@ -156,7 +156,7 @@ def test_a_queue_that_goes_leaves_its_workloads_as_strays(kind: str) -> None:
         quota.drop_cluster_queue("cq0", NOW)
     else:
         quota.drop_local_queue("default/lq0", NOW)
-    assert set(quota.strays) == {"default/waits"}
+    assert set(quota.unqueued) == {"default/waits"}
     assert not quota.has_heads()
 
 
@@ -167,8 +167,8 @@ def test_any_order_of_arrival_gives_the_same_decisions(objects: list[Document], 
     apart = Quota(Rules())
     apart.put_namespace("default", {"kubernetes.io/metadata.name": "default"})
     puts = {
-        "ResourceFlavor": lambda each: apart.ledger.put_flavor(each),
-        "Cohort": lambda each: apart.ledger.put_cohort(each),
+        "ResourceFlavor": lambda each: apart.cache.put_flavor(each),
+        "Cohort": lambda each: apart.cache.put_cohort(each),
         "ClusterQueue": lambda each: apart.put_cluster_queue(each, NOW),
         "LocalQueue": lambda each: apart.put_local_queue(each, NOW),
         "Workload": lambda each: apart.put_workload(each, NOW),
@@ -176,7 +176,7 @@ def test_any_order_of_arrival_gives_the_same_decisions(objects: list[Document], 
     for each in decode_all(data.draw(st.permutations(objects))):
         puts[type(each).__name__](each)
     first, second = cycle(together, NOW), cycle(apart, NOW)
-    assert sorted(r.claim.key for r in first.reserved) == sorted(r.claim.key for r in second.reserved)
-    assert sorted(e.victim.claim.key for e in first.evicted) == sorted(
-        e.victim.claim.key for e in second.evicted
+    assert sorted(r.info.key for r in first.reserved) == sorted(r.info.key for r in second.reserved)
+    assert sorted(e.victim.info.key for e in first.evicted) == sorted(
+        e.victim.info.key for e in second.evicted
     )

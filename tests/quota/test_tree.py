@@ -50,7 +50,7 @@ def two_queues(**lending: str) -> Quota:
 
 def test_a_lending_limit_keeps_the_rest_at_home() -> None:
     quota = two_queues(a="2", b="2")
-    a, b = (quota.ledger.queues[name].cell(CPU) for name in "ab")
+    a, b = (quota.cache.queues[name].cell(CPU) for name in "ab")
     assert (a.local, b.local) == (1000, 0)
     assert (a.potential, b.potential) == (5000, 4000)
     a.add(2000)
@@ -61,7 +61,7 @@ def test_a_lending_limit_keeps_the_rest_at_home() -> None:
 
 def test_a_flat_cohort_has_height_one_and_an_empty_branch_adds_nothing() -> None:
     quota = two_queues()
-    cell = quota.ledger.queues["a"].cell(CPU)
+    cell = quota.cache.queues["a"].cell(CPU)
     assert cell.lowest_fit(3000) == (0, True)
     assert cell.lowest_fit(5000) == (1, False)
 
@@ -76,21 +76,21 @@ def test_incremental_usage_equals_usage_from_scratch(world: object, data: st.Dat
     for _ in range(data.draw(st.integers(1, 12))):
         if held and data.draw(st.booleans()):
             name, key, amount = held.pop(data.draw(st.integers(0, len(held) - 1)))
-            quota.ledger.queues[name].cell(key).remove(amount)
+            quota.cache.queues[name].cell(key).remove(amount)
             change = -amount
         else:
             name = f"cq{data.draw(st.integers(0, queues - 1))}"
             key = FlavorResource(data.draw(st.sampled_from(flavors)), data.draw(st.sampled_from(RESOURCES)))
             amount = change = data.draw(st.integers(1, 9000))
             held.append((name, key, amount))
-            quota.ledger.queues[name].cell(key).add(amount)
-        own = twins[id(quota.ledger.queues[name])].own_usage
+            quota.cache.queues[name].cell(key).add(amount)
+        own = twins[id(quota.cache.queues[name])].own_usage
         own[key] = own.get(key, 0) + change
         _assert_same(quota, twins)
 
 
 def _assert_same(quota: Quota, twins: dict[int, object]) -> None:
-    for node in [*quota.ledger.forest.cohorts.values(), *quota.ledger.queues.values()]:
+    for node in [*quota.cache.forest.cohorts.values(), *quota.cache.queues.values()]:
         twin = twins[id(node)]
         for key, cell in node.cells.items():
             fast = (cell.subtree, cell.local, cell.usage, cell.free(), cell.potential)
@@ -117,14 +117,14 @@ def test_moving_queues_and_cohorts_keeps_usage_right(world: list[object], data: 
         if changed["kind"] == "ClusterQueue":
             quota.put_cluster_queue(view, NOW)  # type: ignore[arg-type]
         else:
-            quota.ledger.put_cohort(view)  # type: ignore[arg-type]
-        quota.ledger.refresh()
+            quota.cache.put_cohort(view)  # type: ignore[arg-type]
+        quota.cache.refresh()
     fresh = load(decode_all(objects), Rules(), NOW)  # type: ignore[arg-type]
-    assert {n: q.active for n, q in quota.ledger.queues.items()} == {
-        n: q.active for n, q in fresh.ledger.queues.items()
+    assert {n: q.active for n, q in quota.cache.queues.items()} == {
+        n: q.active for n, q in fresh.cache.queues.items()
     }
-    for name, node in quota.ledger.queues.items():
-        other = fresh.ledger.queues[name]
+    for name, node in quota.cache.queues.items():
+        other = fresh.cache.queues[name]
         for key in node.cells.keys() | other.cells.keys():
             assert node.cell(key).free() == other.cell(key).free(), (name, key)
             assert node.cell(key).potential == other.cell(key).potential, (name, key)

@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import Workload
-from reprieve.quota.claims import Claim
 from reprieve.quota.offline import load
 from reprieve.quota.rules import DEFAULT_STRATEGIES, Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import FlavorResource
-from reprieve.quota.victims.candidates import Ask, Victim
-from reprieve.quota.victims.finder import Scout
+from reprieve.quota.victims.candidates import PreemptionRequest, Victim
+from reprieve.quota.victims.finder import VictimFinder
+from reprieve.quota.workload_info import WorkloadInfo
 from tests.quota.naive import naive_job, naive_trees, naive_world
 from tests.reference.quota.fair import FairSearch
 from tests.reference.quota.victims import classical
 from tests.scale import examples
 from tests.strategies.quota import NOW, RESOURCES, worlds
 
-Question = tuple[Quota, Claim, dict[FlavorResource, int], frozenset[FlavorResource]]
+Question = tuple[Quota, WorkloadInfo, dict[FlavorResource, int], frozenset[FlavorResource]]
 
 
 def question(objects: list[dict[str, Any]], rules: Rules, data: st.DataObject) -> Question:
@@ -30,25 +30,25 @@ def question(objects: list[dict[str, Any]], rules: Rules, data: st.DataObject) -
     quota = load(decode_all([o for o in objects if o is not asking]), rules, NOW)
     (view,) = decode_all([asking])
     assert isinstance(view, Workload)
-    claim = Claim(view, "cq" + view.spec.queue_name.removeprefix("lq"), rules)
-    flavors = sorted(quota.ledger.flavors)
+    info = WorkloadInfo(view, "cq" + view.spec.queue_name.removeprefix("lq"), rules)
+    flavors = sorted(quota.cache.flavors)
     requests: dict[FlavorResource, int] = {}
-    for resource, amount in claim.demands[0].requests.items():
+    for resource, amount in info.demands[0].requests.items():
         requests[FlavorResource(data.draw(st.sampled_from(flavors)), resource)] = amount
     short = frozenset(data.draw(st.sets(st.sampled_from(sorted(requests)), min_size=1)))
-    return quota, claim, requests, short
+    return quota, info, requests, short
 
 
 def found(asked: Question) -> list[Victim]:
-    quota, claim, requests, short = asked
-    return Scout(claim, quota.ledger.queues[claim.queue], quota.rules).victims(requests, short)
+    quota, info, requests, short = asked
+    return VictimFinder(info, quota.cache.queues[info.queue], quota.rules).victims(requests, short)
 
 
 def reference(asked: Question, search: Callable[..., dict[str, str]]) -> dict[str, str]:
-    quota, claim, requests, short = asked
+    quota, info, requests, short = asked
     twins = naive_trees(quota)
     world = naive_world(quota, twins)
-    job = naive_job(claim, twins[id(quota.ledger.queues[claim.queue])])
+    job = naive_job(info, twins[id(quota.cache.queues[info.queue])])
     return search(world, job, requests, short)
 
 
@@ -58,7 +58,7 @@ def test_classical_victims_equal_the_naive_reference(
     objects: list[dict[str, Any]], data: st.DataObject
 ) -> None:
     asked = question(objects, Rules(), data)
-    assert {v.claim.key: v.reason for v in found(asked)} == reference(asked, classical)
+    assert {v.info.key: v.reason for v in found(asked)} == reference(asked, classical)
 
 
 @examples(80)
@@ -72,7 +72,7 @@ def test_fair_victims_equal_the_naive_reference(
 ) -> None:
     asked = question(objects, Rules(fair_sharing=True, strategies=strategies), data)
     expected = reference(asked, lambda *a: FairSearch(*a).run(strategies))
-    assert {v.claim.key: v.reason for v in found(asked)} == expected
+    assert {v.info.key: v.reason for v in found(asked)} == expected
 
 
 @examples(30)
@@ -80,19 +80,19 @@ def test_fair_victims_equal_the_naive_reference(
 def test_no_victim_could_have_stayed(objects: list[dict[str, Any]], fair: bool, data: st.DataObject) -> None:
     asked = question(objects, Rules(fair_sharing=fair), data)
     victims = found(asked)
-    quota, claim, requests, short = asked
-    ask = Ask(claim, quota.ledger.queues[claim.queue], requests, short)
-    assume(victims and not ask.fits(borrowing=True))  # preemption is only asked for when there is no room
+    quota, info, requests, short = asked
+    request = PreemptionRequest(info, quota.cache.queues[info.queue], requests, short)
+    assume(victims and not request.fits(borrowing=True))  # preemption is only asked for when there is no room
     for victim in victims:
         victim.leave()
-    ways = [borrowing for borrowing in (True, False) if ask.fits(borrowing)]
+    ways = [borrowing for borrowing in (True, False) if request.fits(borrowing)]
     assert ways, "with all victims gone there is room"
     needed = []
     for borrowing in ways:
         spared = []
         for victim in victims:
             victim.stay()
-            spared.append(ask.fits(borrowing))
+            spared.append(request.fits(borrowing))
             victim.leave()
         needed.append(not any(spared))
     assert any(needed)
@@ -104,7 +104,7 @@ def test_looking_for_victims_changes_nothing(
     objects: list[dict[str, Any]], fair: bool, data: st.DataObject
 ) -> None:
     asked = question(objects, Rules(fair_sharing=fair), data)
-    queues = asked[0].ledger.queues.values()
+    queues = asked[0].cache.queues.values()
     before = {(q.name, key): cell.free() for q in queues for key, cell in q.cells.items()}
     found(asked)
     after = {(q.name, key): cell.free() for q in queues for key, cell in q.cells.items()}

@@ -13,7 +13,7 @@ from datetime import datetime
 import msgspec
 
 from reprieve.objects import Workload, find_condition, well_known
-from reprieve.quota import GATED, Claim, Quota, find_assignment
+from reprieve.quota import GATED, Quota, WorkloadInfo, find_assignment
 
 GATED_MESSAGE = GATED
 _PATTERN = re.compile(
@@ -66,27 +66,27 @@ def cost_in(message: str) -> PreemptionCost | None:
     return PreemptionCost(*(int(number) for number in match.groups())) if match else None
 
 
-def price(victims: Iterable[Claim], now: datetime) -> PreemptionCost:
+def price(victims: Iterable[WorkloadInfo], now: datetime) -> PreemptionCost:
     return cost_of(_cost(victim, now) for victim in victims)
 
 
-def _cost(claim: Claim, now: datetime) -> VictimCost:
-    reserved = find_condition(claim.workload.status.conditions, well_known.QUOTA_RESERVED)
+def _cost(info: WorkloadInfo, now: datetime) -> VictimCost:
+    reserved = find_condition(info.workload.status.conditions, well_known.QUOTA_RESERVED)
     since = reserved.last_transition_time if reserved is not None else None
     seconds = (now - since).total_seconds() if since is not None else 0.0
-    admission = claim.workload.status.admission
+    admission = info.workload.status.admission
     pods = sum(each.count or 0 for each in admission.pod_set_assignments) if admission is not None else 0
-    return VictimCost(claim.priority, max(1, pods), seconds)
+    return VictimCost(info.priority, max(1, pods), seconds)
 
 
-def gated_message(quota: Quota, claim: Claim, workload: Workload, now: datetime) -> str:
+def gated_message(quota: Quota, info: WorkloadInfo, workload: Workload, now: datetime) -> str:
     """While the victims stay the same, so does the sentence: their lost work grows every second, and a signal that
     changed as often would only make noise."""
-    queue = quota.ledger.queues.get(claim.queue)
-    victims = find_assignment(quota, claim, queue)[1] if queue is not None else []
+    queue = quota.cache.queues.get(info.queue)
+    victims = find_assignment(quota, info, queue)[1] if queue is not None else []
     if not victims:
         return signal_message(None)
-    cost = price((victim.claim for victim in victims), now)
+    cost = price((victim.info for victim in victims), now)
     condition = find_condition(workload.status.conditions, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if condition is not None and condition.status == "True":
         told = cost_in(condition.message)

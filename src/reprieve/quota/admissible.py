@@ -1,4 +1,4 @@
-"""May this workload be tried at all? What is asked before any flavor is looked at."""
+"""May this workload be tried at all? The checks that come before the flavor scan."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def refusal(
     namespace: Mapping[str, str] | None,
     limit_ranges: Collection[LimitRange],
 ) -> Refusal | None:
-    """Why the workload cannot be tried now, or None. `namespace` is the labels of its namespace, None if it is gone."""
+    """Why the workload cannot be tried now, or None. `namespace`: labels of its namespace, if it exists."""
     if not workload.spec.pod_sets:
         return Refusal(MISCONFIGURED, "the workload has no pod sets")
     if any(check.state in ("Retry", "Rejected") for check in workload.status.admission_checks):

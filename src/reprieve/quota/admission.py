@@ -1,13 +1,14 @@
-"""One admission cycle: the first workload of every queue gets its turn.
+"""One admission cycle: the head of every queue gets its turn.
 
 1. take the head of every active queue
-2. find flavors and victims for each, on the tree as it is
-3. order the heads
-4. give each its turn on a sketch of the tree that includes the earlier ones: reserve, preempt, or wait
-5. put back whoever got nothing
+2. nominate: find flavors and victims for each, on the tree as it is
+3. order the entries
+4. process each entry on a tree that includes the earlier ones: reserve, preempt, or wait
+5. requeue the workloads that got nothing
 
-The tree is a sketch only during step 4: what later turns must respect is added, and all of it is taken back before the decisions are
-entered in the state. Nothing outside the state is touched; the `Outcome` says what to do.
+In step 4 the tree simulates: the usage that later entries must respect is added, and all of it is taken
+back before the decisions are entered in the state. Nothing outside the state is touched; the `Outcome` says
+what to do.
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ from reprieve.objects import Admission, PodSetAssignment, format_amount, well_kn
 from reprieve.quota import transitions
 from reprieve.quota.admissible import Refusal, refusal
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
-from reprieve.quota.claims import Claim, backoff_over, holds
 from reprieve.quota.demand import Demand
 from reprieve.quota.entries import Entry, in_order
-from reprieve.quota.flavor_assigner import Assigner, Nominated, can_shrink, largest_that_works
+from reprieve.quota.flavor_assigner import FlavorAssigner, PinnedFlavors, can_shrink, largest_that_works
 from reprieve.quota.outcome import (
     DEFERRED,
     GATED,
@@ -38,7 +38,7 @@ from reprieve.quota.outcome import (
     preempted_message,
     preemption_events,
     reservation_event,
-    steps_back,
+    yielding_message,
 )
 from reprieve.quota.pending import (
     FAILED_AFTER_NOMINATION,
@@ -51,7 +51,8 @@ from reprieve.quota.queue import ANY, QueueNode
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import Cell, Usage
 from reprieve.quota.victims.candidates import Victim
-from reprieve.quota.victims.finder import Scout
+from reprieve.quota.victims.finder import VictimFinder
+from reprieve.quota.workload_info import WorkloadInfo, backoff_over, holds
 
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 ADMISSION_GATED = "AdmissionGated"
@@ -59,36 +60,36 @@ ADMISSION_GATED = "AdmissionGated"
 
 def cycle(quota: Quota, now: datetime) -> Outcome:
     """Run one cycle and enter its decisions in the state."""
-    quota.ledger.refresh()
+    quota.cache.refresh()
     quota.cycles += 1
     return _Cycle(quota, now).run()
 
 
 def find_assignment(
     quota: Quota,
-    claim: Claim,
+    info: WorkloadInfo,
     queue: QueueNode,
     resume: Sequence[dict[str, int]] = (),
-    nominated: Nominated | None = None,
+    pinned: PinnedFlavors = (),
 ) -> tuple[Assignment, list[Victim]]:
-    """Flavors and victims for a workload: all its pods if that is possible at all, else as many as possible."""
+    """Flavors and victims for a workload: for all its pods if possible, else for as many as possible."""
     rules = quota.rules
-    scout = Scout(claim, queue, rules, quota.truce.protected_from(claim.key))
-    assigner = Assigner(queue, quota.ledger.flavors, rules, scout)
+    finder = VictimFinder(info, queue, rules, quota.preemption_limit.protected_from(info.key))
+    assigner = FlavorAssigner(queue, quota.cache.flavors, rules, finder)
 
     def attempt(demands: Sequence[Demand]) -> tuple[Assignment, list[Victim]] | None:
-        found = assigner.assign(demands, resume, nominated)
+        found = assigner.assign(demands, resume, pinned)
         if found.mode == Mode.FIT:
             return found, []
-        victims = scout.victims_for(found) if found.mode == Mode.PREEMPT else []
+        victims = finder.victims_for(found) if found.mode == Mode.PREEMPT else []
         return (found, victims) if victims else None
 
-    whole = assigner.assign(claim.demands, resume, nominated)
+    whole = assigner.assign(info.demands, resume, pinned)
     if whole.mode == Mode.FIT:
         return whole, []
-    victims = scout.victims_for(whole) if whole.mode == Mode.PREEMPT else []
-    if not victims and rules.partial_admission and can_shrink(claim.demands):
-        reduced = largest_that_works(claim.demands, attempt)
+    victims = finder.victims_for(whole) if whole.mode == Mode.PREEMPT else []
+    if not victims and rules.partial_admission and can_shrink(info.demands):
+        reduced = largest_that_works(info.demands, attempt)
         if reduced is not None:
             return reduced
     return whole, victims
@@ -101,82 +102,81 @@ class _Cycle:
         self._now = now
         self._outcome = Outcome(quota.cycles)
         self._leaving_of: defaultdict[int, dict[str, Victim]] = defaultdict(dict)
-        """Victims of earlier turns, by the tree they are in."""
-        self._sketched: list[tuple[Cell, int]] = []
-        self._requeues: list[tuple[Claim, str]] = []
+        """Victims of earlier entries, by the tree they are in."""
+        self._simulated: list[tuple[Cell, int]] = []
+        self._requeues: list[tuple[WorkloadInfo, str]] = []
 
     def run(self) -> Outcome:
-        entries = [entry for claim in self._heads() if (entry := self._nominate(claim)) is not None]
+        entries = [entry for info in self._heads() if (entry := self._nominate(info)) is not None]
         try:
             for entry in in_order(entries, self._rules):
-                self._turn(entry)
+                self._process(entry)
         finally:
-            for cell, amount in reversed(self._sketched):
+            for cell, amount in reversed(self._simulated):
                 cell.remove(amount)
-        self._enter()
+        self._commit()
         return self._outcome
 
     # --- steps 1 and 2 ------------------------------------------------------------------------------
 
-    def _heads(self) -> list[Claim]:
+    def _heads(self) -> list[WorkloadInfo]:
         quota = self._quota
         heads = []
         for name, pending in quota.pending.items():
-            node = quota.ledger.queues.get(name)
+            node = quota.cache.queues.get(name)
             if node is not None and node.active:
                 head = pending.pop()
                 if head is not None:
                     heads.append(head)
         return heads
 
-    def _nominate(self, claim: Claim) -> Entry | None:
+    def _nominate(self, info: WorkloadInfo) -> Entry | None:
         quota = self._quota
-        queue = quota.ledger.queues[claim.queue]
-        namespace = claim.workload.namespace
+        queue = quota.cache.queues[info.queue]
+        namespace = info.workload.namespace
         refused = refusal(
-            claim.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
+            info.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
-        if refused is None and quota.truce.lets_pass(claim.key):
-            passing = quota.truce.lets_pass(claim.key)
-            refused = Refusal(WAITING_FOR_QUOTA, steps_back(passing))
+        if refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):
+            refused = Refusal(WAITING_FOR_QUOTA, yielding_message(preemptor))
         if refused is not None:
-            self._refuse(claim, refused)
+            self._refuse(info, refused)
             return None
-        assignment, victims = find_assignment(quota, claim, queue, self._resume(claim, queue))
-        self._remember_scan(claim, queue, assignment)
-        is_preemptor = quota.pending[claim.queue].preemptor == claim.key
-        return Entry(claim, queue, assignment, victims, is_preemptor)
+        assignment, victims = find_assignment(quota, info, queue, self._resume(info, queue))
+        self._remember_scan(info, queue, assignment)
+        is_preemptor = quota.pending[info.queue].preemptor == info.key
+        return Entry(info, queue, assignment, victims, is_preemptor)
 
-    def _refuse(self, claim: Claim, refused: Refusal) -> None:
-        self._wait(claim, refused.requeue, refused.reason, refused.message)
+    def _refuse(self, info: WorkloadInfo, refused: Refusal) -> None:
+        self._wait(info, refused.requeue, refused.reason, refused.message)
 
-    def _resume(self, claim: Claim, queue: QueueNode) -> Sequence[dict[str, int]]:
-        """Where the scan over flavors stopped, unless too much has changed since."""
-        scan = self._quota.scans.get(claim.key)
+    def _resume(self, info: WorkloadInfo, queue: QueueNode) -> Sequence[dict[str, int]]:
+        """Where the flavor scan stopped, unless too much has changed since."""
+        scan = self._quota.scans.get(info.key)
         if scan is None:
             return ()
         outdated = queue.generation > scan.generation
         if self._rules.keep_scan_progress:
-            if scan.fingerprint != claim.fingerprint:
+            if scan.fingerprint != info.fingerprint:
                 outdated = True
             elif self._quota.cycles - scan.cycle <= 1:
                 outdated = False
         if outdated:
-            del self._quota.scans[claim.key]
+            del self._quota.scans[info.key]
             return ()
         return scan.tried
 
-    def _remember_scan(self, claim: Claim, queue: QueueNode, assignment: Assignment) -> None:
+    def _remember_scan(self, info: WorkloadInfo, queue: QueueNode, assignment: Assignment) -> None:
         """A scan that went through all flavors starts over; there is nothing to remember."""
         if not assignment.unfinished:
-            self._quota.scans.pop(claim.key, None)
+            self._quota.scans.pop(info.key, None)
             return
-        cycles, kind = self._quota.cycles, claim.fingerprint
-        self._quota.scans[claim.key] = Scan(assignment.tried(), queue.generation, cycles, kind)
+        cycles, kind = self._quota.cycles, info.fingerprint
+        self._quota.scans[info.key] = Scan(assignment.tried(), queue.generation, cycles, kind)
 
     # --- step 4 -------------------------------------------------------------------------------------
 
-    def _turn(self, entry: Entry) -> None:
+    def _process(self, entry: Entry) -> None:
         deferred = False
         fits, overlap = self._fits(entry)
         if overlap and self._rules.recompute_on_overlap:
@@ -184,67 +184,65 @@ class _Cycle:
             fits, overlap = self._fits(entry)
         assignment = entry.assignment
         if assignment.mode == Mode.NO_FIT:
-            self._wait(entry.claim, NO_FIT, assignment.no_fit_cause(), assignment.message())
+            self._wait(entry.info, NO_FIT, assignment.no_fit_cause(), assignment.message())
         elif assignment.mode == Mode.PREEMPT and not entry.victims:
-            self._keep_room(entry)
+            self._hold_capacity(entry)
             message = assignment.message()
-            self._wait(entry.claim, PREEMPTION_NO_CANDIDATES, WAITING_FOR_QUOTA, message)
-        elif assignment.mode == Mode.PREEMPT and self._gated(entry.claim):
-            self._forget_scan(entry.claim)
-            self._wait(entry.claim, well_known.PREEMPTION_GATED, ADMISSION_GATED, GATED, gated=True)
+            self._wait(entry.info, PREEMPTION_NO_CANDIDATES, WAITING_FOR_QUOTA, message)
+        elif assignment.mode == Mode.PREEMPT and self._gated(entry.info):
+            self._forget_scan(entry.info)
+            self._wait(entry.info, well_known.PREEMPTION_GATED, ADMISSION_GATED, GATED, gated=True)
         elif deferred:
-            self._forget_scan(entry.claim)
-            self._sketch(entry.queue, assignment.usage)
-            self._wait(entry.claim, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, DEFERRED)
+            self._forget_scan(entry.info)
+            self._simulate(entry.queue, assignment.usage)
+            self._wait(entry.info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, DEFERRED)
         elif overlap or not fits:
             self._skip(entry, OVERLAPPING if overlap else NO_LONGER_FITS)
         else:
-            self._sketch(entry.queue, assignment.usage)
-            self._leaving(entry).update((victim.claim.key, victim) for victim in entry.victims)
+            self._simulate(entry.queue, assignment.usage)
+            self._leaving(entry).update((victim.info.key, victim) for victim in entry.victims)
             if assignment.mode == Mode.FIT:
                 self._reserve(entry)
             else:
                 self._preempt(entry)
 
     def _fits(self, entry: Entry) -> tuple[bool, bool]:
-        """(whether it fits once its victims and those of earlier turns are gone, whether they share victims)."""
+        """(whether it fits without its victims and those of earlier entries, whether they share victims)."""
         leaving = self._leaving(entry)
         if not leaving and not entry.victims:
             return entry.queue.fits(entry.assignment.usage), False
-        gone = leaving | {victim.claim.key: victim for victim in entry.victims}
+        gone = leaving | {victim.info.key: victim for victim in entry.victims}
         for victim in gone.values():
             victim.leave()
         fits = entry.queue.fits(entry.assignment.usage)
         for victim in gone.values():
             victim.stay()
-        return fits, any(victim.claim.key in leaving for victim in entry.victims)
+        return fits, any(victim.info.key in leaving for victim in entry.victims)
 
     def _leaving(self, entry: Entry) -> dict[str, Victim]:
         return self._leaving_of[id(entry.queue.root)]
 
     def _assign_again(self, entry: Entry) -> bool:
-        """Another look without the victims of earlier turns, at the same flavors; whether it fits when they are gone."""
-        nominated = Nominated(
-            [{r: choice.flavor for r, choice in each.choices.items()} for each in entry.assignment.pod_sets]
-        )
-        self._forget_scan(entry.claim)
+        """Assign the same flavors again as if earlier victims were gone; whether it fits then."""
+        pinned = [
+            {r: choice.flavor for r, choice in each.choices.items()} for each in entry.assignment.pod_sets
+        ]
+        self._forget_scan(entry.info)
         leaving = self._leaving(entry).values()
         for victim in leaving:
             victim.leave()
-            victim.claim.away = True
-        entry.assignment, entry.victims = find_assignment(
-            self._quota, entry.claim, entry.queue, nominated=nominated
-        )
+            victim.info.away = True
+        entry.assignment, entry.victims = find_assignment(self._quota, entry.info, entry.queue, pinned=pinned)
         for victim in leaving:
             victim.stay()
-            victim.claim.away = False
+            victim.info.away = False
         return entry.assignment.mode == Mode.FIT
 
-    def _gated(self, claim: Claim) -> bool:
-        return self._rules.preemption_gates and claim.gate_closed
+    def _gated(self, info: WorkloadInfo) -> bool:
+        return self._rules.preemption_gates and info.gate_closed
 
-    def _keep_room(self, entry: Entry) -> None:
-        """Nobody to preempt yet: later turns may not take what the queue could give, unless it can reclaim anyway."""
+    def _hold_capacity(self, entry: Entry) -> None:
+        """Without candidates: later entries may not take what this one needs, unless it can reclaim it."""
         queue = entry.queue
         if queue.reclaim_policy == ANY and not (self._rules.preemptors_first and entry.is_preemptor):
             return
@@ -257,73 +255,73 @@ class _Cycle:
                 amount = min(amount, cell.subtree + cell.borrowing - cell.usage)
             if amount > 0:
                 kept[key] = amount
-        self._sketch(queue, kept)
+        self._simulate(queue, kept)
 
-    def _sketch(self, queue: QueueNode, usage: Usage) -> None:
+    def _simulate(self, queue: QueueNode, usage: Usage) -> None:
         for key, amount in usage.items():
             cell = queue.cell(key)
             cell.add(amount)
-            self._sketched.append((cell, amount))
+            self._simulated.append((cell, amount))
 
     def _skip(self, entry: Entry, message: str) -> None:
         if entry.assignment.mode == Mode.PREEMPT:
             skips = self._outcome.skipped_preemptions
             skips[entry.queue.name] = skips.get(entry.queue.name, 0) + 1
         if not self._rules.keep_scan_progress:
-            self._forget_scan(entry.claim)
-        self._wait(entry.claim, FAILED_AFTER_NOMINATION, WAITING_FOR_QUOTA, message)
+            self._forget_scan(entry.info)
+        self._wait(entry.info, FAILED_AFTER_NOMINATION, WAITING_FOR_QUOTA, message)
 
-    def _forget_scan(self, claim: Claim) -> None:
-        self._quota.scans.pop(claim.key, None)
+    def _forget_scan(self, info: WorkloadInfo) -> None:
+        self._quota.scans.pop(info.key, None)
 
     def _reserve(self, entry: Entry) -> None:
-        claim, assignment = entry.claim, entry.assignment
+        info, assignment = entry.info, entry.assignment
         admission = _admission(entry.queue, assignment)
         checks = _checks(entry.queue, assignment)
-        workload = transitions.reserve(claim.workload, admission, checks, self._now)
-        self._outcome.reserved.append(Reservation(claim, assignment, workload))
-        self._outcome.events.append(reservation_event(claim, assignment, self._now))
+        workload = transitions.reserve(info.workload, admission, checks, self._now)
+        self._outcome.reserved.append(Reservation(info, assignment, workload))
+        self._outcome.events.append(reservation_event(info, assignment, self._now))
         if holds(workload, well_known.ADMITTED):
-            self._outcome.events.append(admission_event(claim))
+            self._outcome.events.append(admission_event(info))
 
     def _preempt(self, entry: Entry) -> None:
-        claim, queue = entry.claim, entry.queue
+        info, queue = entry.info, entry.queue
         for victim in entry.victims:
-            if victim.claim.evicted:
+            if victim.info.evicted:
                 continue  # on its way out already
-            message = preempted_message(claim, queue, victim)
-            workload = transitions.preempt(victim.claim.workload, victim.reason, message, self._now)
-            self._outcome.evicted.append(Eviction(victim, claim, message, workload))
-            self._quota.truce.preempted(claim.key, victim.claim.key)
-            self._outcome.events += preemption_events(claim, victim, message)
-        self._forget_scan(claim)
+            message = preempted_message(info, queue, victim)
+            workload = transitions.preempt(victim.info.workload, victim.reason, message, self._now)
+            self._outcome.evicted.append(Eviction(victim, info, message, workload))
+            self._quota.preemption_limit.preempted(info.key, victim.info.key)
+            self._outcome.events += preemption_events(info, victim, message)
+        self._forget_scan(info)
         message = f"{entry.assignment.message()}. Pending the preemption of {len(entry.victims)} workload(s)"
-        self._wait(claim, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)
+        self._wait(info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)
 
-    def _wait(self, claim: Claim, requeue: str, reason: str, message: str, gated: bool = False) -> None:
+    def _wait(self, info: WorkloadInfo, requeue: str, reason: str, message: str, gated: bool = False) -> None:
         shown = reason if self._rules.fine_reasons else "Pending"
-        workload = transitions.wait(claim.workload, shown, message, self._now, gated)
-        changed = workload if workload != claim.workload else None
-        self._outcome.waiting.append(Waiting(claim, shown, message, gated, changed))
-        self._outcome.events.append(Event(claim.key, "Warning", shown, message))
-        self._requeues.append((claim, requeue))
+        workload = transitions.wait(info.workload, shown, message, self._now, gated)
+        changed = workload if workload != info.workload else None
+        self._outcome.waiting.append(Waiting(info, shown, message, gated, changed))
+        self._outcome.events.append(Event(info.key, "Warning", shown, message))
+        self._requeues.append((info, requeue))
 
     # --- step 5 -------------------------------------------------------------------------------------
 
-    def _enter(self) -> None:
+    def _commit(self) -> None:
         quota, outcome = self._quota, self._outcome
         for eviction in outcome.evicted:
             quota.put_workload(eviction.workload, self._now)
         for reservation in outcome.reserved:
             quota.put_workload(reservation.workload, self._now)
-        updated = {waiting.claim.key: waiting.workload for waiting in outcome.waiting if waiting.workload}
-        for claim, reason in self._requeues:
-            claim.workload = updated.get(claim.key, claim.workload)
-            ready = backoff_over(claim.workload, self._now)
-            unfinished = claim.key in quota.scans
-            quota.pending[claim.queue].requeue(claim, reason, ready, unfinished)
+        updated = {waiting.info.key: waiting.workload for waiting in outcome.waiting if waiting.workload}
+        for info, reason in self._requeues:
+            info.workload = updated.get(info.key, info.workload)
+            ready = backoff_over(info.workload, self._now)
+            unfinished = info.key in quota.scans
+            quota.pending[info.queue].requeue(info, reason, ready, unfinished)
             if reason != PENDING_PREEMPTION:
-                quota.preemptor_gave_up(claim.key, self._now)
+                quota.preemptor_gave_up(info.key, self._now)
 
 
 def _admission(queue: QueueNode, assignment: Assignment) -> Admission:

@@ -1,4 +1,4 @@
-"""The result of looking for flavors: which flavor each resource of each pod set would use, and what stands in the way."""
+"""The result of the flavor scan: the flavor of each resource of each pod set, and what stands in the way."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Mode(IntEnum):
         return ("NoFit", "Preempt", "Fit")[self]
 
 
-class Prospect(IntEnum):
-    """Finer than `Mode`: what preemption could do for a flavor, worst first."""
+class PreemptionMode(IntEnum):
+    """Finer than `Mode`: what preemption could do for a flavor, worst first (Kueue's preemptionMode)."""
 
     NO_FIT = 0
     NO_CANDIDATES = 1
@@ -43,34 +43,38 @@ class Prospect(IntEnum):
 _MODES = (Mode.NO_FIT, Mode.PREEMPT, Mode.PREEMPT, Mode.PREEMPT, Mode.FIT)
 
 
-class Outlook(NamedTuple):
-    """The prospect of a flavor and the height from which it would borrow (0: not at all)."""
+class GranularMode(NamedTuple):
+    """What preemption could do for a flavor, and the height from which it would borrow (0: not at all)."""
 
-    prospect: Prospect
+    preemption: PreemptionMode
     borrowing: int
 
 
-BEST = Outlook(Prospect.FIT, 0)
-WORST = Outlook(Prospect.NO_FIT, 1 << 62)
+BEST = GranularMode(PreemptionMode.FIT, 0)
+WORST = GranularMode(PreemptionMode.NO_FIT, 1 << 62)
 
 
-def preferred(a: Outlook, b: Outlook, preference: str) -> bool:
+def preferred(a: GranularMode, b: GranularMode, preference: str) -> bool:
     """Whether `a` is strictly better than `b`.
 
     1. anything over no fit
-    2. anything over needing preemption without anyone to preempt
-    3. the better prospect, then the lower borrowing height; the other way round for PreemptionOverBorrowing
+    2. anything over needing preemption without candidates
+    3. the better preemption mode, then the lower borrowing height; the other way round for
+       PreemptionOverBorrowing
     """
-    if a.prospect == Prospect.NO_FIT:
+    if a.preemption == PreemptionMode.NO_FIT:
         return False
-    if b.prospect == Prospect.NO_FIT:
+    if b.preemption == PreemptionMode.NO_FIT:
         return True
-    hopeless_a, hopeless_b = a.prospect == Prospect.NO_CANDIDATES, b.prospect == Prospect.NO_CANDIDATES
+    hopeless_a, hopeless_b = (
+        a.preemption == PreemptionMode.NO_CANDIDATES,
+        b.preemption == PreemptionMode.NO_CANDIDATES,
+    )
     if hopeless_a != hopeless_b:
         return hopeless_b
     if preference == PREEMPTION_OVER_BORROWING:
-        return (a.borrowing, -a.prospect) < (b.borrowing, -b.prospect)
-    return (-a.prospect, a.borrowing) < (-b.prospect, b.borrowing)
+        return (a.borrowing, -a.preemption) < (b.borrowing, -b.preemption)
+    return (-a.preemption, a.borrowing) < (-b.preemption, b.borrowing)
 
 
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
@@ -80,7 +84,7 @@ _SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2}
 
 
 class Mismatch(NamedTuple):
-    """The flavor is not for these pods, or not there at all."""
+    """The pods may not use the flavor, or it does not exist."""
 
     text: str
 
@@ -93,7 +97,7 @@ class Mismatch(NamedTuple):
 
 
 class TooLarge(NamedTuple):
-    """More than the queue could ever get, even if everything was free."""
+    """More than the queue could ever get, even if nothing else was used."""
 
     key: FlavorResource
     before: int
@@ -108,8 +112,8 @@ class TooLarge(NamedTuple):
         flavor, resource = self.key
         before, request, most = (format_amount(resource, n) for n in (self.before, self.request, self.most))
         return (
-            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests ({before})"
-            f" + current podset request ({request}) > maximum capacity ({most})"
+            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests "
+            f"({before}) + current podset request ({request}) > maximum capacity ({most})"
         )
 
 
@@ -133,22 +137,22 @@ Obstacle = Mismatch | TooLarge | Shortage
 
 
 class Attempt(NamedTuple):
-    """One flavor that was looked at."""
+    """One flavor that was tried."""
 
     flavor: str
-    outlook: Outlook
+    granular_mode: GranularMode
     obstacles: tuple[Obstacle, ...]
 
     def __str__(self) -> str:
-        prospect, borrowing = self.outlook
-        shown = f"preemptionMode={prospect}" if prospect.mode == Mode.PREEMPT else str(prospect)
+        preemption, borrowing = self.granular_mode
+        shown = f"preemptionMode={preemption}" if preemption.mode == Mode.PREEMPT else str(preemption)
         parts = [shown, *([f"borrow={borrowing}"] if borrowing else []), *map(str, self.obstacles)]
         return f"{self.flavor}({';'.join(parts)})"
 
     @property
     def plain(self) -> bool:
-        """Taken without a second thought."""
-        return self.outlook.prospect == Prospect.FIT and not self.outlook.borrowing
+        """It fits without borrowing: nothing to mention."""
+        return self.granular_mode.preemption == PreemptionMode.FIT and not self.granular_mode.borrowing
 
 
 class Choice(NamedTuple):
@@ -158,7 +162,7 @@ class Choice(NamedTuple):
     mode: Mode
     borrowing: int
     tried: int
-    """Index of the last flavor looked at; -1 when the list was looked through."""
+    """Index of the last flavor tried; -1 when all were."""
 
 
 class PodSetResult:
@@ -206,7 +210,7 @@ class Assignment:
 
     @property
     def unfinished(self) -> bool:
-        """Whether there are flavors that were not looked at."""
+        """Whether there are flavors that were not tried."""
         return any(choice.tried != -1 for each in self.pod_sets for choice in each.choices.values())
 
     def tried(self) -> tuple[dict[str, int], ...]:
@@ -224,7 +228,7 @@ class Assignment:
         )
 
     def considered(self) -> str:
-        """The flavors that were not simply taken, for people; empty when there were none."""
+        """The flavors worth mentioning in an event; empty when there are none."""
         parts = []
         for each in self.pod_sets:
             shown = [str(attempt) for group in each.attempts for attempt in group if not attempt.plain]
@@ -247,6 +251,6 @@ def _closest(attempts: Sequence[Attempt]) -> str:
     causes = [
         max((obstacle.cause for obstacle in attempt.obstacles), key=_SEVERITY.__getitem__)
         for attempt in attempts
-        if attempt.outlook.prospect == Prospect.NO_FIT and attempt.obstacles
+        if attempt.granular_mode.preemption == PreemptionMode.NO_FIT and attempt.obstacles
     ]
     return min(causes, key=_SEVERITY.__getitem__, default="")

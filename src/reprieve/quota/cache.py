@@ -1,6 +1,7 @@
-"""Who holds quota where: trees, flavors and reservations, as they come, change and go.
+"""Trees, flavors, checks and the workloads with a reservation, as they come, change and go.
 
 Usage is never recomputed for a decision: a reservation is added to its queue's cells once and taken out once.
+Objects whose quota makes no sense are set aside with the reason; the rest of the tree keeps working.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from reprieve.objects import (
     AdmissionCheck,
     ClusterQueue,
     Cohort,
+    FairSharing,
     QuantityError,
     ResourceFlavor,
     ResourceGroup,
@@ -20,19 +22,19 @@ from reprieve.objects import (
     nano,
     well_known,
 )
-from reprieve.quota.claims import Claim
 from reprieve.quota.forest import Forest
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
+from reprieve.quota.workload_info import WorkloadInfo
 
 
-class Ledger:
+class Cache:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.flavors: dict[str, ResourceFlavor] = {}
         self.checks: dict[str, AdmissionCheck] = {}
-        self.claims: dict[str, Claim] = {}
-        """Everybody with a reservation, by workload key."""
+        self.workloads: dict[str, WorkloadInfo] = {}
+        """The workloads with a reservation, by key."""
         self.inactive: dict[str, list[tuple[str, str]]] = {}
         """For each queue that admits nothing: (reason, message), the most important first."""
         self._forest = Forest(rules)
@@ -68,7 +70,7 @@ class Ledger:
         self._review_all()
 
     def put_cohort(self, cohort: Cohort) -> None:
-        problems = cohort_problems(cohort)
+        problems = _cohort_problems(cohort)
         self._broken_cohorts.pop(cohort.name, None)
         if problems:
             self._broken_cohorts[cohort.name] = problems
@@ -82,39 +84,39 @@ class Ledger:
     def put_queue(self, queue: ClusterQueue) -> None:
         fresh = queue.name not in self._objects
         self._objects[queue.name] = queue
-        if queue_problems(queue):
+        if _queue_problems(queue):
             queue = replace(queue, spec=replace(queue.spec, resource_groups=(), fair_sharing=None))
         node = self._forest.put_queue(queue)
         if fresh:
-            for claim in self.claims.values():
-                if claim.queue == queue.name:
-                    self._charge(claim, node)
+            for info in self.workloads.values():
+                if info.queue == queue.name:
+                    self._charge(info, node)
         self._review(queue.name)
 
     def drop_queue(self, name: str) -> None:
         node = self.queues.get(name)
         if node is not None:
-            for claim in list(node.roster):
-                self._refund(claim, node)
+            for info in list(node.workloads):
+                self._refund(info, node)
         self._objects.pop(name, None)
         self.inactive.pop(name, None)
         self._forest.drop_queue(name)
 
-    def reserve(self, claim: Claim) -> None:
-        """Count the claim's reservation, in place of an older state of the same workload."""
-        self.release(claim.key)
-        self.claims[claim.key] = claim
-        node = self.queues.get(claim.queue)
+    def reserve(self, info: WorkloadInfo) -> None:
+        """Count the workload's reservation, in place of an older state of the same workload."""
+        self.release(info.key)
+        self.workloads[info.key] = info
+        node = self.queues.get(info.queue)
         if node is not None:
-            self._charge(claim, node)
+            self._charge(info, node)
 
-    def release(self, key: str) -> Claim | None:
-        claim = self.claims.pop(key, None)
-        if claim is not None and claim.queue in self.queues:
-            node = self.queues[claim.queue]
-            self._refund(claim, node)
+    def release(self, key: str) -> WorkloadInfo | None:
+        info = self.workloads.pop(key, None)
+        if info is not None and info.queue in self.queues:
+            node = self.queues[info.queue]
+            self._refund(info, node)
             node.generation += 1
-        return claim
+        return info
 
     def refresh(self) -> None:
         """Bring trees and the activity of queues up to date after changes of objects."""
@@ -125,14 +127,14 @@ class Ledger:
             for name in changed:
                 self._review(name)
 
-    def _charge(self, claim: Claim, node: QueueNode) -> None:
-        node.roster.add(claim)
-        for key, amount in claim.held.items():
+    def _charge(self, info: WorkloadInfo, node: QueueNode) -> None:
+        node.workloads.add(info)
+        for key, amount in info.usage.items():
             node.cell(key).add(amount)
 
-    def _refund(self, claim: Claim, node: QueueNode) -> None:
-        node.roster.remove(claim)
-        for key, amount in claim.held.items():
+    def _refund(self, info: WorkloadInfo, node: QueueNode) -> None:
+        node.workloads.remove(info)
+        for key, amount in info.usage.items():
             node.cell(key).remove(amount)
 
     def _review_all(self) -> None:
@@ -140,7 +142,7 @@ class Ledger:
             self._review(name)
 
     def _review(self, name: str) -> None:
-        """Whether the queue may admit; an inactive one still lends its quota."""
+        """Decide whether the queue may admit; an inactive one still lends its quota."""
         reasons = self._reasons(self._objects[name])
         self.inactive.pop(name, None)
         if reasons:
@@ -152,7 +154,7 @@ class Ledger:
 
     def _reasons(self, queue: ClusterQueue) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
-        found += [("Misconfigured", problem) for problem in queue_problems(queue)]
+        found += [("Misconfigured", problem) for problem in _queue_problems(queue)]
         if queue.spec.stop_policy not in ("", "None"):
             found.append(("Stopped", "is stopped"))
         flavors = _missing((f.name for g in queue.spec.resource_groups for f in g.flavors), self.flavors)
@@ -179,18 +181,14 @@ def _is_active(check: AdmissionCheck) -> bool:
     return condition is not None and condition.status == "True"
 
 
-def queue_problems(queue: ClusterQueue) -> list[str]:
+def _queue_problems(queue: ClusterQueue) -> list[str]:
     """Why the ClusterQueue can neither admit nor lend; empty when it can."""
-    found = list(_group_problems(queue.spec.resource_groups))
-    found += _weight_problems(queue.spec.fair_sharing.weight if queue.spec.fair_sharing else "1")
-    return found
+    return [*_group_problems(queue.spec.resource_groups), *_weight_problems(queue.spec.fair_sharing)]
 
 
-def cohort_problems(cohort: Cohort) -> list[str]:
+def _cohort_problems(cohort: Cohort) -> list[str]:
     """Why the Cohort's own quota does not count; empty when it does."""
-    found = list(_group_problems(cohort.spec.resource_groups))
-    found += _weight_problems(cohort.spec.fair_sharing.weight if cohort.spec.fair_sharing else "1")
-    return found
+    return [*_group_problems(cohort.spec.resource_groups), *_weight_problems(cohort.spec.fair_sharing)]
 
 
 def _group_problems(groups: Iterable[ResourceGroup]) -> Iterator[str]:
@@ -211,8 +209,8 @@ def _group_problems(groups: Iterable[ResourceGroup]) -> Iterator[str]:
                     yield from _amount_problems(f"{place}.lendingLimit", quota.lending_limit)
 
 
-def _weight_problems(weight: str | int | float) -> Iterator[str]:
-    return _amount_problems("spec.fairSharing.weight", weight)
+def _weight_problems(fair_sharing: FairSharing | None) -> Iterator[str]:
+    return _amount_problems("spec.fairSharing.weight", fair_sharing.weight if fair_sharing else "1")
 
 
 def _amount_problems(path: str, quantity: str | int | float) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""What the pod sets of a workload ask for, in numbers.
+"""What the pod sets of a workload request, in numbers.
 
-Requests are per pod set and already multiplied by its count. Resources stand in the order in which flavors are looked for: by
-the FNV-1a hash of their name, as upstream does, so that the first reported problem is the same.
+Requests are per pod set and already multiplied by its count. Resources stand in the order in which flavors
+are looked for: by the FNV-1a hash of their name, as upstream does, so that the first reported problem is
+the same.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def fnv1a_64(data: bytes) -> int:
 
 
 def with_defaults(spec: PodSpec, limit_ranges: Collection[LimitRange]) -> PodSpec:
-    """Missing requests filled in: from a LimitRange of the namespace, then from the container's own limits."""
+    """Fill in missing requests from the namespace's LimitRanges, then from the container's own limits."""
     requests, limits = _range_defaults(limit_ranges)
     if not requests and not limits and not any(c.resources.limits for c in _containers(spec)):
         return spec
@@ -113,7 +114,7 @@ def _containers(spec: PodSpec) -> tuple[Container, ...]:
 
 
 def _range_defaults(limit_ranges: Iterable[LimitRange]) -> tuple[ResourceList, ResourceList]:
-    """(requests, limits) given to containers that state none; the first range that names a resource counts."""
+    """(requests, limits) for containers without their own; the first range that names a resource counts."""
     requests: ResourceList = {}
     limits: ResourceList = {}
     for each in limit_ranges:
@@ -133,7 +134,7 @@ def _filled(container: Container, requests: ResourceList, limits: ResourceList) 
 
 
 def fingerprint(wanted: Iterable[Demand], priority: int) -> Hashable:
-    """Equal for workloads between which admission cannot tell a difference."""
+    """Equal for workloads that admission cannot tell apart."""
     return priority, *(_shape(each) for each in wanted)
 
 

@@ -9,7 +9,7 @@ Classical order:
 
 Fair sharing: a tournament from the leaves to the root, played again after each turn. At each cohort:
 1. (gate PrioritizePreemptorWorkloads) the workload whose victims are leaving
-2. its side of the tree does not borrow what it asks for
+2. its side of the tree does not borrow what it requests
 3. smaller dominant share, the request included
 4. higher priority
 5. earlier queue time
@@ -23,28 +23,28 @@ from functools import cmp_to_key
 from typing import NamedTuple
 
 from reprieve.quota.assignment import Assignment
-from reprieve.quota.claims import Claim
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.shares import Share, compare, share
-from reprieve.quota.tree import CohortNode, Node
+from reprieve.quota.tree import CohortNode, QuotaNode
 from reprieve.quota.victims.candidates import Victim
+from reprieve.quota.workload_info import WorkloadInfo
 
 
 class Entry:
     """A head that may be tried, with the flavors and victims found for it."""
 
-    __slots__ = ("assignment", "claim", "is_preemptor", "queue", "victims")
+    __slots__ = ("assignment", "info", "is_preemptor", "queue", "victims")
 
     def __init__(
         self,
-        claim: Claim,
+        info: WorkloadInfo,
         queue: QueueNode,
         assignment: Assignment,
         victims: list[Victim],
         is_preemptor: bool = False,
     ) -> None:
-        self.claim = claim
+        self.info = info
         self.queue = queue
         self.assignment = assignment
         self.victims = victims
@@ -67,9 +67,9 @@ def _classical_key(entry: Entry, rules: Rules) -> tuple[object, ...]:
 
 
 def _seniority(entry: Entry, rules: Rules) -> tuple[object, ...]:
-    claim = entry.claim
-    priority = -claim.priority if rules.priority_in_entry_order else 0
-    return priority, claim.queued_at, claim.uid, claim.key
+    info = entry.info
+    priority = -info.priority if rules.priority_in_entry_order else 0
+    return priority, info.queued_at, info.uid, info.key
 
 
 class _Standing(NamedTuple):
@@ -81,14 +81,14 @@ _Standings = dict[tuple[int, str], _Standing]
 
 
 def _tournaments(entries: Iterable[Entry], rules: Rules) -> Iterator[Entry]:
-    waiting = {entry.claim.key: entry for entry in entries}
+    waiting = {entry.info.key: entry for entry in entries}
     while waiting:
         entry = next(iter(waiting.values()))
         root = entry.queue.root
         if isinstance(root, CohortNode):
             players = [each for each in waiting.values() if each.queue.root is root]
             entry = _winner(root, players, rules)
-        del waiting[entry.claim.key]
+        del waiting[entry.info.key]
         yield entry
 
 
@@ -107,10 +107,10 @@ def _record(player: Entry, standings: _Standings) -> None:
     usage = player.assignment.usage
     for key, amount in usage.items():
         player.queue.cell(key).add(amount)
-    node: Node = player.queue
+    node: QuotaNode = player.queue
     while node.parent is not None:
         borrows = any(amount > 0 and node.cell(key).exceeds() for key, amount in usage.items())
-        standings[id(node.parent), player.claim.key] = _Standing(borrows, share(node))
+        standings[id(node.parent), player.info.key] = _Standing(borrows, share(node))
         node = node.parent
     for key, amount in usage.items():
         player.queue.cell(key).remove(amount)
@@ -129,7 +129,7 @@ def _comparison(cohort: CohortNode, standings: _Standings, rules: Rules) -> Call
     def compared(a: Entry, b: Entry) -> int:
         if rules.preemptors_first and a.is_preemptor != b.is_preemptor:
             return -1 if a.is_preemptor else 1
-        left, right = standings[id(cohort), a.claim.key], standings[id(cohort), b.claim.key]
+        left, right = standings[id(cohort), a.info.key], standings[id(cohort), b.info.key]
         if rules.nominal_first and left.borrows != right.borrows:
             return 1 if left.borrows else -1
         order = compare(left.share, right.share)

@@ -1,12 +1,12 @@
-"""Which flavors would a workload get? The scan over flavors, pod set by pod set, resource group by resource group.
+"""Which flavors would a workload get? The flavor scan, for each pod set and each resource group of its queue.
 
-It decides nothing about victims: whether preemption could help is asked of an `Oracle`.
+It knows nothing about victims: an `Oracle` says whether preemption could help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from reprieve.objects import (
     NodeSelector,
@@ -23,12 +23,12 @@ from reprieve.quota.assignment import (
     Assignment,
     Attempt,
     Choice,
+    GranularMode,
     Mismatch,
     Mode,
     Obstacle,
-    Outlook,
     PodSetResult,
-    Prospect,
+    PreemptionMode,
     Shortage,
     TooLarge,
     preferred,
@@ -38,23 +38,21 @@ from reprieve.quota.queue import Group, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
 
-_NO_FIT = Outlook(Prospect.NO_FIT, 0)
+_NO_FIT = GranularMode(PreemptionMode.NO_FIT, 0)
 
 
 class Oracle(Protocol):
     """What preemption could do for one resource of one flavor, and the borrowing height afterwards."""
 
-    def __call__(self, key: FlavorResource, amount: int) -> Outlook: ...
+    def __call__(self, key: FlavorResource, amount: int) -> GranularMode: ...
 
 
-class Nominated(NamedTuple):
-    """Flavors that a second look in the same cycle must stay with: {resource: flavor} for each pod set."""
-
-    flavors: Sequence[Mapping[str, str]]
+PinnedFlavors = Sequence[Mapping[str, str]]
+"""Flavors that a second pass in the same cycle must keep: {resource: flavor} for each pod set."""
 
 
-class Assigner:
-    """Looks for flavors for the workloads of one queue."""
+class FlavorAssigner:
+    """Finds flavors for the workloads of one queue."""
 
     __slots__ = ("_flavors", "_oracle", "_queue", "_rules")
 
@@ -70,11 +68,11 @@ class Assigner:
         self,
         demands: Iterable[Demand],
         resume: Sequence[Mapping[str, int]] = (),
-        nominated: Nominated | None = None,
+        pinned: PinnedFlavors = (),
     ) -> Assignment:
-        """Flavors for all pod sets; later ones are not looked at when one finds none.
+        """Flavors for all pod sets; stops at the first pod set without any.
 
-        `resume` tells for each pod set and resource the index of the flavor that was tried last.
+        `resume` has for each pod set and resource the index of the flavor that was tried last.
         """
         if PODS in self._queue.group_of:
             demands = [demand.counting_pods() for demand in demands]
@@ -82,8 +80,8 @@ class Assigner:
         borrowing, usage = 0, dict[FlavorResource, int]()
         for index, demand in enumerate(demands):
             start = resume[index] if index < len(resume) else {}
-            pinned = nominated.flavors[index] if nominated and index < len(nominated.flavors) else None
-            result = self._pod_set(demand, start, pinned, usage)
+            kept = pinned[index] if index < len(pinned) else None
+            result = self._pod_set(demand, start, kept, usage)
             results.append(result)
             for resource, choice in result.choices.items():
                 borrowing = max(borrowing, choice.borrowing)
@@ -119,7 +117,9 @@ class Assigner:
             result.obstacles.extend(obstacles)
         return result
 
-    def outlook(self, key: FlavorResource, before: int, request: int) -> tuple[Outlook, Obstacle | None]:
+    def granular_mode(
+        self, key: FlavorResource, before: int, request: int
+    ) -> tuple[GranularMode, Obstacle | None]:
         """Quota for one resource in one flavor, on top of what earlier pod sets take."""
         queue = self._queue
         cell = queue.cell(key)
@@ -129,11 +129,11 @@ class Assigner:
         height, smaller = cell.lowest_fit(total)
         available = cell.available()
         if total <= available:
-            return Outlook(Prospect.FIT, height), None
+            return GranularMode(PreemptionMode.FIT, height), None
         shortage = Shortage(key, total - available)
         if cell.subtree >= total or smaller or queue.may_preempt_while_borrowing:
             return self._oracle(key, total), shortage
-        return Outlook(Prospect.NO_FIT, height), shortage
+        return GranularMode(PreemptionMode.NO_FIT, height), shortage
 
     def mismatch(self, demand: Demand, flavor: str) -> Mismatch | None:
         return mismatch(demand.spec, flavor, self._flavors.get(flavor))
@@ -152,7 +152,7 @@ class _Scan:
 
     __slots__ = ("_assigner", "_demand", "_group", "_requests", "_usage", "attempts")
 
-    def __init__(self, assigner: Assigner, demand: Demand, group: Group, usage: Usage) -> None:
+    def __init__(self, assigner: FlavorAssigner, demand: Demand, group: Group, usage: Usage) -> None:
         self._assigner = assigner
         self._demand = demand
         self._group = group
@@ -163,11 +163,11 @@ class _Scan:
     def run(
         self, resource: str, start: int, only_pinned: bool, pinned: str | None
     ) -> tuple[dict[str, Choice], list[Obstacle]]:
-        """(flavors of the group's resources, what stood in the way); no flavors: none will do."""
+        """(flavors of the group's resources, what stood in the way); no flavors when none fits."""
         flavors = self._group.flavors
         scan_flavors = self._assigner.rules.scan_flavors
-        best: dict[str, tuple[str, Outlook]] = {}
-        best_outlook, last = WORST, -1
+        best: dict[str, tuple[str, GranularMode]] = {}
+        best_mode, last = WORST, -1
         obstacles: list[Obstacle] = []
         for index in range(start if scan_flavors else 0, len(flavors)):
             last, flavor = index, flavors[index]
@@ -176,64 +176,71 @@ class _Scan:
                 obstacles.append(refused)
                 self.attempts.append(Attempt(flavor, _NO_FIT, (refused,)))
                 continue
-            outlook, found = self._try(flavor, obstacles)
-            if not self._keep_looking(outlook):
-                best, best_outlook = found, outlook
+            granular_mode, found = self._try(flavor, obstacles)
+            if not self._keep_looking(granular_mode):
+                best, best_mode = found, granular_mode
                 break
-            if self._better(outlook, best_outlook):
-                best, best_outlook = found, outlook
+            if self._better(granular_mode, best_mode):
+                best, best_mode = found, granular_mode
         tried = -1 if last == len(flavors) - 1 else last
         choices = {
-            r: Choice(flavor, outlook.prospect.mode, outlook.borrowing, tried)
-            for r, (flavor, outlook) in best.items()
+            r: Choice(flavor, granular_mode.preemption.mode, granular_mode.borrowing, tried)
+            for r, (flavor, granular_mode) in best.items()
         }
-        return choices, [] if best_outlook.prospect == Prospect.FIT else obstacles
+        return choices, [] if best_mode.preemption == PreemptionMode.FIT else obstacles
 
     def _refused(self, resource: str, flavor: str, only_pinned: bool, pinned: str | None) -> Mismatch | None:
         if only_pinned and flavor != pinned:
             return Mismatch(
-                f"skipping flavor {flavor} as it is not found in the nomination mapping for resource {resource}"
+                f"skipping flavor {flavor} as it is not found in the nomination mapping "
+                f"for resource {resource}"
             )
         return self._assigner.mismatch(self._demand, flavor)
 
-    def _try(self, flavor: str, obstacles: list[Obstacle]) -> tuple[Outlook, dict[str, tuple[str, Outlook]]]:
-        """The flavor as a whole is what its least preferred resource is."""
+    def _try(
+        self, flavor: str, obstacles: list[Obstacle]
+    ) -> tuple[GranularMode, dict[str, tuple[str, GranularMode]]]:
+        """The mode of a flavor is that of its least preferred resource."""
         preference = self._assigner.queue.preference
         whole = BEST
-        found: dict[str, tuple[str, Outlook]] = {}
+        found: dict[str, tuple[str, GranularMode]] = {}
         own: list[Obstacle] = []
         for resource, request in self._requests:
             key = FlavorResource(flavor, resource)
-            outlook, obstacle = self._assigner.outlook(key, self._usage.get(key, 0), request)
+            granular_mode, obstacle = self._assigner.granular_mode(key, self._usage.get(key, 0), request)
             if obstacle is not None:
                 own.append(obstacle)
-            if preferred(whole, outlook, preference):
-                whole = outlook
-            if whole.prospect != Prospect.NO_FIT:
-                found[resource] = (flavor, outlook)
+            if preferred(whole, granular_mode, preference):
+                whole = granular_mode
+            if whole.preemption != PreemptionMode.NO_FIT:
+                found[resource] = (flavor, granular_mode)
         obstacles.extend(own)
         self.attempts.append(Attempt(flavor, whole, tuple(own)))
         return whole, found
 
-    def _keep_looking(self, outlook: Outlook) -> bool:
+    def _keep_looking(self, granular_mode: GranularMode) -> bool:
         queue = self._assigner.queue
-        prospect, borrowing = outlook
-        if prospect <= Prospect.NO_CANDIDATES:
+        preemption, borrowing = granular_mode
+        if preemption <= PreemptionMode.NO_CANDIDATES:
             return True
         if not self._assigner.rules.scan_flavors:
-            return prospect != Prospect.FIT
-        if prospect != Prospect.FIT and not queue.stop_when_preempting:
+            return preemption != PreemptionMode.FIT
+        if preemption != PreemptionMode.FIT and not queue.stop_when_preempting:
             return True
         return borrowing != 0 and not queue.stop_when_borrowing
 
-    def _better(self, outlook: Outlook, best: Outlook) -> bool:
+    def _better(self, granular_mode: GranularMode, best: GranularMode) -> bool:
         if not self._assigner.rules.scan_flavors:
-            return outlook.prospect > best.prospect
-        return preferred(outlook, best, self._assigner.queue.preference)
+            return granular_mode.preemption > best.preemption
+        return preferred(granular_mode, best, self._assigner.queue.preference)
 
 
 def mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismatch | None:
-    """Why pods of this spec cannot use the flavor, or None."""
+    """Why pods of this spec may not use the flavor, or None; nothing about quota.
+
+    A flavor stands for nodes with its labels and taints. Only selector keys that are among the flavor's own
+    labels are compared: the nodes may have labels that the flavor does not name.
+    """
     if flavor is None:
         return Mismatch(f"flavor {name} not found")
     taint = _untolerated(spec, flavor)
@@ -280,7 +287,10 @@ def can_shrink(demands: Sequence[Demand]) -> bool:
 def largest_that_works(
     demands: Sequence[Demand], attempt: Callable[[Sequence[Demand]], T | None]
 ) -> T | None:
-    """Shrink all pod sets in proportion, as little as needed; a binary search, so `attempt` should be monotonic."""
+    """Partial admission: shrink all pod sets in proportion, as little as needed.
+
+    A binary search, so `attempt` should be monotonic.
+    """
     deltas = [
         0 if demand.min_count is None else max(0, demand.count - demand.min_count) for demand in demands
     ]

@@ -1,7 +1,8 @@
 """All quota trees: which queue hangs under which cohort, kept up to date as either comes, changes or goes.
 
-A cohort that nobody declared but somebody names exists without quota. Cohorts whose parents go round in a circle have no root:
-the queues below them are set aside until the circle is broken. Changes are only noted; `refresh` recomputes the trees they touch.
+A cohort without an object that is named as a parent exists without quota. Cohorts whose parents go round in a
+circle have no root: the queues below them are set aside until the circle is broken. Changes are only noted;
+`refresh` recomputes the trees they touch.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Forest:
         self._move_cohort(cohort.name, cohort.spec.parent_name)
 
     def drop_cohort(self, name: str) -> None:
-        """Without its object a cohort has no quota and no parent; whoever names it still shares through it."""
+        """Without its object a cohort has neither quota nor parent, but its queues still share through it."""
         if name in self.cohorts:
             self.cohorts[name].limits = {}
             self.cohorts[name].weight = 1.0
@@ -119,7 +120,7 @@ class Forest:
         return changed
 
     def _set_apart(self, name: str) -> None:
-        """A tree of its own; what it would share is not shared."""
+        """A tree of its own: it neither lends nor borrows."""
         self.circular.discard(name)
         self.queues[name].parent = None
         recompute(self.queues[name])

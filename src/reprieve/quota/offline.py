@@ -1,8 +1,9 @@
-"""Admission cycles offline, one after the other, until nothing changes any more.
+"""Quota without a cluster: load objects into a fresh state, and run admission cycles until nothing changes.
 
-Between two cycles everything happens at once that controllers would do: evicted workloads release their quota and queue again, in
-the order of their names. The clock steps one second for each cycle. Nothing ever finishes. That the queues came into being is a
-change too, noticed one second later: whoever was parked in the first cycle is tried once more in the second.
+Between two cycles everything that controllers would do happens at once: evicted workloads release their
+quota and queue again, in the order of their names. The clock advances one second per cycle. Nothing ever
+finishes. The creation of the queues is a change, too, noticed one second later: workloads parked in the
+first cycle are tried once more in the second.
 """
 
 from __future__ import annotations
@@ -33,16 +34,19 @@ from reprieve.quota.transitions import release
 
 
 def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
-    """A state with all of them. A namespace nobody declares is taken to exist with only its name as a label."""
+    """A fresh state with all objects, added in an order in which each finds what it refers to.
+
+    A namespace that is not among them is taken to exist, with only its name as a label.
+    """
     quota = Quota(rules)
     everything = list(objects)
     for each in everything:
         if isinstance(each, ResourceFlavor):
-            quota.ledger.flavors[each.name] = each
+            quota.cache.flavors[each.name] = each
         elif isinstance(each, AdmissionCheck):
-            quota.ledger.checks[each.name] = each
+            quota.cache.checks[each.name] = each
         elif isinstance(each, Cohort):
-            quota.ledger.put_cohort(each)
+            quota.cache.put_cohort(each)
         elif isinstance(each, WorkloadPriorityClass | PriorityClass):
             quota.priority_classes[type(each).__name__, each.name] = each.value
         elif isinstance(each, LimitRange):
@@ -62,7 +66,7 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
             if each.namespace not in quota.namespaces:
                 quota.put_namespace(each.namespace, {well_known.NAMESPACE_NAME_LABEL: each.namespace})
             quota.put_workload(each, now)
-    quota.ledger.refresh()
+    quota.cache.refresh()
     return quota
 
 
@@ -113,7 +117,7 @@ def settle(
 
 
 def _steps(quota: Quota, now: datetime) -> Iterator[Step]:
-    """At least one, so that there is something to tell even when nobody can be tried."""
+    """At least one step, so that there is a result even when no workload can be tried."""
     while True:
         outcome = cycle(quota, now)
         yield Step(outcome, now, waiting_lists(quota, "active"), waiting_lists(quota, "inadmissible"))
@@ -129,9 +133,9 @@ def waiting_lists(quota: Quota, state: str) -> Lists:
 
 
 def _react(quota: Quota, now: datetime) -> None:
-    for claim in sorted(quota.ledger.claims.values(), key=lambda claim: claim.key):
-        if claim.evicted:
-            quota.put_workload(release(claim.workload, now), now)
+    for info in sorted(quota.cache.workloads.values(), key=lambda info: info.key):
+        if info.evicted:
+            quota.put_workload(release(info.workload, now), now)
 
 
 def _is_steady(steps: list[Step]) -> bool:

@@ -1,4 +1,7 @@
-"""What one cycle decided, as data: whoever drives the core carries it out."""
+"""What one cycle decided, as data, and the messages and events that report it.
+
+The caller carries it out. Messages have upstream's wording, so that people and tools recognise them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import NamedTuple
 
 from reprieve.objects import Workload, find_condition, well_known
 from reprieve.quota.assignment import Assignment
-from reprieve.quota.claims import Claim
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.victims.candidates import Victim
+from reprieve.quota.workload_info import WorkloadInfo
 
 GATED = "Workload requires preemption, but it's gated"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
@@ -26,8 +29,8 @@ DUE_TO = {
 _FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
 
 
-def steps_back(passing: str) -> str:
-    return f"Workload lets {passing} pass, for which it was preempted again and again"
+def yielding_message(preemptor: str) -> str:
+    return f"Workload lets {preemptor} pass, for which it was preempted again and again"
 
 
 class Event(NamedTuple):
@@ -40,7 +43,7 @@ class Event(NamedTuple):
         return self._asdict()
 
 
-def preempted_message(preemptor: Claim, queue: QueueNode, victim: Victim) -> str:
+def preempted_message(preemptor: WorkloadInfo, queue: QueueNode, victim: Victim) -> str:
     uid = preemptor.uid or "UNKNOWN"
     job = preemptor.workload.metadata.labels.get(well_known.JOB_UID_LABEL) or "UNKNOWN"
     return (
@@ -49,43 +52,46 @@ def preempted_message(preemptor: Claim, queue: QueueNode, victim: Victim) -> str
     )
 
 
-def priorities(preemptor: Claim, victim: Claim) -> str:
-    return f"; preemptor effective priority: {_priority(preemptor)}; preemptee effective priority: {_priority(victim)}"
+def _priorities(preemptor: WorkloadInfo, victim: WorkloadInfo) -> str:
+    return (
+        f"; preemptor effective priority: {_priority(preemptor)}"
+        f"; preemptee effective priority: {_priority(victim)}"
+    )
 
 
-def _priority(claim: Claim) -> str:
-    return f"{claim.priority} (base: {claim.base_priority}, boost: {claim.priority - claim.base_priority})"
+def _priority(info: WorkloadInfo) -> str:
+    return f"{info.priority} (base: {info.base_priority}, boost: {info.priority - info.base_priority})"
 
 
-def preemption_events(preemptor: Claim, victim: Victim, message: str) -> list[Event]:
-    tail = priorities(preemptor, victim.claim)
-    told = (
-        f"Preempted workload {victim.claim.key} (UID: {victim.claim.uid}) in ClusterQueue {victim.queue.name}"
+def preemption_events(preemptor: WorkloadInfo, victim: Victim, message: str) -> list[Event]:
+    tail = _priorities(preemptor, victim.info)
+    preempted = (
+        f"Preempted workload {victim.info.key} (UID: {victim.info.uid}) in ClusterQueue {victim.queue.name}"
     )
     return [
-        Event(victim.claim.key, "Normal", "EvictedDueToPreempted", message),
-        Event(victim.claim.key, "Normal", well_known.PREEMPTED, message + tail),
-        Event(preemptor.key, "Normal", "PreemptedWorkload", told + tail),
+        Event(victim.info.key, "Normal", "EvictedDueToPreempted", message),
+        Event(victim.info.key, "Normal", well_known.PREEMPTED, message + tail),
+        Event(preemptor.key, "Normal", "PreemptedWorkload", preempted + tail),
     ]
 
 
-def reservation_event(claim: Claim, assignment: Assignment, now: datetime) -> Event:
+def reservation_event(info: WorkloadInfo, assignment: Assignment, now: datetime) -> Event:
     considered = assignment.considered()
     tail = f"; Flavors considered: {considered}" if considered else ""
-    waited = _waited(claim, now)
-    message = f"Quota reserved in ClusterQueue {claim.queue}, wait time since queued was {waited}s{tail}"
-    return Event(claim.key, "Normal", well_known.QUOTA_RESERVED, message)
+    waited = _waited(info, now)
+    message = f"Quota reserved in ClusterQueue {info.queue}, wait time since queued was {waited}s{tail}"
+    return Event(info.key, "Normal", well_known.QUOTA_RESERVED, message)
 
 
-def admission_event(claim: Claim) -> Event:
-    message = f"Admitted by ClusterQueue {claim.queue}, wait time since reservation was 0s"
-    return Event(claim.key, "Normal", well_known.ADMITTED, message)
+def admission_event(info: WorkloadInfo) -> Event:
+    message = f"Admitted by ClusterQueue {info.queue}, wait time since reservation was 0s"
+    return Event(info.key, "Normal", well_known.ADMITTED, message)
 
 
-def _waited(claim: Claim, now: datetime) -> int:
+def _waited(info: WorkloadInfo, now: datetime) -> int:
     """Whole seconds since it was created, or since it was queued again."""
-    requeued = find_condition(claim.workload.status.conditions, well_known.REQUEUED)
-    since = claim.workload.metadata.creation_timestamp
+    requeued = find_condition(info.workload.status.conditions, well_known.REQUEUED)
+    since = info.workload.metadata.creation_timestamp
     if requeued is not None and requeued.status == "True":
         since = requeued.last_transition_time
     return _FOR_EVER if since is None else round((now - since).total_seconds())
@@ -94,7 +100,7 @@ def _waited(claim: Claim, now: datetime) -> int:
 class Reservation(NamedTuple):
     """Give quota: write `workload`, which has the admission and its conditions."""
 
-    claim: Claim
+    info: WorkloadInfo
     assignment: Assignment
     workload: Workload
 
@@ -103,7 +109,7 @@ class Eviction(NamedTuple):
     """Stop a workload: write `workload`, stop its pods, and release its quota when they are gone."""
 
     victim: Victim
-    preemptor: Claim
+    preemptor: WorkloadInfo
     message: str
     workload: Workload
 
@@ -111,7 +117,7 @@ class Eviction(NamedTuple):
 class Waiting(NamedTuple):
     """A workload that got nothing, and what it waits for."""
 
-    claim: Claim
+    info: WorkloadInfo
     reason: str
     message: str
     gated: bool
@@ -128,7 +134,7 @@ class Outcome:
     waiting: list[Waiting] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     skipped_preemptions: dict[str, int] = field(default_factory=dict)
-    """For each queue, preemptions that were given up because another entry was faster."""
+    """For each queue, the preemptions skipped because of an earlier entry of the same cycle."""
 
     @property
     def made_progress(self) -> bool:

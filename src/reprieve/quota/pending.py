@@ -1,15 +1,15 @@
 """Workloads that wait for quota: one queue for each ClusterQueue, in the order in which they are tried.
 
-A waiting workload is active (will be tried), inadmissible (parked until something changes) or in flight (being tried).
-Order of the active ones:
+A waiting workload is active (will be tried), inadmissible (parked until something changes) or in flight
+(being tried). Order of the active ones:
 
 1. the workload whose victims are leaving (BestEffortFIFO only)
 2. higher priority
 3. earlier queue time
 4. UID, key
 
-Workloads between which admission cannot tell a difference are of one kind. When one of a kind is hopeless all are: kinds are parked and
-woken as a whole, whatever their size.
+Workloads that admission cannot tell apart are of one kind. When one of a kind is hopeless all are: kinds
+are parked and woken as a whole, whatever their size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from reprieve.quota.claims import Claim
+from reprieve.quota.workload_info import WorkloadInfo
 
 FAILED_AFTER_NOMINATION = "FailedAfterNomination"
 PENDING_PREEMPTION = "PendingPreemption"
@@ -53,21 +53,21 @@ class _Kind:
         """A heap; places that are no longer valid are dropped when they come up."""
         self.size = 0
         self.offered: Place | None = None
-        """The place that speaks for the kind in the heap of the queue; never behind its first one."""
+        """The place that stands for the kind in the queue's heap; never behind the kind's first one."""
 
 
 class PendingQueue:
     def __init__(self, strict: bool) -> None:
         self.strict = strict
-        self.in_flight: Claim | None = None
+        self.in_flight: WorkloadInfo | None = None
         self.preemptor = ""
         """Key of the workload whose victims are leaving."""
-        self._claims: dict[str, Claim] = {}
-        """Everybody but the one in flight."""
+        self._workloads: dict[str, WorkloadInfo] = {}
+        """All but the one in flight."""
         self._places: dict[str, Place] = {}
-        """The valid place of everybody who is not parked alone."""
+        """The valid place of each, except of those parked without a kind."""
         self._kind_of: dict[str, _Kind] = {}
-        """Of everybody whose place is with the kind."""
+        """The kind of each workload whose place is with its kind."""
         self._alone: set[str] = set()
         """Those with a place of their own."""
         self._kinds: dict[object, dict[str, _Kind]] = {}
@@ -84,27 +84,27 @@ class PendingQueue:
     # --- looking ------------------------------------------------------------------------------------
 
     def __contains__(self, key: str) -> bool:
-        return key in self._claims or self._is_in_flight(key)
+        return key in self._workloads or self._is_in_flight(key)
 
-    def __iter__(self) -> Iterator[Claim]:
-        yield from self._claims.values()
+    def __iter__(self) -> Iterator[WorkloadInfo]:
+        yield from self._workloads.values()
         if self.in_flight is not None:
             yield self.in_flight
 
-    def find(self, key: str) -> Claim | None:
-        return self.in_flight if self._is_in_flight(key) else self._claims.get(key)
+    def find(self, key: str) -> WorkloadInfo | None:
+        return self.in_flight if self._is_in_flight(key) else self._workloads.get(key)
 
     @property
     def has_active(self) -> bool:
         return self._active > 0
 
     @property
-    def active(self) -> dict[str, Claim]:
-        return {key: claim for key, claim in self._claims.items() if self._is_active(key)}
+    def active(self) -> dict[str, WorkloadInfo]:
+        return {key: info for key, info in self._workloads.items() if self._is_active(key)}
 
     @property
-    def inadmissible(self) -> dict[str, Claim]:
-        return {key: claim for key, claim in self._claims.items() if not self._is_active(key)}
+    def inadmissible(self) -> dict[str, WorkloadInfo]:
+        return {key: info for key, info in self._workloads.items() if not self._is_active(key)}
 
     def _is_active(self, key: str) -> bool:
         kind = self._kind_of.get(key)
@@ -115,33 +115,33 @@ class PendingQueue:
 
     # --- coming and going ---------------------------------------------------------------------------
 
-    def put(self, claim: Claim, ready: bool, unchanged: Callable[[Claim], bool]) -> None:
-        """Add a workload or take note of its change; what matters to nobody leaves a parked one parked."""
-        key = claim.key
+    def put(self, info: WorkloadInfo, ready: bool, unchanged: Callable[[WorkloadInfo], bool]) -> None:
+        """Add or update a workload; a parked one stays parked if the change cannot matter to admission."""
+        key = info.key
         if self._is_in_flight(key):
-            self.in_flight = claim
+            self.in_flight = info
             return
-        old, was_active = self._claims.get(key), self._is_active(key)
+        old, was_active = self._workloads.get(key), self._is_active(key)
         if old is not None and not was_active and unchanged(old):
-            self._claims[key] = claim
+            self._workloads[key] = info
             return
         if old is not None:
             self._take_out(key)
-        self._claims[key] = claim
-        if was_active or (ready and (self.strict or claim.fingerprint not in self._hopeless)):
-            self._activate(claim)
+        self._workloads[key] = info
+        if was_active or (ready and (self.strict or info.fingerprint not in self._hopeless)):
+            self._activate(info)
         elif ready:
-            self._join_kind(claim)
+            self._join_kind(info)
 
     def remove(self, key: str) -> None:
-        if key in self._claims:
+        if key in self._workloads:
             self._take_out(key)
         if self._is_in_flight(key):
             self.in_flight = None
         if self.preemptor == key:
             self.preemptor = ""
 
-    def pop(self) -> Claim | None:
+    def pop(self) -> WorkloadInfo | None:
         """Take the first one out to be tried."""
         self._pops += 1
         while self._offers:
@@ -156,45 +156,45 @@ class PendingQueue:
                     continue
             elif self._places.get(key) is not place:
                 continue
-            claim = self.in_flight = self._claims[key]
+            info = self.in_flight = self._workloads[key]
             self._take_out(key)
             if kind is not None:
                 self._offer(kind)
-            return claim
+            return info
         return None
 
-    def requeue(self, claim: Claim, reason: str, ready: bool, unfinished: bool = False) -> None:
+    def requeue(self, info: WorkloadInfo, reason: str, ready: bool, unfinished: bool = False) -> None:
         """Put back a workload that was tried and got nothing; `unfinished`: it has flavors left to try."""
         self.in_flight = None
-        self._claims[claim.key] = claim
+        self._workloads[info.key] = info
         at_once = reason != NAMESPACE_MISMATCH if self.strict else reason in _AT_ONCE
         if reason == PENDING_PREEMPTION:
-            self._mark_preemptor(claim.key)
+            self._mark_preemptor(info.key)
         if ready and (at_once or self._flushed_at >= self._pops or unfinished):
-            self._activate(claim)
+            self._activate(info)
         elif reason in _PARK_KIND and not self.strict:
-            self._park_kind(claim)
+            self._park_kind(info)
 
-    def flush(self, ready: Callable[[Claim], bool]) -> None:
-        """Something changed: everybody parked may be tried again."""
+    def flush(self, ready: Callable[[WorkloadInfo], bool]) -> None:
+        """Something changed: all parked workloads may be tried again."""
         self._flushed_at = self._pops
-        if len(self._claims) == self._active:
+        if len(self._workloads) == self._active:
             self._hopeless.clear()
             return
-        asleep: set[object] = set()
+        still_parked: set[object] = set()
         for fingerprint in self._hopeless:
             kinds = self._kinds[fingerprint]
             for namespace in list(kinds):
                 if not self._wake(kinds[namespace], ready):
-                    asleep.add(fingerprint)
+                    still_parked.add(fingerprint)
                 elif not kinds[namespace].size:
                     del kinds[namespace]
             if not kinds:
                 del self._kinds[fingerprint]
-        self._hopeless = asleep
-        if len(self._claims) > len(self._places):
-            for claim in [c for key, c in self._claims.items() if key not in self._places and ready(c)]:
-                self._activate(claim)
+        self._hopeless = still_parked
+        if len(self._workloads) > len(self._places):
+            for info in [c for key, c in self._workloads.items() if key not in self._places and ready(c)]:
+                self._activate(info)
 
     # --- kinds and places ---------------------------------------------------------------------------
 
@@ -202,39 +202,39 @@ class PendingQueue:
         """Only one at a time; the former one falls back to its ordinary place."""
         former, self.preemptor = self.preemptor, key
         if former != key and self._is_active(former):
-            claim = self._claims[former]
+            info = self._workloads[former]
             self._take_out(former)
-            self._claims[former] = claim
-            self._activate(claim)
+            self._workloads[former] = info
+            self._activate(info)
 
-    def _activate(self, claim: Claim) -> None:
-        """A preemptor that goes first, and whoever is to be tried although its kind is parked, stand alone."""
-        sticky = not self.strict and claim.key == self.preemptor
-        if self.strict or sticky or claim.fingerprint in self._hopeless:
-            heappush(self._offers, (self._place(claim, sticky), None))
-            self._alone.add(claim.key)
+    def _activate(self, info: WorkloadInfo) -> None:
+        """A preemptor, and a workload to be tried although its kind is parked, get a place of their own."""
+        sticky = not self.strict and info.key == self.preemptor
+        if self.strict or sticky or info.fingerprint in self._hopeless:
+            heappush(self._offers, (self._place(info, sticky), None))
+            self._alone.add(info.key)
             self._active += 1
         else:
-            self._join_kind(claim)
+            self._join_kind(info)
 
-    def _join_kind(self, claim: Claim) -> None:
-        namespace, fingerprint = claim.workload.metadata.namespace, claim.fingerprint
+    def _join_kind(self, info: WorkloadInfo) -> None:
+        namespace, fingerprint = info.workload.metadata.namespace, info.fingerprint
         kinds = self._kinds.setdefault(fingerprint, {})
         kind = kinds.get(namespace)
         if kind is None:
             kind = kinds[namespace] = _Kind(parked=fingerprint in self._hopeless)
-        place = self._place(claim, sticky=False)
-        self._kind_of[claim.key] = kind
+        place = self._place(info, sticky=False)
+        self._kind_of[info.key] = kind
         kind.size += 1
         heappush(kind.places, place)
         if not kind.parked:
             self._active += 1
             self._offer(kind)
 
-    def _place(self, claim: Claim, sticky: bool) -> Place:
+    def _place(self, info: WorkloadInfo, sticky: bool) -> Place:
         self._pushes += 1
-        place = (not sticky, -claim.priority, claim.queued_at, claim.uid, claim.key, self._pushes)
-        self._places[claim.key] = place
+        place = (not sticky, -info.priority, info.queued_at, info.uid, info.key, self._pushes)
+        self._places[info.key] = place
         return place
 
     def _first(self, kind: _Kind) -> Place | None:
@@ -244,7 +244,7 @@ class PendingQueue:
         return places[0] if places else None
 
     def _offer(self, kind: _Kind) -> None:
-        """Make sure the first of an active kind can come up."""
+        """Put the first of an active kind on the queue's heap."""
         first = self._first(kind)
         if first is not None and not kind.parked and (kind.offered is None or first < kind.offered):
             kind.offered = first
@@ -258,26 +258,26 @@ class PendingQueue:
             kind.size -= 1
         self._alone.discard(key)
         self._places.pop(key, None)
-        del self._claims[key]
+        del self._workloads[key]
 
-    def _park_kind(self, claim: Claim) -> None:
-        fingerprint = claim.fingerprint
+    def _park_kind(self, info: WorkloadInfo) -> None:
+        fingerprint = info.fingerprint
         self._hopeless.add(fingerprint)
         for kind in self._kinds.get(fingerprint, {}).values():
             if not kind.parked:
                 kind.parked = True
                 self._active -= kind.size
-        for other in [c for key in self._alone if (c := self._claims[key]).fingerprint == fingerprint]:
+        for other in [c for key in self._alone if (c := self._workloads[key]).fingerprint == fingerprint]:
             self._take_out(other.key)
-            self._claims[other.key] = other
+            self._workloads[other.key] = other
             self._join_kind(other)
-        self._join_kind(claim)
+        self._join_kind(info)
 
-    def _wake(self, kind: _Kind, ready: Callable[[Claim], bool]) -> bool:
-        """Whether the kind is active now. All of it are in one namespace, so one may speak for all."""
+    def _wake(self, kind: _Kind, ready: Callable[[WorkloadInfo], bool]) -> bool:
+        """Whether the kind is active now. All are in one namespace, so one decides for all."""
         if kind.parked:
             first = self._first(kind)
-            if first is not None and not ready(self._claims[first[4]]):
+            if first is not None and not ready(self._workloads[first[4]]):
                 return False
             kind.parked = False
             self._active += kind.size

@@ -1,4 +1,4 @@
-"""The answer to "who makes way for this workload": flavors, victims and the reasons, as a document."""
+"""What would happen to one workload if it was tried now: flavors, victims and reasons, as a document."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from reprieve.objects import format_amount, well_known
 from reprieve.quota.assignment import Assignment, Mode
-from reprieve.quota.claims import Claim
 from reprieve.quota.outcome import preempted_message
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.victims.candidates import Victim
+from reprieve.quota.workload_info import WorkloadInfo
 
 SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Flavors, and whom they take it from."""
+class Proposal:
+    """Flavors for a workload, and the victims whose quota it would take."""
 
     assignment: Assignment
     victims: list[Victim]
@@ -48,35 +48,35 @@ class Answer:
                 for each in found.pod_sets
             },
             "victims": [
-                {"workload": victim.claim.key, "reason": victim.reason}
-                for victim in sorted(self.victims, key=lambda victim: victim.claim.key)
+                {"workload": victim.info.key, "reason": victim.reason}
+                for victim in sorted(self.victims, key=lambda victim: victim.info.key)
             ],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaPlan:
-    """What would happen to one workload if it was its turn now."""
+    """What would happen to one workload if it was tried now."""
 
-    claim: Claim
+    info: WorkloadInfo
     queue: QueueNode
-    whole: Answer
+    whole: Proposal
     """For all its pods."""
-    reduced: Answer | None
+    reduced: Proposal | None
     """With fewer pods, when the workload allows that."""
     gate_closed: bool
     """A closed preemption gate forbids preemption."""
 
     @property
-    def answer(self) -> Answer:
+    def proposal(self) -> Proposal:
         """What the workload would get."""
         return self.reduced if self.reduced is not None else self.whole
 
     @property
     def outcome(self) -> str:
-        if not self.answer.works:
+        if not self.proposal.works:
             return UNSCHEDULABLE
-        if self.answer.assignment.mode == Mode.FIT:
+        if self.proposal.assignment.mode == Mode.FIT:
             return SCHEDULED
         return GATED if self.gate_closed else PREEMPTS
 
@@ -84,7 +84,7 @@ class QuotaPlan:
         found: dict[str, Any] = {
             "apiVersion": well_known.API_VERSION,
             "kind": "Plan",
-            "for": f"Workload/{self.claim.key}",
+            "for": f"Workload/{self.info.key}",
             "outcome": self.outcome,
             "clusterQueue": self.queue.name,
             **self.whole.to_dict(),
@@ -100,23 +100,23 @@ class QuotaPlan:
 
     def _victim(self, victim: Victim) -> dict[str, Any]:
         return {
-            "workload": victim.claim.key,
+            "workload": victim.info.key,
             "reason": victim.reason,
             "clusterQueue": victim.queue.name,
-            "priority": victim.claim.priority,
-            "message": preempted_message(self.claim, self.queue, victim),
+            "priority": victim.info.priority,
+            "message": preempted_message(self.info, self.queue, victim),
         }
 
     def _reasons(self) -> list[str]:
         return [
             f"pod set {each.name}: {reason}"
-            for each in self.answer.assignment.pod_sets
+            for each in self.proposal.assignment.pod_sets
             for reason in sorted(map(str, each.obstacles))
         ]
 
 
 def _by_name(victims: list[Victim]) -> list[Victim]:
-    return sorted(victims, key=lambda victim: victim.claim.key)
+    return sorted(victims, key=lambda victim: victim.info.key)
 
 
 def usage_dict(usage: dict[Any, int]) -> dict[str, dict[str, str]]:

@@ -1,4 +1,4 @@
-"""A ClusterQueue as the rules use it: a leaf of the tree with its policies compiled and its workloads in victim order."""
+"""A ClusterQueue as the rules use it: a leaf of the quota tree, with policies and ranked workloads."""
 
 from __future__ import annotations
 
@@ -9,40 +9,47 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reprieve.objects import ClusterQueue, FairSharing, Quantity, ResourceGroup, amount, exact
 from reprieve.quota.rules import Rules
-from reprieve.quota.tree import UNLIMITED, FlavorResource, Limits, Node
+from reprieve.quota.tree import UNLIMITED, FlavorResource, Limits, QuotaNode
 
 if TYPE_CHECKING:
-    from reprieve.quota.claims import Claim
+    from reprieve.quota.workload_info import WorkloadInfo
 
 
-Ranked = tuple[int, float, str, str, "Claim"]
-"""A claim behind its rank; the rank is unique, so claims are never compared."""
+Ranked = tuple[int, float, str, str, "WorkloadInfo"]
+"""A workload behind its rank. Ranks are unique, so workloads are never compared."""
 
 
-class Roster:
-    __slots__ = ("claims", "evicted", "running")
+class RankedWorkloads:
+    """The workloads with a reservation in one queue, in the order in which they would be preempted.
+
+    For each flavor's resource there are two sorted lists: evicted workloads, and the others. A workload is
+    in the list of everything it uses. Adding and removing keep the order, so that a decision reads a few
+    heads instead of sorting.
+    """
+
+    __slots__ = ("evicted", "running", "workloads")
 
     def __init__(self) -> None:
-        self.claims: dict[str, Claim] = {}
+        self.workloads: dict[str, WorkloadInfo] = {}
         self.evicted: dict[FlavorResource, list[Ranked]] = {}
         self.running: dict[FlavorResource, list[Ranked]] = {}
 
-    def __iter__(self) -> Iterator[Claim]:
-        return iter(self.claims.values())
+    def __iter__(self) -> Iterator[WorkloadInfo]:
+        return iter(self.workloads.values())
 
-    def add(self, claim: Claim) -> None:
-        self.claims[claim.key] = claim
-        lists = self.evicted if claim.evicted else self.running
-        item: Ranked = (*claim.rank, claim)
-        for key in claim.held:
+    def add(self, info: WorkloadInfo) -> None:
+        self.workloads[info.key] = info
+        lists = self.evicted if info.evicted else self.running
+        item: Ranked = (*info.rank, info)
+        for key in info.usage:
             insort(lists.setdefault(key, []), item)
 
-    def remove(self, claim: Claim) -> None:
-        del self.claims[claim.key]
-        lists = self.evicted if claim.evicted else self.running
-        for key in claim.held:
+    def remove(self, info: WorkloadInfo) -> None:
+        del self.workloads[info.key]
+        lists = self.evicted if info.evicted else self.running
+        for key in info.usage:
             ranked = lists[key]
-            del ranked[bisect_left(ranked, claim.rank)]
+            del ranked[bisect_left(ranked, info.rank)]
             if not ranked:
                 del lists[key]
 
@@ -76,7 +83,7 @@ class Group(NamedTuple):
     flavors: tuple[str, ...]
 
 
-class QueueNode(Node):
+class QueueNode(QuotaNode):
     """A leaf of the tree."""
 
     __slots__ = (
@@ -88,19 +95,19 @@ class QueueNode(Node):
         "may_preempt_while_borrowing",
         "preference",
         "reclaim_policy",
-        "roster",
         "spec",
         "stop_when_borrowing",
         "stop_when_preempting",
         "strict",
         "within_policy",
+        "workloads",
     )
 
     def __init__(self, queue: ClusterQueue, rules: Rules) -> None:
         super().__init__(queue.name)
-        self.roster = Roster()
+        self.workloads = RankedWorkloads()
         self.generation = 0
-        """Grows when quota of the tree changes or a workload leaves the queue: a reason to scan flavors anew."""
+        """Grows when the tree's quota changes or a workload leaves: a reason to scan flavors again."""
         self.active = True
         self.configure(queue, rules)
 

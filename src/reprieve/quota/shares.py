@@ -1,7 +1,7 @@
 """Dominant resource shares: how much of what its parent could lend does a node borrow?
 
-Only amounts above the node's own quota count. The share is taken at the resource with the largest part, divided by the node's
-weight. A weight of zero makes any borrowing infinitely large.
+Only amounts above the node's own quota count. The share is taken at the resource with the largest part,
+divided by the node's weight. A weight of zero makes any borrowing infinitely large.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from reprieve.quota.tree import UNLIMITED, Node, add
+from reprieve.quota.tree import UNLIMITED, QuotaNode, add
 
 
 class Share(NamedTuple):
@@ -44,7 +44,7 @@ def compare(a: Share, b: Share) -> int:
     return (left > right) - (left < right)
 
 
-def share(node: Node) -> Share:
+def share(node: QuotaNode) -> Share:
     """The node's share at its present usage."""
     found = node.share
     if found is None:
@@ -52,7 +52,7 @@ def share(node: Node) -> Share:
     return found
 
 
-def _compute(node: Node) -> Share:
+def _compute(node: QuotaNode) -> Share:
     if node.parent is None:
         return Share(0.0, node.weight, False)
     borrowed: dict[str, int] = {}
@@ -71,8 +71,8 @@ def _compute(node: Node) -> Share:
     return Share(max(parts, default=0.0), node.weight, True)
 
 
-def lendable_by(node: Node) -> dict[str, int]:
-    """What the node could give to one child if nobody used anything, flavors of a resource together."""
+def lendable_by(node: QuotaNode) -> dict[str, int]:
+    """What the node could lend to one child if nothing was used, flavors of a resource together."""
     if node.lendable is None:
         totals: dict[str, int] = {}
         for cell in node.root.declared:

@@ -1,7 +1,8 @@
 """Everything the admission side knows, in memory: objects come, change and go one at a time.
 
-Reservations live in the `Ledger`, waiting workloads in one `PendingQueue` for each ClusterQueue. This module moves workloads
-between the two and wakes parked ones when something they may be waiting for changes. It decides nothing; `cycle` does.
+Reservations live in the `Cache`, waiting workloads in one `PendingQueue` for each ClusterQueue. This module
+moves workloads between the two and wakes parked ones when something they may be waiting for changes. It
+decides nothing; `cycle` does.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
-from reprieve.quota.cache import Ledger
-from reprieve.quota.claims import Claim, backoff_over, is_queueable, is_reserved
+from reprieve.quota.cache import Cache
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import CohortNode
+from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_queueable, is_reserved
 
 SUSPENDED = "Suspended"
 
@@ -38,27 +39,27 @@ class Quota:
 
     def __init__(self, rules: Rules | None = None) -> None:
         self.rules = rules or Rules()
-        self.ledger = Ledger(self.rules)
+        self.cache = Cache(self.rules)
         self.pending: dict[str, PendingQueue] = {}
         self.scans: dict[str, Scan] = {}
-        self.truce = PreemptionLimit()
+        self.preemption_limit = PreemptionLimit()
         self.cycles = 0
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.priority_classes: dict[tuple[str, str], int] = {}
-        self.strays: dict[str, tuple[Workload, Refusal]] = {}
-        """Workloads that cannot be queued at all, and why."""
-        self._strays_of: defaultdict[str, set[str]] = defaultdict(set)
+        self.unqueued: dict[str, tuple[Workload, Refusal]] = {}
+        """Workloads that cannot be queued, and why."""
+        self._unqueued_of: defaultdict[str, set[str]] = defaultdict(set)
         """The same, by the LocalQueue they name."""
         self._local_queues: dict[str, LocalQueue] = {}
         self._limit_ranges: dict[str, dict[str, LimitRange]] = {}
-        self._home: dict[str, str] = {}
-        """The ClusterQueue in which a waiting workload is queued."""
+        self._queued_in: dict[str, str] = {}
+        """The ClusterQueue in which each waiting workload is queued."""
 
     # --- queues -------------------------------------------------------------------------------------
 
     def put_cluster_queue(self, queue: ClusterQueue, now: datetime) -> None:
-        self.truce.quota_changed()
-        self.ledger.put_queue(queue)
+        self.preemption_limit.quota_changed()
+        self.cache.put_queue(queue)
         strict = queue.spec.queueing_strategy == "StrictFIFO"
         if queue.name in self.pending:
             self.pending[queue.name].strict = strict
@@ -66,23 +67,23 @@ class Quota:
             self.pending[queue.name] = PendingQueue(strict)
         for key, local in self._local_queues.items():
             if local.spec.cluster_queue == queue.name:
-                self._retry(self._strays_of.get(key, ()), now)
+                self._retry(self._unqueued_of.get(key, ()), now)
         self.flush(queue.name, now)
 
     def drop_cluster_queue(self, name: str, now: datetime) -> None:
         self.flush(name, now)
-        self.truce.quota_changed()
-        self.ledger.drop_queue(name)
-        for claim in self.pending.pop(name, PendingQueue(strict=True)):
-            self._home.pop(claim.key, None)
-            self.put_workload(claim.workload, now)
+        self.preemption_limit.quota_changed()
+        self.cache.drop_queue(name)
+        for info in self.pending.pop(name, PendingQueue(strict=True)):
+            self._queued_in.pop(info.key, None)
+            self.put_workload(info.workload, now)
 
     def put_local_queue(self, queue: LocalQueue, now: datetime) -> None:
         old = self._local_queues.get(queue.key)
         self._local_queues[queue.key] = queue
         if old is not None and old.spec != queue.spec:
             self._requeue_all_of(queue.key, now)
-        self._retry(self._strays_of.get(queue.key, ()), now)
+        self._retry(self._unqueued_of.get(queue.key, ()), now)
 
     def drop_local_queue(self, key: str, now: datetime) -> None:
         self._local_queues.pop(key, None)
@@ -90,9 +91,9 @@ class Quota:
 
     def _requeue_all_of(self, local_queue: str, now: datetime) -> None:
         for pending in list(self.pending.values()):
-            for claim in list(pending):
-                if _local_queue_of(claim.workload) == local_queue:
-                    self.put_workload(claim.workload, now)
+            for info in list(pending):
+                if _local_queue_of(info.workload) == local_queue:
+                    self.put_workload(info.workload, now)
 
     def put_namespace(self, name: str, labels: Mapping[str, str]) -> None:
         self.namespaces[name] = labels
@@ -110,83 +111,83 @@ class Quota:
     # --- workloads ----------------------------------------------------------------------------------
 
     def put_workload(self, workload: Workload, now: datetime) -> None:
-        """Take note of a workload: counted, queued, parked or let go, by its conditions."""
-        held = self.ledger.claims.get(workload.key)
+        """Add or update a workload: its conditions say whether it is counted, queued or neither."""
+        held = self.cache.workloads.get(workload.key)
         if is_reserved(workload):
-            claim = self._claim(workload, _admitted_by(workload), held or self._waiting(workload.key))
+            info = self._info(workload, _admitted_by(workload), held or self._waiting(workload.key))
             self._forget(workload.key)
-            self.ledger.reserve(claim)
+            self.cache.reserve(info)
             if held is None:
-                self._wake(self.truce.reserved(claim.key), now)
-            elif _uses_less(claim, held):
+                self._wake(self.preemption_limit.reserved(info.key), now)
+            elif _uses_less(info, held):
                 self.flush(held.queue, now)
             return
         if held is not None:
-            self.ledger.release(workload.key)
+            self.cache.release(workload.key)
             self.flush(held.queue, now)
         if is_queueable(workload, self.rules):
             self._enqueue(workload, now, held)
         else:
-            self._let_go(workload.key, now)
+            self._drop_from_queues(workload.key, now)
 
     def drop_workload(self, key: str, now: datetime) -> None:
-        held = self.ledger.release(key)
+        held = self.cache.release(key)
         if held is not None:
             self.flush(held.queue, now)
-        self._let_go(key, now)
+        self._drop_from_queues(key, now)
 
-    def _let_go(self, key: str, now: datetime) -> None:
-        """It neither holds quota nor waits any more."""
-        home = self._home.get(key)
+    def _drop_from_queues(self, key: str, now: datetime) -> None:
+        """It neither has quota nor waits any more."""
+        queue = self._queued_in.get(key)
         self._forget(key)
-        self._wake(self.truce.gone(key), now)
-        self.truce.quota_given_back()
-        if home is not None:
-            self.flush(home, now)
+        self._wake(self.preemption_limit.gone(key), now)
+        self.preemption_limit.quota_released()
+        if queue is not None:
+            self.flush(queue, now)
 
     def _wake(self, keys: Iterable[str], now: datetime) -> None:
-        for home in sorted({self._home[key] for key in keys if key in self._home}):
-            self.flush(home, now)
+        for queue in sorted({self._queued_in[key] for key in keys if key in self._queued_in}):
+            self.flush(queue, now)
 
     def preemptor_gave_up(self, key: str, now: datetime) -> None:
-        """Tried without progress: whoever stepped back for it may be tried again."""
-        self._wake(self.truce.gave_up(key), now)
+        """It was tried without progress: workloads that yield to it may be tried again."""
+        self._wake(self.preemption_limit.gave_up(key), now)
 
     def _forget(self, key: str) -> None:
-        """Out of whatever queue it was in."""
-        self._collect(key)
+        """Take it out of the queue it is in."""
+        self._forget_unqueued(key)
         self.scans.pop(key, None)
-        home = self._home.pop(key, None)
-        if home is not None and home in self.pending:
-            self.pending[home].remove(key)
+        queue = self._queued_in.pop(key, None)
+        if queue is not None and queue in self.pending:
+            self.pending[queue].remove(key)
 
-    def _collect(self, key: str) -> None:
-        """Not a stray any more."""
-        stray = self.strays.pop(key, None)
-        if stray is not None:
-            self._strays_of[_local_queue_of(stray[0])].discard(key)
+    def _forget_unqueued(self, key: str) -> None:
+        """It can be queued now, or is gone."""
+        found = self.unqueued.pop(key, None)
+        if found is not None:
+            self._unqueued_of[_local_queue_of(found[0])].discard(key)
 
-    def _enqueue(self, workload: Workload, now: datetime, before: Claim | None = None) -> None:
+    def _enqueue(self, workload: Workload, now: datetime, before: WorkloadInfo | None = None) -> None:
         key = workload.key
         wanted = self._wanted(workload, before or self._waiting(key))
-        if isinstance(wanted, Refusal) or self._home.get(key, wanted.queue) != wanted.queue:
+        if isinstance(wanted, Refusal) or self._queued_in.get(key, wanted.queue) != wanted.queue:
             self._forget(key)
-        self._collect(key)
+        self._forget_unqueued(key)
         if isinstance(wanted, Refusal):
-            self.strays[key] = (workload, wanted)
-            self._strays_of[_local_queue_of(workload)].add(key)
+            self.unqueued[key] = (workload, wanted)
+            self._unqueued_of[_local_queue_of(workload)].add(key)
             return
-        self._home[key] = wanted.queue
+        self._queued_in[key] = wanted.queue
         same = partial(_same_for_admission, wanted)
         self.pending[wanted.queue].put(wanted, backoff_over(workload, now), same)
 
-    def _wanted(self, workload: Workload, before: Claim | None) -> Claim | Refusal:
-        """The claim to queue, or why there is none."""
+    def _wanted(self, workload: Workload, before: WorkloadInfo | None) -> WorkloadInfo | Refusal:
+        """What to queue, or why it cannot be queued."""
         queue, refusal = self.queue_of(workload)
         if refusal is not None:
             return refusal
         try:
-            return self._claim(workload, queue, before)
+            return self._info(workload, queue, before)
         except QuantityError as error:  # an API server would have refused it, a file may hold it
             return Refusal(MISCONFIGURED, str(error))
 
@@ -216,54 +217,54 @@ class Quota:
 
     def put_priority_class(self, kind: str, name: str, value: int, now: datetime) -> None:
         self.priority_classes[kind, name] = value
-        self._retry(self.strays, now)
+        self._retry(self.unqueued, now)
 
     def drop_priority_class(self, kind: str, name: str, now: datetime) -> None:
         self.priority_classes.pop((kind, name), None)
         for pending in self.pending.values():
-            for claim in list(pending):
-                if self._class_problem(claim.workload) is not None:
-                    self.put_workload(claim.workload, now)
+            for info in list(pending):
+                if self._class_problem(info.workload) is not None:
+                    self.put_workload(info.workload, now)
 
-    def _retry(self, strays: Iterable[str], now: datetime) -> None:
-        for key in list(strays):
-            self._enqueue(self.strays[key][0], now)
+    def _retry(self, unqueued: Iterable[str], now: datetime) -> None:
+        for key in list(unqueued):
+            self._enqueue(self.unqueued[key][0], now)
 
-    def _claim(self, workload: Workload, queue: str, before: Claim | None) -> Claim:
-        return Claim(workload, queue, self.rules, self.limit_ranges(workload.namespace), before)
+    def _info(self, workload: Workload, queue: str, before: WorkloadInfo | None) -> WorkloadInfo:
+        return WorkloadInfo(workload, queue, self.rules, self.limit_ranges(workload.namespace), before)
 
-    def _waiting(self, key: str) -> Claim | None:
-        home = self._home.get(key)
-        return self.pending[home].find(key) if home is not None and home in self.pending else None
+    def _waiting(self, key: str) -> WorkloadInfo | None:
+        queue = self._queued_in.get(key)
+        return self.pending[queue].find(key) if queue is not None and queue in self.pending else None
 
     def has_heads(self) -> bool:
-        """Whether a cycle would have anybody to try."""
-        self.ledger.refresh()
-        queues = self.ledger.queues
+        """Whether a cycle would have a workload to try."""
+        self.cache.refresh()
+        queues = self.cache.queues
         return any(pending.has_active and queues[name].active for name, pending in self.pending.items())
 
     # --- waking ------------------------------------------------------------------------------------
 
     def flush(self, queue: str, now: datetime) -> None:
-        """Everybody parked in the queue's whole tree may be tried again."""
-        self.ledger.refresh()
+        """All workloads parked in the queue's whole tree may be tried again."""
+        self.cache.refresh()
         for name in self._tree_of(queue):
             if name in self.pending:
-                selector = self.ledger.queues[name].spec.namespace_selector
+                selector = self.cache.queues[name].spec.namespace_selector
                 self.pending[name].flush(partial(self._may_wake, selector, now))
 
     def flush_all(self, now: datetime) -> None:
-        """Something changed on which every tree may depend: a flavor, a cohort, a check, a namespace."""
-        self.truce.quota_changed()
+        """Something changed on which any tree may depend: a flavor, a cohort, a check, a namespace."""
+        self.preemption_limit.quota_changed()
         for name in self.pending:
             self.flush(name, now)
 
-    def _may_wake(self, selector: LabelSelector | None, now: datetime, claim: Claim) -> bool:
-        labels = self.namespaces.get(claim.workload.namespace)
-        return labels is not None and matches(selector, labels) and backoff_over(claim.workload, now)
+    def _may_wake(self, selector: LabelSelector | None, now: datetime, info: WorkloadInfo) -> bool:
+        labels = self.namespaces.get(info.workload.namespace)
+        return labels is not None and matches(selector, labels) and backoff_over(info.workload, now)
 
     def _tree_of(self, queue: str) -> list[str]:
-        node = self.ledger.queues.get(queue)
+        node = self.cache.queues.get(queue)
         if node is None:
             return []
         root = node.root
@@ -286,12 +287,12 @@ def _admitted_by(workload: Workload) -> str:
     return admission.cluster_queue if admission is not None else ""
 
 
-def _uses_less(new: Claim, old: Claim) -> bool:
-    return any(new.held.get(key, 0) < amount for key, amount in old.held.items())
+def _uses_less(new: WorkloadInfo, old: WorkloadInfo) -> bool:
+    return any(new.usage.get(key, 0) < amount for key, amount in old.usage.items())
 
 
-def _same_for_admission(new: Claim, old: Claim) -> bool:
-    """Whether nothing changed that could change the answer of a parked workload."""
+def _same_for_admission(new: WorkloadInfo, old: WorkloadInfo) -> bool:
+    """Whether nothing changed that could make a parked workload fit."""
     before, after = old.workload, new.workload
     return (
         before.spec == after.spec

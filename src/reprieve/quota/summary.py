@@ -1,4 +1,4 @@
-"""The state told to people: every queue's quota, usage, borrowed and lent amounts, and what each workload waits for."""
+"""The state for people: quota, usage, borrowed and lent of each queue, and what each workload waits for."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reprieve.objects import Condition, find_condition, format_amount, well_known
-from reprieve.quota.claims import Claim
 from reprieve.quota.pending import PendingQueue
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.shares import published, share
 from reprieve.quota.state import Quota
-from reprieve.quota.tree import UNLIMITED, Cell, CohortNode, FlavorResource, Node
+from reprieve.quota.tree import UNLIMITED, Cell, CohortNode, FlavorResource, QuotaNode
+from reprieve.quota.workload_info import WorkloadInfo
 
 
 class QuotaLine(NamedTuple):
@@ -41,11 +41,11 @@ class QuotaLine(NamedTuple):
 def quota_lines(quota: Quota) -> Iterator[QuotaLine]:
     """By name of the queue, then in the order of its flavors."""
     lent: dict[int, int] = {}
-    for root in {id(node.root): node.root for node in quota.ledger.queues.values()}.values():
+    for root in {id(node.root): node.root for node in quota.cache.queues.values()}.values():
         for cell in list(root.cells.values()):
             _attribute(cell, 0, lent)
-    for name in sorted(quota.ledger.queues):
-        node = quota.ledger.queues[name]
+    for name in sorted(quota.cache.queues):
+        node = quota.cache.queues[name]
         for key in [*node.limits, *(key for key in node.cells if key not in node.limits)]:
             cell = node.cell(key)
             if key in node.limits or cell.usage:
@@ -56,10 +56,10 @@ def quota_lines(quota: Quota) -> Iterator[QuotaLine]:
 
 
 def _attribute(cell: Cell, out: int, lent: dict[int, int]) -> None:
-    """Who lends what: `out` is what this node gives to others above it.
+    """Attribute what is lent to the nodes that lend it; `out` is what this node lends to others above it.
 
-    What the children use beyond their quota, and what leaves the node, is covered by the node's own quota first, then by what it borrows
-    itself, and the rest by children with unused quota, in proportion to it.
+    What the children use beyond their quota, and what leaves the node, is covered by the node's own quota
+    first, then by what it borrows itself, and the rest by children with unused quota, in proportion to it.
     """
     lent[id(cell)] = out
     node = cell.node
@@ -95,45 +95,48 @@ class Waiter(NamedTuple):
 
 
 def waiters(quota: Quota) -> Iterator[Waiter]:
-    """Everybody who waits, by name, with the sentence that says what for."""
+    """Every waiting workload, by name, with the message that says what it waits for."""
     found = [
-        Waiter(claim.key, name, *_waits_for(quota, name, claim.key))
+        Waiter(info.key, name, *_waits_for(quota, name, info.key))
         for name, pending in quota.pending.items()
-        for claim in pending
+        for info in pending
     ]
-    found += [Waiter(key, "", refusal.reason, refusal.message) for key, (_, refusal) in quota.strays.items()]
+    found += [
+        Waiter(key, "", refusal.reason, refusal.message) for key, (_, refusal) in quota.unqueued.items()
+    ]
     return iter(sorted(found))
 
 
 def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
-    inactive = quota.ledger.inactive.get(queue)
+    inactive = quota.cache.inactive.get(queue)
     if inactive:
         return inactive[0][0], inactive_message(inactive)
-    claim = quota.pending[queue].find(key)
-    condition = _quota_condition(claim)
-    if claim is not None and (condition is None or condition.reason == well_known.PENDING_EVALUATION):
-        condition = _told_to_an_equal(quota.pending[queue], claim) or condition
+    info = quota.pending[queue].find(key)
+    condition = _quota_condition(info)
+    if info is not None and (condition is None or condition.reason == well_known.PENDING_EVALUATION):
+        condition = _condition_of_an_equal(quota.pending[queue], info) or condition
     if condition is None:
         return "Pending", f"Not tried yet: others are before it in ClusterQueue {queue}"
     return condition.reason, condition.message
 
 
-def _quota_condition(claim: Claim | None) -> Condition | None:
+def _quota_condition(info: WorkloadInfo | None) -> Condition | None:
     return (
-        find_condition(claim.workload.status.conditions, well_known.QUOTA_RESERVED)
-        if claim is not None
+        find_condition(info.workload.status.conditions, well_known.QUOTA_RESERVED)
+        if info is not None
         else None
     )
 
 
-def _told_to_an_equal(pending: PendingQueue, claim: Claim) -> Condition | None:
-    """Workloads of one kind are parked together; only the one that was tried knows why."""
-    if claim.key in pending.active:
+def _condition_of_an_equal(pending: PendingQueue, info: WorkloadInfo) -> Condition | None:
+    """Workloads of one kind are parked together, but only the one that was tried has a condition."""
+    if info.key in pending.active:
         return None
-    equals = (other for other in pending if other.fingerprint == claim.fingerprint)
-    told = (_quota_condition(other) for other in equals)
+    equals = (other for other in pending if other.fingerprint == info.fingerprint)
+    conditions = (_quota_condition(other) for other in equals)
     return next(
-        (each for each in told if each is not None and each.reason != well_known.PENDING_EVALUATION), None
+        (each for each in conditions if each is not None and each.reason != well_known.PENDING_EVALUATION),
+        None,
     )
 
 
@@ -145,17 +148,17 @@ def queue_summaries(quota: Quota) -> dict[str, Any]:
     """{queue: cohort, whether it is active, and its quota lines}"""
     found: dict[str, Any] = {
         name: {"cohort": _cohort(node), "active": node.active, "quota": []}
-        for name, node in sorted(quota.ledger.queues.items())
+        for name, node in sorted(quota.cache.queues.items())
     }
     if quota.rules.fair_sharing:
-        for name, node in quota.ledger.queues.items():
+        for name, node in quota.cache.queues.items():
             found[name]["weightedShare"] = published(share(node))
-    for name, reasons in quota.ledger.inactive.items():
+    for name, reasons in quota.cache.inactive.items():
         found[name]["message"] = inactive_message(reasons)
     for line in quota_lines(quota):
         found[line.queue.name]["quota"].append(line.to_dict())
     return found
 
 
-def _cohort(node: Node) -> str:
+def _cohort(node: QuotaNode) -> str:
     return node.parent.name if node.parent is not None else ""

@@ -1,6 +1,6 @@
 """What a decision does to the status of a workload: reserve, wait, evict, release.
 
-Each takes a Workload and returns the changed one; whoever talks to an API server writes the difference.
+Each takes a Workload and returns the changed one; the controller writes the difference.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def wait(workload: Workload, reason: str, message: str, now: datetime, gated: bo
 
 
 def preempt(workload: Workload, reason: str, message: str, now: datetime) -> Workload:
-    """Ask the workload to leave. It keeps its quota until its pods are gone."""
+    """Evict it for another workload. It keeps its quota until its pods are gone."""
     generation = workload.metadata.generation
     conditions = with_condition(
         workload.status.conditions, well_known.PREEMPTED, True, reason, message, now, generation

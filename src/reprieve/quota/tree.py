@@ -1,8 +1,8 @@
-"""The quota tree: ClusterQueues are its leaves, Cohorts its inner nodes, and usage flows from the leaves to the root.
+"""The quota tree: ClusterQueues are its leaves, Cohorts its inner nodes; usage flows from leaves to root.
 
-A `Cell` is one flavor's resource at one node. It knows the cell above it, so everything the rules ask (what is free, at
-which height a request fits, who borrows) is a walk along one chain of cells. Usage is kept as it changes: adding or
-removing touches only the cells whose usage really moves.
+A `Cell` is one flavor's resource at one node. It knows the cell above it, so everything the rules need
+(what is free, at which height a request fits, which node borrows) is a walk along one chain of cells. Usage
+is kept as it changes: adding or removing touches only the cells whose usage really moves.
 
     subtree(leaf)   = nominal
     subtree(cohort) = nominal + what the children lend
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 
 UNLIMITED = 2**63 - 1
+"""A quota too large to count. It stays unlimited whatever is taken from it, and nothing else is larger."""
 LOWEST = -(2**63)
 
 
 def add(a: int, b: int) -> int:
+    """Amounts are int64 that saturate instead of wrapping."""
     if a >= UNLIMITED or b >= UNLIMITED:
         return UNLIMITED
     total = a + b
@@ -69,7 +71,7 @@ class Cell:
 
     __slots__ = ("borrowing", "key", "local", "node", "parent", "potential", "subtree", "usage")
 
-    def __init__(self, node: Node, key: FlavorResource) -> None:
+    def __init__(self, node: QuotaNode, key: FlavorResource) -> None:
         self.node = node
         self.key = key
         self.parent: Cell | None = None
@@ -78,7 +80,7 @@ class Cell:
         self.local = 0
         self.usage = 0
         self.potential = 0
-        """The most that could ever be used here if nobody else used anything."""
+        """The most that could ever be used here, if nothing else was used."""
 
     def add(self, amount: int) -> None:
         cell = self
@@ -140,7 +142,7 @@ class Cell:
         return self.usage > self.subtree < UNLIMITED
 
     def lowest_fit(self, amount: int) -> tuple[int, bool]:
-        """(height of the lowest subtree with room for the amount, whether that is less than the whole tree)."""
+        """(height of the lowest subtree that can fit the amount, whether that is not the whole tree)."""
         if self.parent is None or not self.borrows_with(amount):
             return 0, self.parent is not None
         amount -= self.local_available
@@ -154,8 +156,8 @@ class Cell:
             cell = cell.parent
 
 
-class Node:
-    """A place in the tree. `cells` may hold more than `declared`: usage of a flavor that has no quota here."""
+class QuotaNode:
+    """A node of the tree. `cells` may hold more than `declared`: usage of flavors without quota here."""
 
     __slots__ = ("cells", "declared", "height", "lendable", "limits", "name", "parent", "share", "weight")
 
@@ -170,7 +172,7 @@ class Node:
         self.height = 0
         self.lendable: dict[str, int] | None = None
         self.share: Share | None = None
-        """Dominant share at the present usage; forgotten whenever the usage changes (`reprieve.quota.shares`)."""
+        """Dominant share at the present usage (`shares.share`); forgotten when the usage changes."""
 
     def cell(self, key: FlavorResource) -> Cell:
         found = self.cells.get(key)
@@ -192,8 +194,8 @@ class Node:
             node = node.parent
 
     @property
-    def root(self) -> Node:
-        node: Node = self
+    def root(self) -> QuotaNode:
+        node: QuotaNode = self
         while node.parent is not None:
             node = node.parent
         return node
@@ -216,30 +218,30 @@ class Node:
         return fits, rest
 
 
-class CohortNode(Node):
-    """An inner node. `queues` are the active ClusterQueues only; inactive ones still lend through `members`."""
+class CohortNode(QuotaNode):
+    """An inner node. `queues` are only the active ClusterQueues; inactive ones lend, too, as `members`."""
 
     __slots__ = ("cohorts", "members", "queues")
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.cohorts: list[CohortNode] = []
-        self.members: list[Node] = []
-        self.queues: list[Node] = []
+        self.members: list[QuotaNode] = []
+        self.queues: list[QuotaNode] = []
 
 
-def recompute(root: Node) -> None:
-    """Quotas, heights and usage of a whole tree from what its nodes declare; the leaves' own usage is the input."""
+def recompute(root: QuotaNode) -> None:
+    """Compute quotas, heights and usage of a whole tree from its nodes' limits and its leaves' usage."""
     _compute_quota(root)
     _link(root)
     _compute_usage(root)
 
 
-def _children(node: Node) -> list[Node]:
+def _children(node: QuotaNode) -> list[QuotaNode]:
     return [*node.cohorts, *node.members] if isinstance(node, CohortNode) else []
 
 
-def _compute_quota(node: Node) -> None:
+def _compute_quota(node: QuotaNode) -> None:
     subtree = {key: limits.nominal for key, limits in node.limits.items()}
     heights = [0]
     for child in _children(node):
@@ -266,7 +268,7 @@ def _compute_quota(node: Node) -> None:
     node.declared = tuple(declared)
 
 
-def _link(node: Node) -> None:
+def _link(node: QuotaNode) -> None:
     for key, cell in node.cells.items():
         cell.parent = node.parent.cell(key) if node.parent is not None else None
         if cell.parent is None:
@@ -279,7 +281,7 @@ def _link(node: Node) -> None:
         _link(child)
 
 
-def _compute_usage(node: Node) -> None:
+def _compute_usage(node: QuotaNode) -> None:
     if not isinstance(node, CohortNode):
         return
     for cell in node.cells.values():

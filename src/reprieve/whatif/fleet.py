@@ -31,7 +31,7 @@ class Candidate:
 
     @property
     def victims(self) -> list[str]:
-        return [victim.claim.key for victim in self.plan.answer.victims] if self.plan is not None else []
+        return [victim.info.key for victim in self.plan.proposal.victims] if self.plan is not None else []
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = {"cluster": self.cluster, "outcome": self.outcome}
@@ -90,20 +90,22 @@ def plan_fleet(
     # The question is who would be allowed to preempt; so every worker is asked as if its gate were open.
     spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}
     asked = {**workload, "metadata": {**metadata, "namespace": key.split("/")[0]}, "spec": spec, "status": {}}
-    candidates = [_ask(name, [*objects, asked], key, settings, moment) for name, objects in clusters.items()]
+    candidates = [
+        _candidate(name, [*objects, asked], key, settings, moment) for name, objects in clusters.items()
+    ]
     policy = settings_from(settings).gate_policy
     chosen, reasons = _choose(candidates, policy, moment)
     return FleetPlan(key, policy, chosen, candidates, reasons)
 
 
-def _ask(
+def _candidate(
     cluster: str, objects: list[Document], key: str, config: Mapping[str, Any], now: datetime
 ) -> Candidate:
     try:
         plan = plan_workload(objects, f"Workload/{key}", config=config, now=now)
     except ReprieveError as error:
         return Candidate(cluster, None, problem=str(error))
-    victims = [victim.claim for victim in plan.answer.victims]
+    victims = [victim.info for victim in plan.proposal.victims]
     return Candidate(cluster, plan, price(victims, now) if victims else None)
 
 

@@ -22,26 +22,26 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.quota import (
-    Answer,
-    Assigner,
     Assignment,
     Choice,
-    Claim,
+    FlavorAssigner,
     FlavorResource,
+    GranularMode,
     Mode,
     Oracle,
-    Outlook,
     PodSetResult,
-    Prospect,
+    PreemptionMode,
+    Proposal,
     QueueNode,
     Quota,
     QuotaPlan,
     Reservation,
     Rules,
     Run,
-    Scout,
     Step,
     Usage,
+    VictimFinder,
+    WorkloadInfo,
     can_shrink,
     find_assignment,
     load,
@@ -79,8 +79,8 @@ def plan_workload(
     time = _time(now)
     quota = load((view for view in views if view is not found[0]), rules, time)
     queue = _queue(quota, found[0], cluster_queue)
-    claim = Claim(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
-    return _Question(quota, claim, queue).answer(given or {})
+    info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
+    return _Question(quota, info, queue).answer(given or {})
 
 
 def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
@@ -88,9 +88,9 @@ def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
         name, refused = quota.queue_of(workload)
         if refused is not None:
             raise QuestionError(f"Workload {workload.key} is not queued: {refused.message}")
-    if name not in quota.ledger.queues:
+    if name not in quota.cache.queues:
         raise QuestionError(f"there is no ClusterQueue {name}")
-    return quota.ledger.queues[name]
+    return quota.cache.queues[name]
 
 
 def _time(now: str | datetime | None) -> datetime:
@@ -100,9 +100,9 @@ def _time(now: str | datetime | None) -> datetime:
 
 
 class _Question:
-    def __init__(self, quota: Quota, claim: Claim, queue: QueueNode) -> None:
+    def __init__(self, quota: Quota, info: WorkloadInfo, queue: QueueNode) -> None:
         self._quota = quota
-        self._claim = claim
+        self._info = info
         self._queue = queue
 
     def answer(self, given: Mapping[str, Any]) -> QuotaPlan:
@@ -112,31 +112,31 @@ class _Question:
         else:
             whole = self._whole(_given_oracle(given["oracle"]) if "oracle" in given else None)
         reduced = None
-        if not given and can_shrink(self._claim.demands):
-            reduced = Answer(*find_assignment(self._quota, self._claim, self._queue))
-        gate_closed = self._quota.rules.preemption_gates and self._claim.gate_closed
-        return QuotaPlan(self._claim, self._queue, whole, reduced, gate_closed)
+        if not given and can_shrink(self._info.demands):
+            reduced = Proposal(*find_assignment(self._quota, self._info, self._queue))
+        gate_closed = self._quota.rules.preemption_gates and self._info.gate_closed
+        return QuotaPlan(self._info, self._queue, whole, reduced, gate_closed)
 
     def _use(self, usage: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
         for queue, flavors in usage.items():
             for flavor, resources in flavors.items():
                 for resource, quantity in resources.items():
-                    cell = self._quota.ledger.queues[queue].cell(FlavorResource(flavor, resource))
+                    cell = self._quota.cache.queues[queue].cell(FlavorResource(flavor, resource))
                     cell.add(amount(resource, quantity))
 
-    def _whole(self, oracle: Oracle | None) -> Answer:
+    def _whole(self, oracle: Oracle | None) -> Proposal:
         rules = self._quota.rules
-        scout = Scout(self._claim, self._queue, rules)
-        assigner = Assigner(self._queue, self._quota.ledger.flavors, rules, oracle or scout)
-        found = assigner.assign(self._claim.demands)
-        victims = scout.victims_for(found) if oracle is None and found.mode == Mode.PREEMPT else []
-        return Answer(found, victims)
+        finder = VictimFinder(self._info, self._queue, rules)
+        assigner = FlavorAssigner(self._queue, self._quota.cache.flavors, rules, oracle or finder)
+        found = assigner.assign(self._info.demands)
+        victims = finder.victims_for(found) if oracle is None and found.mode == Mode.PREEMPT else []
+        return Proposal(found, victims)
 
-    def _victims_for(self, flavors: Mapping[str, Any], counts: Mapping[str, int]) -> Answer:
+    def _victims_for(self, flavors: Mapping[str, Any], counts: Mapping[str, int]) -> Proposal:
         """The flavors are given; only the victims are asked for."""
         results = []
         usage: Usage = {}
-        for demand in self._claim.demands:
+        for demand in self._info.demands:
             scaled = demand.scaled(counts.get(demand.name, demand.count))
             result = PodSetResult(scaled.name, scaled.count, scaled.requests)
             for resource, choice in flavors.get(demand.name, {}).items():
@@ -146,18 +146,19 @@ class _Question:
                 usage[key] = usage.get(key, 0) + scaled.requests.get(resource, 0)
             results.append(result)
         found = Assignment(results, 0, usage)
-        return Answer(found, Scout(self._claim, self._queue, self._quota.rules).victims_for(found))
+        return Proposal(found, VictimFinder(self._info, self._queue, self._quota.rules).victims_for(found))
 
 
 def _given_oracle(answers: Mapping[str, Any]) -> Oracle:
-    prospects = {str(prospect): prospect for prospect in Prospect}
+    modes = {str(mode): mode for mode in PreemptionMode}
 
-    def outlook(answer: Mapping[str, Any]) -> Outlook:
-        return Outlook(prospects[answer["possibility"]], answer["borrowing"])
+    def granular_mode(answer: Mapping[str, Any]) -> GranularMode:
+        return GranularMode(modes[answer["possibility"]], answer["borrowing"])
 
-    default = outlook(answers["default"])
+    default = granular_mode(answers["default"])
     known = {
-        FlavorResource(each["flavor"], each["resource"]): outlook(each) for each in answers.get("results", ())
+        FlavorResource(each["flavor"], each["resource"]): granular_mode(each)
+        for each in answers.get("results", ())
     }
     return lambda key, amount: known.get(key, default)  # noqa: ARG005
 
@@ -177,9 +178,9 @@ class Admissions:
             "apiVersion": well_known.API_VERSION,
             "kind": "Admissions",
             "converged": self.run.converged,
-            "admitted": {key: _holding(claim) for key, claim in sorted(self.quota.ledger.claims.items())},
-            "unadmitted": sorted(queued | set(self.quota.strays)),
-            "evicted": sorted({e.victim.claim.key for step in self.run.steps for e in step.outcome.evicted}),
+            "admitted": {key: _holding(info) for key, info in sorted(self.quota.cache.workloads.items())},
+            "unadmitted": sorted(queued | set(self.quota.unqueued)),
+            "evicted": sorted({e.victim.info.key for step in self.run.steps for e in step.outcome.evicted}),
             "pending": waiting_lists(self.quota, "active"),
             "inadmissible": waiting_lists(self.quota, "inadmissible"),
             "waiting": {waiter.workload: waiter.to_dict() for waiter in waiters(self.quota)},
@@ -188,11 +189,11 @@ class Admissions:
         }
 
 
-def _holding(claim: Claim) -> dict[str, Any]:
-    admission = claim.workload.status.admission
+def _holding(info: WorkloadInfo) -> dict[str, Any]:
+    admission = info.workload.status.admission
     assignments = admission.pod_set_assignments if admission is not None else ()
     return {
-        "clusterQueue": claim.queue,
+        "clusterQueue": info.queue,
         "flavors": {each.name: each.flavors for each in assignments},
         "counts": {each.name: each.count for each in assignments},
     }
@@ -203,16 +204,16 @@ def _step(step: Step) -> dict[str, Any]:
     return {
         "cycle": outcome.number,
         "time": format_time(step.time),
-        "admitted": {each.claim.key: _granted(each) for each in outcome.reserved},
+        "admitted": {each.info.key: _granted(each) for each in outcome.reserved},
         "preempted": [
-            {"workload": e.victim.claim.key, "reason": e.victim.reason, "preemptor": e.preemptor.key}
-            for e in sorted(outcome.evicted, key=lambda e: e.victim.claim.key)
+            {"workload": e.victim.info.key, "reason": e.victim.reason, "preemptor": e.preemptor.key}
+            for e in sorted(outcome.evicted, key=lambda e: e.victim.info.key)
         ],
         "pending": step.pending,
         "inadmissible": step.inadmissible,
-        "gated": sorted(each.claim.key for each in outcome.waiting if each.gated),
+        "gated": sorted(each.info.key for each in outcome.waiting if each.gated),
         "waiting": {
-            each.claim.key: {"reason": each.reason, "message": each.message} for each in outcome.waiting
+            each.info.key: {"reason": each.reason, "message": each.message} for each in outcome.waiting
         },
     }
 
@@ -220,7 +221,7 @@ def _step(step: Step) -> dict[str, Any]:
 def _granted(reservation: Reservation) -> dict[str, Any]:
     assignment = reservation.assignment
     return {
-        "clusterQueue": reservation.claim.queue,
+        "clusterQueue": reservation.info.queue,
         "flavors": assignment.flavors(),
         "counts": {each.name: each.count for each in assignment.pod_sets},
     }

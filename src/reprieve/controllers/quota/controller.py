@@ -110,7 +110,7 @@ class QuotaController:
             self._write(each.workload.key, partial(_unless_changed, each.workload))
             for each in outcome.reserved
         ]
-        writes += [self._write(each.claim.key, partial(self._told, each)) for each in outcome.waiting]
+        writes += [self._write(each.info.key, partial(self._told, each)) for each in outcome.waiting]
         await asyncio.gather(*writes)
         self._record(outcome.events)
 
@@ -121,7 +121,7 @@ class QuotaController:
         now = self._seconds()
         if not waiting.gated:
             return wait(known, waiting.reason, waiting.message, now)
-        message = gated_message(self.quota, waiting.claim, known, now)
+        message = gated_message(self.quota, waiting.info, known, now)
         return wait(known, well_known.PREEMPTION_GATED, message, now, gated=True)
 
     def _record(self, events: Iterable[Event]) -> None:
@@ -214,7 +214,7 @@ class QuotaController:
 
     def _situation(self, key: str, workload: Workload) -> Situation:
         admission = workload.status.admission
-        queue = self.quota.ledger.queues.get(
+        queue = self.quota.cache.queues.get(
             admission.cluster_queue if admission else self.seen.queue_of(workload)
         )
         checks: tuple[str, ...] = ()
@@ -257,7 +257,7 @@ class QuotaController:
                 job,
                 self.seen.raw.get(key),
                 self.seen.workloads.get(key),
-                self.quota.ledger.flavors,
+                self.quota.cache.flavors,
                 self.seen.priorities,
             )
 
@@ -271,7 +271,7 @@ class QuotaController:
                 list(self.seen.pods.get(name, {}).values()),
                 workload,
                 workload is not None and may_run(workload),
-                self.quota.ledger.flavors,
+                self.quota.cache.flavors,
                 self.seen.priorities,
             )
 

@@ -224,11 +224,11 @@ class Observed:
         quota, now = self.quota, self._now()
         match thing:
             case ResourceFlavor():
-                quota.ledger.put_flavor(thing)
+                quota.cache.put_flavor(thing)
             case Cohort():
-                quota.ledger.put_cohort(thing)
+                quota.cache.put_cohort(thing)
             case AdmissionCheck():
-                quota.ledger.put_check(thing)
+                quota.cache.put_check(thing)
             case Namespace():
                 quota.put_namespace(
                     thing.name, {well_known.NAMESPACE_NAME_LABEL: thing.name, **thing.metadata.labels}
@@ -246,11 +246,11 @@ class Observed:
         quota, now = self.quota, self._now()
         match thing:
             case ResourceFlavor():
-                quota.ledger.drop_flavor(thing.name)
+                quota.cache.drop_flavor(thing.name)
             case Cohort():
-                quota.ledger.drop_cohort(thing.name)
+                quota.cache.drop_cohort(thing.name)
             case AdmissionCheck():
-                quota.ledger.drop_check(thing.name)
+                quota.cache.drop_check(thing.name)
             case Namespace():
                 quota.namespaces.pop(thing.name, None)
             case LimitRange():

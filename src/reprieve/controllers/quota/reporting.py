@@ -6,7 +6,7 @@ from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from reprieve.quota import Claim, Eviction, Outcome, Quota
+from reprieve.quota import Eviction, Outcome, Quota, WorkloadInfo
 from reprieve.records import Decision, DecisionLog
 
 _SECONDS = [0.001 * 2**step for step in range(14)]
@@ -59,12 +59,12 @@ class Reporter:
             self._pending.labels(name, "active").set(len(pending.active))
             self._pending.labels(name, "inadmissible").set(len(pending.inadmissible))
         for reservation in outcome.reserved:
-            self._reserved.labels(reservation.claim.queue).inc()
+            self._reserved.labels(reservation.info.queue).inc()
         for eviction in outcome.evicted:
             self._preempted.labels(eviction.preemptor.queue, eviction.victim.reason).inc()
         for waiting in outcome.waiting:
             if waiting.gated:
-                self._gated.labels(waiting.claim.queue).inc()
+                self._gated.labels(waiting.info.queue).inc()
         if self._records is not None:
             for decision in _decisions(outcome, seconds, self._now()):
                 self._records.add(decision)
@@ -78,20 +78,20 @@ def _decisions(outcome: Outcome, seconds: float, now: datetime) -> list[Decision
     record = partial(_record, now=now, seconds=seconds)
     return [
         *(
-            record(each.claim, "scheduled", f"gets quota in ClusterQueue {each.claim.queue}.")
+            record(each.info, "scheduled", f"gets quota in ClusterQueue {each.info.queue}.")
             for each in outcome.reserved
         ),
         *(record(each[0].preemptor, "preempts", _leaving(each), each) for each in by_preemptor.values()),
         *(
-            record(each.claim, "gated" if each.gated else "unschedulable", f"waits: {each.message}")
+            record(each.info, "gated" if each.gated else "unschedulable", f"waits: {each.message}")
             for each in outcome.waiting
-            if each.workload is not None and each.claim.key not in by_preemptor
+            if each.workload is not None and each.info.key not in by_preemptor
         ),
     ]
 
 
 def _record(
-    claim: Claim,
+    info: WorkloadInfo,
     outcome: str,
     text: str,
     evictions: Sequence[Eviction] = (),
@@ -102,26 +102,26 @@ def _record(
     return Decision(
         time=now,
         controller="quota",
-        for_=f"Workload/{claim.key}",
+        for_=f"Workload/{info.key}",
         outcome=outcome,
-        revision=claim.workload.metadata.resource_version,
+        revision=info.workload.metadata.resource_version,
         duration_ms=round(seconds * 1000, 3),
         victims=[_victim(each) for each in evictions],
         reasons=[each.message for each in evictions] or [text],
-        sentence=f"Workload/{claim.key} {text}",
+        sentence=f"Workload/{info.key} {text}",
     )
 
 
 def _leaving(evictions: Sequence[Eviction]) -> str:
-    names = ", ".join(each.victim.claim.key for each in evictions)
+    names = ", ".join(each.victim.info.key for each in evictions)
     return f"needs quota in ClusterQueue {evictions[0].preemptor.queue}; {names} must leave."
 
 
 def _victim(eviction: Eviction) -> dict[str, object]:
-    claim = eviction.victim.claim
+    info = eviction.victim.info
     return {
-        "workload": claim.key,
-        "clusterQueue": claim.queue,
-        "priority": claim.priority,
+        "workload": info.key,
+        "clusterQueue": info.queue,
+        "priority": info.priority,
         "reason": eviction.victim.reason,
     }

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 
 from reprieve.controllers import set_condition
 from reprieve.objects import Admission, Document, Workload, format_amount, well_known
-from reprieve.quota import Claim, Conditions, FlavorResource, Quota, holds
+from reprieve.quota import Conditions, FlavorResource, Quota, WorkloadInfo, holds
 
 _PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
 _CAMEL: Final = {
@@ -68,17 +68,17 @@ _COUNTS = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
 
 def cluster_queue_status(quota: Quota, name: str, document: Document, now: datetime) -> bool:
     """Write the status of a ClusterQueue into its document; false when it already says so."""
-    node = quota.ledger.queues.get(name)
+    node = quota.cache.queues.get(name)
     if node is None:
         return False
-    holders = list(node.roster)
+    holders = list(node.workloads)
     pending = quota.pending[name]
     waiting = len(pending.active) + len(pending.inadmissible) + (pending.in_flight is not None)
     nominal = {key: limits.nominal for key, limits in node.limits.items()}
     changed = _write_counts(document, waiting, holders)
     changed |= _write_usage(document, "flavorsReservation", holders, nominal)
     changed |= _write_usage(document, "flavorsUsage", [c for c in holders if _runs(c)], nominal)
-    reasons = quota.ledger.inactive.get(name, [])
+    reasons = quota.cache.inactive.get(name, [])
     if reasons:
         reason = reasons[0][0]
         message = "Can't admit new workloads: " + ", ".join(text for _, text in reasons) + "."
@@ -92,18 +92,18 @@ def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
     """The same for a LocalQueue, counting only its own workloads."""
     metadata = document["metadata"]
     queue = (document.get("spec") or {}).get("clusterQueue", "")
-    node, pending = quota.ledger.queues.get(queue), quota.pending.get(queue)
+    node, pending = quota.cache.queues.get(queue), quota.pending.get(queue)
     if node is None or pending is None:
         message = "Can't submit new workloads to clusterQueue"
         return set_condition(document, well_known.ACTIVE, False, "ClusterQueueDoesNotExist", message, now)
 
-    def ours(claim: Claim) -> bool:
-        workload = claim.workload
+    def ours(info: WorkloadInfo) -> bool:
+        workload = info.workload
         return (workload.namespace, workload.spec.queue_name) == (metadata["namespace"], metadata["name"])
 
-    holders = [claim for claim in node.roster if ours(claim)]
+    holders = [info for info in node.workloads if ours(info)]
     waiting = sum(
-        ours(claim) for claims in (pending.active, pending.inadmissible) for claim in claims.values()
+        ours(info) for workloads in (pending.active, pending.inadmissible) for info in workloads.values()
     )
     waiting += pending.in_flight is not None and ours(pending.in_flight)
     nominal: dict[FlavorResource, int] = dict.fromkeys(node.limits, 0)
@@ -125,11 +125,11 @@ def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
     )
 
 
-def _runs(claim: Claim) -> bool:
-    return holds(claim.workload, well_known.ADMITTED)
+def _runs(info: WorkloadInfo) -> bool:
+    return holds(info.workload, well_known.ADMITTED)
 
 
-def _write_counts(document: Document, waiting: int, holders: list[Claim]) -> bool:
+def _write_counts(document: Document, waiting: int, holders: list[WorkloadInfo]) -> bool:
     counts = dict(zip(_COUNTS, (waiting, len(holders), sum(map(_runs, holders))), strict=True))
     status = document.setdefault("status", {})
     changed = any(status.get(field) != count for field, count in counts.items())
@@ -140,13 +140,13 @@ def _write_counts(document: Document, waiting: int, holders: list[Claim]) -> boo
 def _write_usage(
     document: Document,
     field: str,
-    holders: Iterable[Claim],
+    holders: Iterable[WorkloadInfo],
     nominal: dict[FlavorResource, int],
     borrowed: bool = True,
 ) -> bool:
     totals = dict.fromkeys(nominal, 0)
-    for claim in holders:
-        for key, amount in claim.held.items():
+    for info in holders:
+        for key, amount in info.usage.items():
             totals[key] = totals.get(key, 0) + amount
     flavors: dict[str, list[Document]] = {}
     for key, total in sorted(totals.items()):

@@ -1,1 +1,1 @@
-"""Whose quota makes way: candidates in order, the classical search and the one for fair sharing."""
+"""The victims of quota preemption: candidates in order, the classical search, the search for fair sharing."""

@@ -1,6 +1,7 @@
-"""What both searches share: who may be preempted, does the preemptor fit, and giving back whoever can stay.
+"""What both searches share: the candidates, whether the preemptor fits, and sparing victims that are not
+needed.
 
-A search takes workloads out of the tree and puts them back; when it ends, the tree is as it was.
+A search takes workloads out of the tree and puts them back. When it ends, the tree is as it was.
 """
 
 from __future__ import annotations
@@ -9,66 +10,66 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from reprieve.quota.claims import Claim
 from reprieve.quota.queue import ANY, LOWER_OR_NEWER_EQUAL, LOWER_PRIORITY, QueueNode, Ranked
 from reprieve.quota.tree import FlavorResource
+from reprieve.quota.workload_info import WorkloadInfo
 
 
 class Victim(NamedTuple):
-    claim: Claim
+    info: WorkloadInfo
     reason: str
     queue: QueueNode
 
     def leave(self) -> None:
         cell = self.queue.cell
-        for key, amount in self.claim.held.items():
+        for key, amount in self.info.usage.items():
             cell(key).remove(amount)
 
     def stay(self) -> None:
         cell = self.queue.cell
-        for key, amount in self.claim.held.items():
+        for key, amount in self.info.usage.items():
             cell(key).add(amount)
 
 
-class Ask(NamedTuple):
-    """Who needs room, how much, and in which flavors' resources it is short."""
+class PreemptionRequest(NamedTuple):
+    """A workload that needs quota, how much, and the flavors' resources of which there is not enough."""
 
-    claim: Claim
+    preemptor: WorkloadInfo
     queue: QueueNode
-    requests: Mapping[FlavorResource, int]
+    usage: Mapping[FlavorResource, int]
     short: frozenset[FlavorResource]
     protected: frozenset[str] = frozenset()
-    """Workloads that are no candidates."""
+    """Keys of workloads that are no candidates."""
 
     def fits(self, borrowing: bool) -> bool:
         cells = self.queue.cells
-        for key, amount in self.requests.items():
+        for key, amount in self.usage.items():
             cell = cells[key]
             if (not borrowing and cell.borrows_with(amount)) or amount > cell.available():
                 return False
         return True
 
 
-def candidates(ask: Ask, queue: QueueNode, evicted: bool) -> Iterator[Ranked]:
-    """Workloads of the queue that use what the preemptor is short of and that the policy gives it, in order."""
-    policy = ask.queue.within_policy if queue is ask.queue else ask.queue.reclaim_policy
-    ranked = queue.roster.using(ask.short, evicted)
-    if ask.protected:
-        ranked = (item for item in ranked if item[-1].key not in ask.protected)
+def candidates(request: PreemptionRequest, queue: QueueNode, evicted: bool) -> Iterator[Ranked]:
+    """Workloads of the queue that use what the preemptor is short of and that its policy allows, in order."""
+    policy = request.queue.within_policy if queue is request.queue else request.queue.reclaim_policy
+    ranked = queue.workloads.using(request.short, evicted)
+    if request.protected:
+        ranked = (item for item in ranked if item[-1].key not in request.protected)
     if policy == ANY:
         return (item for item in ranked if not item[-1].away)
     if policy == LOWER_PRIORITY:
-        return _lower(ranked, ask.claim.priority)
+        return _lower(ranked, request.preemptor.priority)
     if policy == LOWER_OR_NEWER_EQUAL:
-        return _lower_or_newer(ranked, ask.claim)
+        return _lower_or_newer(ranked, request.preemptor)
     return iter(())
 
 
-def all_candidates(ask: Ask, queue: QueueNode) -> Iterator[Ranked]:
-    """Those on their way out first."""
-    if not queue.roster.evicted:
-        return candidates(ask, queue, evicted=False)
-    return chain(candidates(ask, queue, evicted=True), candidates(ask, queue, evicted=False))
+def all_candidates(request: PreemptionRequest, queue: QueueNode) -> Iterator[Ranked]:
+    """Evicted ones first: they leave anyway."""
+    if not queue.workloads.evicted:
+        return candidates(request, queue, evicted=False)
+    return chain(candidates(request, queue, evicted=True), candidates(request, queue, evicted=False))
 
 
 def _lower(ranked: Iterable[Ranked], priority: int) -> Iterator[Ranked]:
@@ -79,8 +80,8 @@ def _lower(ranked: Iterable[Ranked], priority: int) -> Iterator[Ranked]:
             yield item
 
 
-def _lower_or_newer(ranked: Iterable[Ranked], claim: Claim) -> Iterator[Ranked]:
-    priority, since = claim.priority, claim.queued_at
+def _lower_or_newer(ranked: Iterable[Ranked], info: WorkloadInfo) -> Iterator[Ranked]:
+    priority, since = info.priority, info.queued_at
     for item in ranked:
         if item[0] > priority:
             return
@@ -88,11 +89,11 @@ def _lower_or_newer(ranked: Iterable[Ranked], claim: Claim) -> Iterator[Ranked]:
             yield item
 
 
-def give_back(ask: Ask, victims: list[Victim], borrowing: bool) -> list[Victim]:
-    """Spare whoever is not needed, the last taken first; the very last one is what made it fit."""
+def spare(request: PreemptionRequest, victims: list[Victim], borrowing: bool) -> list[Victim]:
+    """Drop victims that are not needed, the last taken first. The very last one made it fit, so it stays."""
     for index in range(len(victims) - 2, -1, -1):
         victims[index].stay()
-        if ask.fits(borrowing):
+        if request.fits(borrowing):
             victims[index] = victims[-1]
             victims.pop()
         else:

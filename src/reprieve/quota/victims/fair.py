@@ -1,13 +1,13 @@
-"""The search for victims under fair sharing: whoever borrows the largest share makes way first.
+"""The search for victims under fair sharing: the queue that borrows the largest share loses workloads first.
 
-Queues are visited in the order of their dominant share, from the root down, and asked for one workload at a time:
+Queues are visited in the order of their dominant share, from the root down, one workload at a time:
 
-1. the preemptor's own queue always gives (InClusterQueue)
+1. a workload of the preemptor's own queue is always taken (InClusterQueue)
 2. a preemptor that stays within its nominal quota takes from any borrower (InCohortReclamation)
 3. otherwise the first strategy compares the shares just below the common ancestor (InCohortFairSharing):
    LessThanOrEqualToFinalShare, the preemptor's share may not exceed the victim's after it left;
    LessThanInitialShare, it must be smaller than the victim's before
-4. whoever failed is looked at once more under the second strategy, one workload of each queue
+4. candidates that failed are tried once more under the second strategy, one workload of each queue
 
 The request counts as used during the whole search.
 """
@@ -18,16 +18,16 @@ from collections.abc import Iterable, Iterator
 from math import inf
 
 from reprieve.objects import well_known
-from reprieve.quota.claims import Claim
 from reprieve.quota.queue import NEVER, QueueNode, Ranked
 from reprieve.quota.rules import LESS_THAN_INITIAL_SHARE, Rules
 from reprieve.quota.shares import NOTHING_BELOW, Share, compare, share
-from reprieve.quota.tree import CohortNode, Node
-from reprieve.quota.victims.candidates import Ask, Victim, all_candidates, give_back, restore
+from reprieve.quota.tree import CohortNode, QuotaNode
+from reprieve.quota.victims.candidates import PreemptionRequest, Victim, all_candidates, restore, spare
+from reprieve.quota.workload_info import WorkloadInfo
 
 
-class _Line:
-    """The remaining candidates of one queue, first to go first."""
+class _Source:
+    """The remaining candidates of one queue, first victim first."""
 
     __slots__ = ("_items", "head", "own", "queue")
 
@@ -49,45 +49,47 @@ class _Line:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Where its first candidate stands among all: on their way out first, own queue last, then rank."""
+        """Where its first candidate stands among all: evicted ones first, own queue last, then rank."""
         head = self.head
         assert head is not None
         return (not head[-1].evicted, self.own, *head[:-1])
 
 
-def find_victims(ask: Ask, rules: Rules) -> list[Victim]:
-    """Whom to preempt so that the request fits; nobody when that is impossible."""
-    lines = _lines(ask)
-    if not lines:
+def find_victims(request: PreemptionRequest, rules: Rules) -> list[Victim]:
+    """The victims whose quota makes the request fit; none when that is impossible."""
+    sources = _sources(request)
+    if not sources:
         return []
-    search = _Search(ask, lines)
-    for key, amount in ask.requests.items():
-        ask.queue.cells[key].add(amount)
-    bypass = rules.preempt_within_nominal and ask.queue.within_nominal(ask.short)
+    search = _Search(request, sources)
+    for key, amount in request.usage.items():
+        request.queue.cells[key].add(amount)
+    bypass = rules.preempt_within_nominal and request.queue.within_nominal(request.short)
     done = search.first(rules.strategies[0], bypass)
     if not done and len(rules.strategies) > 1:
         done = search.second()
-    for key, amount in ask.requests.items():
-        ask.queue.cells[key].remove(amount)
+    for key, amount in request.usage.items():
+        request.queue.cells[key].remove(amount)
     if not done:
         restore(search.victims)
         return []
-    found = give_back(ask, search.victims, borrowing=True)
+    found = spare(request, search.victims, borrowing=True)
     restore(found)
     return found
 
 
-def _lines(ask: Ask) -> dict[str, _Line]:
+def _sources(request: PreemptionRequest) -> dict[str, _Source]:
     queues: list[QueueNode] = []
-    if ask.queue.within_policy != NEVER:
-        queues.append(ask.queue)
-    root = ask.queue.root
-    if isinstance(root, CohortNode) and ask.queue.reclaim_policy != NEVER:
+    if request.queue.within_policy != NEVER:
+        queues.append(request.queue)
+    root = request.queue.root
+    if isinstance(root, CohortNode) and request.queue.reclaim_policy != NEVER:
         queues += [
-            queue for queue in _leaves(root) if queue is not ask.queue and not queue.within_nominal(ask.short)
+            queue
+            for queue in _leaves(root)
+            if queue is not request.queue and not queue.within_nominal(request.short)
         ]
-    lines = (_Line(queue, queue is ask.queue, all_candidates(ask, queue)) for queue in queues)
-    return {line.queue.name: line for line in lines if line.head is not None}
+    sources = (_Source(queue, queue is request.queue, all_candidates(request, queue)) for queue in queues)
+    return {source.queue.name: source for source in sources if source.head is not None}
 
 
 def _leaves(cohort: CohortNode) -> Iterator[QueueNode]:
@@ -99,141 +101,141 @@ def _leaves(cohort: CohortNode) -> Iterator[QueueNode]:
 
 
 class _Search:
-    __slots__ = ("_ask", "_lines", "_retry", "victims")
+    __slots__ = ("_request", "_retry", "_sources", "victims")
 
-    def __init__(self, ask: Ask, lines: dict[str, _Line]) -> None:
-        self._ask = ask
-        self._lines = lines
+    def __init__(self, request: PreemptionRequest, sources: dict[str, _Source]) -> None:
+        self._request = request
+        self._sources = sources
         self._retry: dict[str, list[Ranked]] = {}
         self.victims: list[Victim] = []
 
     def first(self, strategy: str, bypass: bool) -> bool:
         """Whether the preemptor fits at the end."""
-        for line in _Tour(self._ask.queue, self._lines):
-            if line.own or bypass:
-                reason = well_known.IN_CLUSTER_QUEUE if line.own else well_known.IN_COHORT_RECLAMATION
-                if self._take(line.pop()[-1], line.queue, reason):
+        for source in _ByShare(self._request.queue, self._sources):
+            if source.own or bypass:
+                reason = well_known.IN_CLUSTER_QUEUE if source.own else well_known.IN_COHORT_RECLAMATION
+                if self._take(source.pop()[-1], source.queue, reason):
                     return True
-            elif self._compare_shares(line, strategy):
+            elif self._compare_shares(source, strategy):
                 return True
         return False
 
-    def _compare_shares(self, line: _Line, strategy: str) -> bool:
-        mine, theirs = _below_common_ancestor(self._ask.queue, line.queue)
+    def _compare_shares(self, source: _Source, strategy: str) -> bool:
+        mine, theirs = _below_common_ancestor(self._request.queue, source.queue)
         new, initial = share(mine), share(theirs)
         hopeless = new.weighted == inf and initial.weighted != inf
         if strategy == LESS_THAN_INITIAL_SHARE and not hopeless:
             hopeless = compare(new, initial) >= 0
         if hopeless:
-            self._retry.setdefault(line.queue.name, []).extend(line.rest())
+            self._retry.setdefault(source.queue.name, []).extend(source.rest())
             return False
         final_strategy = strategy != LESS_THAN_INITIAL_SHARE
         failed: set[tuple[tuple[object, int], ...]] = set()
-        while line.head is not None:
-            item = line.pop()
-            claim = item[-1]
-            weight = tuple(claim.held.items())
+        while source.head is not None:
+            item = source.pop()
+            info = item[-1]
+            weight = tuple(info.usage.items())
             if final_strategy and (
-                weight in failed or compare(new, self._after(claim, line.queue, theirs)) > 0
+                weight in failed or compare(new, self._after(info, source.queue, theirs)) > 0
             ):
                 failed.add(weight)  # equal workloads change the share equally
-                self._retry.setdefault(line.queue.name, []).append(item)
+                self._retry.setdefault(source.queue.name, []).append(item)
                 continue
-            return self._take(claim, line.queue, well_known.IN_COHORT_FAIR_SHARING)
+            return self._take(info, source.queue, well_known.IN_COHORT_FAIR_SHARING)
         return False
 
     def second(self) -> bool:
-        """Whoever was passed over, by their shares before anybody leaves; one workload of a queue."""
-        lines = {
-            name: _Line(self._lines[name].queue, self._lines[name].own, items)
+        """The candidates passed over so far, by their shares before any of them leaves; one of each queue."""
+        sources = {
+            name: _Source(self._sources[name].queue, self._sources[name].own, items)
             for name, items in self._retry.items()
         }
-        tour = _Tour(self._ask.queue, lines)
-        for line in tour:
-            mine, theirs = _below_common_ancestor(self._ask.queue, line.queue)
-            claim = line.pop()[-1]
+        by_share = _ByShare(self._request.queue, sources)
+        for source in by_share:
+            mine, theirs = _below_common_ancestor(self._request.queue, source.queue)
+            info = source.pop()[-1]
             if compare(share(mine), share(theirs)) < 0 and self._take(
-                claim, line.queue, well_known.IN_COHORT_FAIR_SHARING
+                info, source.queue, well_known.IN_COHORT_FAIR_SHARING
             ):
                 return True
-            tour.drop(line.queue)
+            by_share.drop(source.queue)
         return False
 
-    def _after(self, claim: Claim, queue: QueueNode, node: Node) -> Share:
-        """The share of the victim's side if the claim left."""
-        victim = Victim(claim, "", queue)
+    def _after(self, info: WorkloadInfo, queue: QueueNode, node: QuotaNode) -> Share:
+        """The share of the victim's side without the workload."""
+        victim = Victim(info, "", queue)
         victim.leave()
         found = share(node)
         victim.stay()
         return found
 
-    def _take(self, claim: Claim, queue: QueueNode, reason: str) -> bool:
+    def _take(self, info: WorkloadInfo, queue: QueueNode, reason: str) -> bool:
         """Take the workload out; whether the preemptor fits now."""
-        victim = Victim(claim, reason, queue)
+        victim = Victim(info, reason, queue)
         victim.leave()
         self.victims.append(victim)
         return self._fits()
 
     def _fits(self) -> bool:
-        cells = self._ask.queue.cells
-        for key, amount in self._ask.requests.items():
+        cells = self._request.queue.cells
+        for key, amount in self._request.usage.items():
             cells[key].remove(amount)
-        fits = self._ask.fits(borrowing=True)
-        for key, amount in self._ask.requests.items():
+        fits = self._request.fits(borrowing=True)
+        for key, amount in self._request.usage.items():
             cells[key].add(amount)
         return fits
 
 
-class _Tour:
-    """Queues in the order in which they should give, looked up anew each time because the shares change."""
+class _ByShare:
+    """Queues in the order in which they lose workloads, found anew each time because the shares change."""
 
-    __slots__ = ("_ancestors", "_lines", "_own", "_pruned")
+    __slots__ = ("_ancestors", "_own", "_pruned", "_sources")
 
-    def __init__(self, own: QueueNode, lines: dict[str, _Line]) -> None:
+    def __init__(self, own: QueueNode, sources: dict[str, _Source]) -> None:
         self._own = own
-        self._lines = lines
+        self._sources = sources
         self._pruned: set[int] = set()
         self._ancestors = {id(cohort) for cohort in own.path()}
 
     def drop(self, queue: QueueNode) -> None:
         self._pruned.add(id(queue))
 
-    def __iter__(self) -> Iterator[_Line]:
+    def __iter__(self) -> Iterator[_Source]:
         root = self._own.root
         if not isinstance(root, CohortNode):
-            line = self._lines.get(self._own.name)
-            while line is not None and line.head is not None:
-                yield line
+            source = self._sources.get(self._own.name)
+            while source is not None and source.head is not None:
+                yield source
             return
         while id(root) not in self._pruned:
             found = self._next(root)
             if found is not None:
                 yield found
 
-    def _next(self, cohort: CohortNode) -> _Line | None:
-        line, line_share = self._best_queue(cohort)
+    def _next(self, cohort: CohortNode) -> _Source | None:
+        source, queue_share = self._best_queue(cohort)
         child, child_share = self._best_cohort(cohort)
-        if line is None and child is None:
+        if source is None and child is None:
             self._pruned.add(id(cohort))
             return None
-        if child is not None and compare(child_share, line_share) >= 0:
+        if child is not None and compare(child_share, queue_share) >= 0:
             return self._next(child)
-        return line
+        return source
 
-    def _best_queue(self, cohort: CohortNode) -> tuple[_Line | None, Share]:
-        best: _Line | None = None
+    def _best_queue(self, cohort: CohortNode) -> tuple[_Source | None, Share]:
+        best: _Source | None = None
         best_share = NOTHING_BELOW
         for queue in cohort.queues:
             if id(queue) in self._pruned:
                 continue
-            line = self._lines.get(queue.name)
+            source = self._sources.get(queue.name)
             current = share(queue)
-            if line is None or line.head is None or (not current.borrowing and queue is not self._own):
+            if source is None or source.head is None or (not current.borrowing and queue is not self._own):
                 self._pruned.add(id(queue))
                 continue
             order = compare(current, best_share)
-            if best is None or order > 0 or (order == 0 and line.place < best.place):
-                best, best_share = line, current
+            if best is None or order > 0 or (order == 0 and source.place < best.place):
+                best, best_share = source, current
         return best, best_share
 
     def _best_cohort(self, cohort: CohortNode) -> tuple[CohortNode | None, Share]:
@@ -252,7 +254,7 @@ class _Tour:
         return best, best_share
 
 
-def _below_common_ancestor(a: Node, b: Node) -> tuple[Node, Node]:
+def _below_common_ancestor(a: QuotaNode, b: QuotaNode) -> tuple[QuotaNode, QuotaNode]:
     """The nodes on both sides just below the lowest cohort that holds both."""
     sides = {id(ancestor): below for below, ancestor in _steps(a)}
     for below, ancestor in _steps(b):
@@ -261,7 +263,7 @@ def _below_common_ancestor(a: Node, b: Node) -> tuple[Node, Node]:
     raise ValueError(f"{a.name} and {b.name} are in different trees")
 
 
-def _steps(node: Node) -> Iterator[tuple[Node, CohortNode]]:
+def _steps(node: QuotaNode) -> Iterator[tuple[QuotaNode, CohortNode]]:
     while node.parent is not None:
         yield node, node.parent
         node = node.parent

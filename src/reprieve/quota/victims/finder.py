@@ -1,68 +1,68 @@
-"""Looks for victims on behalf of one workload, by the search that the configuration asks for."""
+"""Finds the victims of one preemptor, by the search that the configuration selects."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from reprieve.quota.assignment import Assignment, Outlook, Prospect
-from reprieve.quota.claims import Claim
+from reprieve.quota.assignment import Assignment, GranularMode, PreemptionMode
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource
 from reprieve.quota.victims import classical, fair
-from reprieve.quota.victims.candidates import Ask, Victim
+from reprieve.quota.victims.candidates import PreemptionRequest, Victim
+from reprieve.quota.workload_info import WorkloadInfo
 
-_Question = tuple[frozenset[tuple[FlavorResource, int]], frozenset[FlavorResource]]
+_Needs = tuple[frozenset[tuple[FlavorResource, int]], frozenset[FlavorResource]]
 
 
-class Scout:
+class VictimFinder:
     """Valid for the tree as it is: make a new one after any change.
 
-    Called with one resource of one flavor it is the oracle of the flavor scan. Its answers are remembered, so a workload
-    that asks for a single resource is searched for once.
+    Called with one resource of one flavor it is the `Oracle` of the flavor scan. Results are remembered, so
+    that the victims of a workload that requests a single resource are searched for once.
     """
 
-    __slots__ = ("_answers", "_claim", "_protected", "_queue", "_rules")
+    __slots__ = ("_found", "_preemptor", "_protected", "_queue", "_rules")
 
-    def __init__(self, claim: Claim, queue: QueueNode, rules: Rules, protected: Collection[str] = ()) -> None:
-        self._claim = claim
+    def __init__(
+        self, preemptor: WorkloadInfo, queue: QueueNode, rules: Rules, protected: Collection[str] = ()
+    ) -> None:
+        self._preemptor = preemptor
         self._queue = queue
         self._rules = rules
         self._protected = frozenset(protected)
         """Workloads that are no candidates, whatever the policies say."""
-        self._answers: dict[_Question, list[Victim]] = {}
+        self._found: dict[_Needs, list[Victim]] = {}
 
-    def victims(
-        self, requests: Mapping[FlavorResource, int], short: frozenset[FlavorResource]
-    ) -> list[Victim]:
-        """Whom to preempt so that all requests fit; empty when that cannot be done."""
-        question = frozenset(requests.items()), short
-        found = self._answers.get(question)
+    def victims(self, usage: Mapping[FlavorResource, int], short: frozenset[FlavorResource]) -> list[Victim]:
+        """The workloads to preempt so that the usage fits; empty when that cannot be done."""
+        needs = frozenset(usage.items()), short
+        found = self._found.get(needs)
         if found is None:
-            for key in requests.keys() | short:
+            for key in usage.keys() | short:
                 self._queue.cell(key)
-            ask = Ask(self._claim, self._queue, requests, short, self._protected)
+            request = PreemptionRequest(self._preemptor, self._queue, usage, short, self._protected)
             found = (
-                fair.find_victims(ask, self._rules)
+                fair.find_victims(request, self._rules)
                 if self._rules.fair_sharing
-                else classical.find_victims(ask)
+                else classical.find_victims(request)
             )
-            self._answers[question] = found
+            self._found[needs] = found
         return found
 
     def victims_for(self, assignment: Assignment) -> list[Victim]:
-        requests = {key: amount for key, amount in assignment.usage.items() if amount}
-        return self.victims(requests, assignment.needing_preemption())
+        usage = {key: amount for key, amount in assignment.usage.items() if amount}
+        return self.victims(usage, assignment.needing_preemption())
 
-    def __call__(self, key: FlavorResource, amount: int) -> Outlook:
+    def __call__(self, key: FlavorResource, amount: int) -> GranularMode:
         found = self.victims({key: amount}, frozenset((key,)))
         cell = self._queue.cell(key)
         if not found:
-            return Outlook(Prospect.NO_CANDIDATES, cell.lowest_fit(amount)[0])
+            return GranularMode(PreemptionMode.NO_CANDIDATES, cell.lowest_fit(amount)[0])
         for victim in found:
             victim.leave()
         height, _ = cell.lowest_fit(amount)
         for victim in found:
             victim.stay()
         own = any(victim.queue is self._queue for victim in found)
-        return Outlook(Prospect.PREEMPT if own else Prospect.RECLAIM, height)
+        return GranularMode(PreemptionMode.PREEMPT if own else PreemptionMode.RECLAIM, height)

@@ -1,6 +1,6 @@
-"""A workload as quota sees it: what it asks for, how important it is, what it holds.
+"""A workload as quota sees it: what it requests, its priority, the usage of its reservation.
 
-A `Claim` is rebuilt from its Workload whenever that changes; nothing in here is decided, only read.
+A `WorkloadInfo` is rebuilt from its Workload whenever that changes. Nothing is decided here, only read.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from reprieve.quota.tree import FlavorResource, Usage
 _FIRST = -math.inf
 
 
-class Claim:
-    """One workload. `held` is the usage of its reservation, empty without one."""
+class WorkloadInfo:
+    """One workload. `usage` is what its reservation takes; empty without one."""
 
     __slots__ = (
         "_fingerprint",
@@ -27,13 +27,13 @@ class Claim:
         "demands",
         "evicted",
         "gate_closed",
-        "held",
         "key",
         "priority",
         "queue",
         "queued_at",
         "rank",
         "uid",
+        "usage",
         "workload",
     )
 
@@ -43,7 +43,7 @@ class Claim:
         queue: str,
         rules: Rules,
         limit_ranges: Collection[LimitRange] = (),
-        before: Claim | None = None,
+        before: WorkloadInfo | None = None,
     ) -> None:
         """`before` is an older state of the same workload; what did not change is taken from it."""
         status = workload.status
@@ -51,7 +51,7 @@ class Claim:
         self.key = workload.key
         self.uid = workload.metadata.uid
         self.queue = queue
-        """Name of the ClusterQueue it is queued in or holds quota of."""
+        """Name of the ClusterQueue in which it waits or has its reservation."""
         self.base_priority = workload.spec.priority or 0
         self.priority = self.base_priority + (_boost(workload) if rules.priority_boost else 0)
         true = {each.type: each for each in status.conditions if each.status == "True"}
@@ -64,16 +64,16 @@ class Claim:
             self.demands = _demands(workload, rules, limit_ranges)
         self.gate_closed = has_closed_gate(workload)
         self.evicted = well_known.EVICTED in true
-        self.held: Usage = {}
+        self.usage: Usage = {}
         since = math.inf
         if well_known.QUOTA_RESERVED in true:
             since = _seconds(true[well_known.QUOTA_RESERVED].last_transition_time)
             if status.admission is not None:
-                self.held = usage_of(status.admission, self.demands)
+                self.usage = usage_of(status.admission, self.demands)
         self.rank = (self.priority, -since, self.uid, self.key)
-        """Order among candidates of equal kind: lower priority, then more recent reservation, then UID."""
+        """Order among candidates: lower priority, then more recent reservation, then UID."""
         self.away = False
-        """Taken out of the tree for the time of one computation."""
+        """Taken out of the tree during one computation, and so no candidate."""
 
     @property
     def fingerprint(self) -> Hashable:
@@ -156,7 +156,7 @@ def backoff_over(workload: Workload, now: datetime) -> bool:
 
 
 def has_closed_gate(workload: Workload) -> bool:
-    """A gate without a published position is closed; positions of gates that are not in the spec do not count."""
+    """A gate without a position in the status is closed; positions of gates not in the spec do not count."""
     if not workload.spec.preemption_gates:
         return False
     positions = {gate.name: gate.position for gate in workload.status.preemption_gates}
