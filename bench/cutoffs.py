@@ -1,4 +1,5 @@
-"""How often `kep-5710` decides better than `kubernetes`, over the recorded cases. Prints counts; exits 1 if it is ever worse.
+"""How often `kep-5710` decides better than `kubernetes`, over the recorded cases. Prints counts; exits 1 if
+it is ever worse.
 
 python bench/cutoffs.py [FILE.jsonl.gz ...]
 """
@@ -18,7 +19,9 @@ from reprieve.whatif.pods import load
 CORPUS = Path(__file__).parent.parent / "tests" / "corpus" / "kubernetes"
 NOBODY = -(2**62)
 QUIRK = "quirk-anti-affinity-check-skipped"
-"""Cases in which kube-scheduler overlooks the anti-affinity of a pod it puts back, so that its gang cannot run after all."""
+"""Cases in which kube-scheduler overlooks the anti-affinity of a pod it puts back, so that its gang cannot
+run after all.
+"""
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:

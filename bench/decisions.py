@@ -1,8 +1,10 @@
-"""How long one decision takes, over the very shapes of tests/corpus/kubernetes/timings.md, and against kube-scheduler's times there.
+"""How long one decision takes, over the very shapes of tests/corpus/kubernetes/timings.md, and against
+kube-scheduler's times there.
 
     python bench/decisions.py [--quick]
 
-Ratios are CPU time against CPU time in one run; absolute numbers depend on the machine. The naive reference is the one of tests/reference.
+Ratios are CPU time against CPU time in one run; absolute numbers depend on the machine. The naive reference
+is the one of tests/reference.
 """
 
 import argparse
@@ -40,8 +42,8 @@ T = TypeVar("T")
 EPOCH = datetime(2026, 3, 1, tzinfo=UTC)
 GATES = {"GenericWorkload": True, "GangScheduling": True, "WorkloadAwarePreemption": True}
 UPSTREAM_GANG = {
-    (100, 10): 0.040, (100, 100): 0.389, (100, 500): 2.32, (1000, 10): 0.371, (1000, 100): 3.84, (1000, 500): 25.0,
-    (5000, 10): 2.19, (5000, 100): 21.6, (5000, 500): 147.7,
+    (100, 10): 0.040, (100, 100): 0.389, (100, 500): 2.32, (1000, 10): 0.371, (1000, 100): 3.84,
+    (1000, 500): 25.0, (5000, 10): 2.19, (5000, 100): 21.6, (5000, 500): 147.7,
 }  # fmt: skip
 """CPU seconds of kube-scheduler by (nodes, gang)."""
 UPSTREAM_POD = {(1000, 10): 0.019, (1000, 30): 0.052, (5000, 10): 0.098, (5000, 30): 0.260}
@@ -59,7 +61,9 @@ def container(cpu: str, memory: str) -> Container:
 
 
 def fill(cluster: Cluster, nodes: int, pods: int, gap: bool = False) -> None:
-    """Nodes of `pods` cores, each with `pods` running pods of one core and five priorities; with a gap one pod is left out."""
+    """Nodes of `pods` cores, each with `pods` running pods of one core and five priorities; with a gap one
+    pod is left out.
+    """
     small = container("1", "4Gi")
     for i in range(nodes):
         name = f"node-{i:05}"
@@ -116,14 +120,16 @@ def best(work: Callable[[], T], times: int = 5) -> tuple[float, T]:
 def gangs(quick: bool) -> None:
     """Two columns show how time grows.
 
-    us/pod: time for each pod the decision must look at, potential victims and gang pods together. It mixes two prices, a potential victim
-    that stays (a number in a column) and a gang pod (placed at every step of the search, with two victims that are named and explained).
-    us/more: what each gang pod costs beyond the smaller gang of the line before. As long as it does not grow, neither price does.
+    us/pod: time for each pod the decision must look at, potential victims and gang pods together. It mixes
+    two prices, a potential victim that stays (a number in a column) and a gang pod (placed at every step of
+    the search, with two victims that are named and explained). us/more: what each gang pod costs beyond the
+    smaller gang of the line before. As long as it does not grow, neither price does.
     """
     print("One gang preempts: ten pods a node, each gang pod costs two of them")
     columns = f"{'ms':>8}{'us/pod':>8}{'us/more':>9}"
     print(
-        f"{'nodes':>7}{'gang':>6}   kep-5710:{columns}   kubernetes:{columns}{'kube-scheduler ms':>19}{'ratio':>8}"
+        f"{'nodes':>7}{'gang':>6}   kep-5710:{columns}   "
+        f"kubernetes:{columns}{'kube-scheduler ms':>19}{'ratio':>8}"
     )
     for nodes in (100, 1000) if quick else (100, 1000, 5000):
         before: dict[str, tuple[int, float]] = {}
@@ -143,7 +149,8 @@ def gangs(quick: bool) -> None:
                 before[algorithm] = (size, ours)
             theirs = UPSTREAM_GANG[nodes, size]
             print(
-                f"{nodes:>7}{size:>6}{'':>12}{told['kep-5710']}{'':>14}{told['kubernetes']}{theirs * 1e3:>19.0f}"
+                f"{nodes:>7}{size:>6}{'':>12}{told['kep-5710']}{'':>14}{told['kubernetes']}"
+                f"{theirs * 1e3:>19.0f}"
                 f"{theirs / before['kubernetes'][1]:>7.0f}x"
             )
     cluster = Cluster()
@@ -156,7 +163,8 @@ def gangs(quick: bool) -> None:
 def pods(quick: bool) -> None:
     print("\nOne pod preempts three on any node, every node a candidate")
     print(
-        f"{'nodes':>7}{'pods':>6}{'ours ms':>10}{'kube-scheduler ms':>19}{'ratio':>9}{'with budgets ms':>17}{'with groups ms':>16}"
+        f"{'nodes':>7}{'pods':>6}{'ours ms':>10}{'kube-scheduler ms':>19}{'ratio':>9}"
+        f"{'with budgets ms':>17}{'with groups ms':>16}"
     )
     for nodes, each in ((1000, 10), (1000, 30)) if quick else UPSTREAM_POD:
         cluster = Cluster()
@@ -173,7 +181,8 @@ def pods(quick: bool) -> None:
         whole = with_groups(nodes, each, settings) if each == 10 and nodes == 1000 else None
         groups = f"{whole * 1e3:>16.1f}" if whole is not None else ""
         print(
-            f"{nodes:>7}{each:>6}{ours * 1e3:>10.1f}{theirs * 1e3:>19.0f}{theirs / ours:>8.0f}x{guarded * 1e3:>17.1f}{groups}"
+            f"{nodes:>7}{each:>6}{ours * 1e3:>10.1f}{theirs * 1e3:>19.0f}{theirs / ours:>8.0f}x"
+            f"{guarded * 1e3:>17.1f}{groups}"
         )
 
 
@@ -335,7 +344,8 @@ def naive(quick: bool) -> None:
         theirs, naive_plan = best(lambda: reference_plan(shape, target, "kubernetes"), 1)  # noqa: B023
         assert naive_plan["victims"] == sorted(victim.pod for victim in plan.victims)
         print(
-            f"Against the naive reference, {nodes} nodes, gang of {size}: {theirs / ours:.0f}x ({theirs:.2f} s against {ours * 1e3:.1f} ms)"
+            f"Against the naive reference, {nodes} nodes, gang of {size}: {theirs / ours:.0f}x ({theirs:.2f} "
+            f"s against {ours * 1e3:.1f} ms)"
         )
 
 

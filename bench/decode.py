@@ -1,7 +1,8 @@
 """How fast do pods become typed views, and what does one weigh in memory?
 
-Decodes one JSON list of 20,000 realistic pods (about 4 KB each, as an API server sends them) with Reprieve and, in the same run, with the
-models of the official `kubernetes` client. The client is slow, so it gets a smaller list; both are compared by the time for one pod.
+Decodes one JSON list of 20,000 realistic pods (about 4 KB each, as an API server sends them) with Reprieve
+and, in the same run, with the models of the official `kubernetes` client. The client is slow, so it gets a
+smaller list; both are compared by the time for one pod.
 
     python bench/decode.py [--pods 20000] [--client-pods 1000]
 """
@@ -187,10 +188,12 @@ def main() -> int:
     ratio = their_time / our_time
     print(f"{len(data) / len(views):,.0f} bytes of JSON a pod")
     print(
-        f"reprieve   {len(views):>6,} pods {ours:7.2f} s  {our_time * 1e6:8.1f} us a pod  {our_memory / len(views):9,.0f} bytes a pod"
+        f"reprieve   {len(views):>6,} pods {ours:7.2f} s  {our_time * 1e6:8.1f} us a pod  "
+        f"{our_memory / len(views):9,.0f} bytes a pod"
     )
     print(
-        f"kubernetes {len(models):>6,} pods {theirs:7.2f} s  {their_time * 1e6:8.1f} us a pod  {their_memory / len(models):9,.0f} bytes a pod"
+        f"kubernetes {len(models):>6,} pods {theirs:7.2f} s  {their_time * 1e6:8.1f} us a pod  "
+        f"{their_memory / len(models):9,.0f} bytes a pod"
     )
     print(f"{ratio:.0f} times faster (wanted: {AT_LEAST})")
     return 0 if ratio >= AT_LEAST else 1

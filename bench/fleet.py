@@ -1,10 +1,12 @@
-"""One manager, 20 workers, 2,000 workloads: reconciles a second, API calls a workload, and what one change costs.
+"""One manager, 20 workers, 2,000 workloads: reconciles a second, API calls a workload, and what one change
+costs.
 
     .venv/bin/python bench/fleet.py [--workers 20] [--workloads 2000]
 
-The real manager runs against API servers in memory, so that what is measured is the manager and not HTTP. Three phases:
-dispatch (every workload gets a copy on every worker), winners (one worker admits each; the others are withdrawn), and
-single changes while everything else stands still, at two sizes of the fleet: the cost of a change must not grow.
+The real manager runs against API servers in memory, so that what is measured is the manager and not HTTP.
+Three phases: dispatch (every workload gets a copy on every worker), winners (one worker admits each; the
+others are withdrawn), and single changes while everything else stands still, at two sizes of the fleet: the
+cost of a change must not grow.
 """
 
 import argparse
@@ -103,7 +105,8 @@ async def phase(name: str, fleet: Fleet, start, question) -> None:
     cpu, wall = time.process_time() - cpu, time.monotonic() - wall
     calls, handled, workloads = fleet.calls - calls, fleet.manager.queue.handled - handled, len(fleet.keys)
     print(
-        f"  {name:<9} {wall:7.1f} s  {workloads / wall:8.0f} workloads/s  {handled / wall:8.0f} reconciles/s  "
+        f"  {name:<9} {wall:7.1f} s  {workloads / wall:8.0f} workloads/s  "
+        f"{handled / wall:8.0f} reconciles/s  "
         f"{calls / workloads:6.1f} API calls a workload  {calls / wall:8.0f} calls/s  cpu {cpu:.1f} s"
     )
 
@@ -118,7 +121,8 @@ async def single_changes(fleet: Fleet) -> float:
     spent = (time.process_time() - cpu) * 1000 / CHANGES
     handled, calls = fleet.manager.queue.handled - handled, fleet.calls - calls
     print(
-        f"  {'changes':<9} {spent:.2f} ms cpu, {handled / CHANGES:.2f} reconciles and {calls / CHANGES:.2f} API calls each"
+        f"  {'changes':<9} {spent:.2f} ms cpu, {handled / CHANGES:.2f} reconciles and {calls / CHANGES:.2f} "
+        "API calls each"
     )
     return spent
 

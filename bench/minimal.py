@@ -2,9 +2,10 @@
 
     python bench/minimal.py [NODES:GANG[:PODS] ...]
 
-Nodes of PODS (10) cores, each with as many running pods of one core and five priorities; a gang of pods of two cores, or one pod on its
-own. `mixed` draws the pods' sizes from a fixed sequence, so that no two nodes are alike. Times are CPU milliseconds of one
-decision from beginning to end, the best of three; what `minimal-cost` takes from `kep-5710` is part of its time.
+Nodes of PODS (10) cores, each with as many running pods of one core and five priorities; a gang of pods of
+two cores, or one pod on its own. `mixed` draws the pods' sizes from a fixed sequence, so that no two nodes
+are alike. Times are CPU milliseconds of one decision from beginning to end, the best of three; what
+`minimal-cost` takes from `kep-5710` is part of its time.
 """
 
 import sys
@@ -86,7 +87,8 @@ def measure(built: Cluster, for_: str, algorithm: str) -> tuple[float, Plan]:
 
 def main() -> None:
     print(
-        f"{'nodes':>6} {'gang':>5} {'shape':>6} {'kep ms':>8} {'minimal ms':>11} {'ratio':>6} {'victims':>16}  gap"
+        f"{'nodes':>6} {'gang':>5} {'shape':>6} {'kep ms':>8} {'minimal ms':>11} {'ratio':>6} {'victims':>16}"
+        "  gap"
     )
     for size in sys.argv[1:] or SIZES:
         nodes, gang, pods = (*map(int, size.split(":")), 10)[:3]
@@ -99,7 +101,8 @@ def main() -> None:
             gap = getattr(after.cost, "optimality", "")
             shape = "mixed" if mixed else "equal"
             print(
-                f"{nodes:>6} {gang:>5} {shape:>6} {kep:>8.1f} {ours:>11.1f} {ours / kep:>6.1f} {victims:>16}  {gap}"
+                f"{nodes:>6} {gang:>5} {shape:>6} {kep:>8.1f} {ours:>11.1f} {ours / kep:>6.1f} "
+                f"{victims:>16}  {gap}"
             )
 
 

@@ -2,11 +2,12 @@
 
     python bench/optimum.py [FILE.jsonl.gz] [--only TEXT]
 
-Every recorded case in which a pod group preempts is read once more, independently of the decision core, as an abstract problem
-and solved by a mixed integer program (HiGHS). Each algorithm's plan is replayed pod by pod on the same reading and compared with the
-best plan that places as many pods: fewest budget violations, then the lowest highest priority, then fewest units and, in their
-place, fewest pods. The fewest units and the fewest pods can exclude each other, which the program proves case by case: then no
-plan can have both, and the share that counts is the one among the other cases. Cases with rules that the program does not know are left
+Every recorded case in which a pod group preempts is read once more, independently of the decision core, as an
+abstract problem and solved by a mixed integer program (HiGHS). Each algorithm's plan is replayed pod by pod
+on the same reading and compared with the best plan that places as many pods: fewest budget violations, then
+the lowest highest priority, then fewest units and, in their place, fewest pods. The fewest units and the
+fewest pods can exclude each other, which the program proves case by case: then no plan can have both, and the
+share that counts is the one among the other cases. Cases with rules that the program does not know are left
 out and counted.
 """
 
@@ -187,11 +188,11 @@ class Case:
             pod_unit=np.array([evictable[pod.key] for pod in pods], np.int64),
             pod_node=np.array([at[pod.spec.node_name] for pod in pods], np.int64),
             pod_requests=np.array([self._asked(pod) for pod in pods]).reshape(len(pods), len(self.resources)),
-            pod_bars=np.array([[_clash(pod, kind) for kind in kinds] for pod in pods], np.bool_).reshape(len(pods), -1),
-            apart=tuple(
-                (a, b) for a in range(len(kinds)) for b in range(a) if _clash(kinds[a], kinds[b])
+            pod_bars=np.array([[_clash(pod, kind) for kind in kinds] for pod in pods], np.bool_).reshape(
+                len(pods), -1
             ),
-        )  # fmt: skip
+            apart=tuple((a, b) for a in range(len(kinds)) for b in range(a) if _clash(kinds[a], kinds[b])),
+        )
 
     def _asked(self, pod: Pod) -> np.ndarray[Any, np.dtype[np.int64]]:
         asked = pod_requests(pod.spec) | {"pods": 1}
@@ -214,7 +215,9 @@ class Case:
         return Answer(units, placed).fault(self.problem)
 
     def optimum(self, count: int) -> tuple[Score, bool]:
-        """The best plan that places so many pods, and whether one plan has both the fewest units and the fewest pods."""
+        """The best plan that places so many pods, and whether one plan has both the fewest units and the
+        fewest pods.
+        """
         sizes = np.array([len(unit) for unit in self.units], np.int64)
         by_pods = Program(replace(self.problem, need=count, weight=sizes)).optimum()
         both = Program(replace(self.problem, need=count, weight=MANY + sizes)).optimum()  # units, then pods
@@ -326,7 +329,10 @@ def _share(pairs: list[Compared]) -> str:
 
 def result(pairs: list[Compared]) -> str:
     exclusive = sum(not each.attainable for each in pairs)
-    return f"the two counts exclude each other in {exclusive} cases; optimal where a plan can be: {_share(pairs)}"
+    return (
+        f"the two counts exclude each other in {exclusive} cases; optimal where a plan can be: "
+        f"{_share(pairs)}"
+    )
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """How fast are quota decisions?  python bench/quota.py [--quick]
 
-Part 1: one decision (flavors and victims) among N admitted workloads, the shapes of tests/corpus/kueue/timings.md, next to what the
-Go code needs for it. Part 2: whole cycles under upstream's baseline load in virtual time.
+Part 1: one decision (flavors and victims) among N admitted workloads, the shapes of
+tests/corpus/kueue/timings.md, next to what the Go code needs for it. Part 2: whole cycles under upstream's
+baseline load in virtual time.
 """
 
 import gc
@@ -157,7 +158,8 @@ def decisions(sizes: tuple[int, ...]) -> None:
 class Baseline:
     """Upstream's baseline load in virtual time: the clock steps 10 ms for each cycle or idle step.
 
-    5 cohorts x 6 queues; between two cycles workloads are created and finish, and evicted ones queue again at once.
+    5 cohorts x 6 queues; between two cycles workloads are created and finish, and evicted ones queue again at
+    once.
     """
 
     CLASSES = (
@@ -254,7 +256,8 @@ def baseline(share: float) -> bool:
     load_.run()
     counted = (load_.cycles, load_.admissions, load_.preemptions)
     print(
-        f"\nupstream's baseline load, {len(load_.arrivals):,} workloads: {counted[0]:,} cycles, {counted[1]:,} admissions, ",
+        f"\nupstream's baseline load, {len(load_.arrivals):,} workloads: {counted[0]:,} cycles, "
+        f"{counted[1]:,} admissions, ",
         end="",
     )
     print(f"{counted[2]:,} preemptions; {load_.cpu:.2f} s in cycles, {load_.other_cpu:.2f} s between them")

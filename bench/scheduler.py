@@ -2,11 +2,12 @@
 
     python bench/scheduler.py [--pods 2000] [--nodes 1000] [--repeat 3]
 
-1. Plain pods: pods bound a second, from the moment the scheduler starts on a full queue to the last binding and event.
+1. Plain pods: pods bound a second, from the moment the scheduler starts on a full queue to the last binding
+   and event.
 2. One gang of 100 evicts 1,000 pods: from submitting it to its last binding.
-Each is followed by the same API calls, made by the same client, with no scheduler at all; the ratio says what deciding costs
-(aim: under 1.5). Server and client share this machine's cores: on a busy machine compare the CPU seconds of this process. Each
-number is the best of several runs, ours and the bare calls by turns.
+Each is followed by the same API calls, made by the same client, with no scheduler at all; the ratio says what
+deciding costs (aim: under 1.5). Server and client share this machine's cores: on a busy machine compare the
+CPU seconds of this process. Each number is the best of several runs, ours and the bare calls by turns.
 """
 
 import argparse
@@ -163,7 +164,9 @@ async def plain(nodes: int, count: int) -> tuple[Took, Took]:
 
 
 async def occupied(client: Client) -> list[tuple[Ref, str]]:
-    """Top pods fill all nodes but a hundred; those are filled by ten low pods each. Returns the low pods and their nodes."""
+    """Top pods fill all nodes but a hundred; those are filled by ten low pods each. Returns the low pods and
+    their nodes.
+    """
     names = await node_names(client)
     tops = await create_pods(client, [pod(f"top{i}", 10, "top") for i in range(len(names) - GANG)])
     lows = await create_pods(client, [pod(f"low{i}", 1) for i in range(GANG * PER_NODE)])

@@ -2,9 +2,10 @@
 
     .venv/bin/python bench/server.py [--pods 10000] [--connections 32] [--memory-pods 100000]
 
-The server runs in a process of its own; the load comes from this one over plain HTTP/1.1 keep-alive connections on
-127.0.0.1 (a hand-written client, so that the client is not what is measured). Prints rates with p50/p99 in milliseconds,
-and the CPU time that the server spent on each request, which does not depend on who else uses the machine.
+The server runs in a process of its own; the load comes from this one over plain HTTP/1.1 keep-alive
+connections on 127.0.0.1 (a hand-written client, so that the client is not what is measured). Prints rates
+with p50/p99 in milliseconds, and the CPU time that the server spent on each request, which does not depend on
+who else uses the machine.
 """
 
 import argparse
@@ -58,7 +59,7 @@ def pod(name: str, i: int) -> bytes:
     ).encode()
 
 
-# -- the server's process ------------------------------------------------------------------------------------------
+# -- the server's process -----------------------------------------------------------------------------------
 
 
 def serve(data_dir: str | None, pipe: Any) -> None:
@@ -97,7 +98,7 @@ def resident_mib(pid: int) -> float:
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) / 1024
 
 
-# -- the load ------------------------------------------------------------------------------------------------------
+# -- the load -----------------------------------------------------------------------------------------------
 
 
 class Connection:
@@ -143,7 +144,10 @@ class Result(NamedTuple):
     cpu_us: float
 
     def __str__(self) -> str:
-        return f"{self.rate:8,.0f}/s   p50 {self.p50:6.2f} ms   p99 {self.p99:7.2f} ms   server CPU {self.cpu_us:6.0f} us each"
+        return (
+            f"{self.rate:8,.0f}/s   p50 {self.p50:6.2f} ms   p99 {self.p99:7.2f} ms   server CPU "
+            f"{self.cpu_us:6.0f} us each"
+        )
 
 
 async def load(
@@ -200,7 +204,8 @@ async def reads(address: Address, args: argparse.Namespace) -> None:
             assert status == 200, body[:200]
         spent = (time.perf_counter() - start) / 3 * 1e3
         print(
-            f"list {count:6,} of {n:,} pods       {spent:8.2f} ms   {spent / count * 1e3:7.1f} us a pod   {len(body):,} bytes"
+            f"list {count:6,} of {n:,} pods       {spent:8.2f} ms   {spent / count * 1e3:7.1f} us a pod   "
+            f"{len(body):,} bytes"
         )
     for selector in ("labelSelector=app%3Dapp-7", "fieldSelector=metadata.name%3Dpod-000007"):
         start = time.perf_counter()
@@ -231,7 +236,7 @@ async def fan_out(address: Address, args: argparse.Namespace, watchers: int, eve
     )
 
 
-# -- memory --------------------------------------------------------------------------------------------------------
+# -- memory -------------------------------------------------------------------------------------------------
 
 
 def fill(count: int, pipe: Any) -> None:

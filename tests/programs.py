@@ -11,7 +11,9 @@ import pytest
 
 
 def program(name: str, package: str) -> str:
-    """The program's path. Without it, and without the right to install it, the test fails and says what to do."""
+    """The program's path. Without it, and without the right to install it, the test fails and says what to
+    do.
+    """
     found = shutil.which(name)
     if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
         with (Path(tempfile.gettempdir()) / "reprieve-tests-apt.lock").open("w") as lock:
@@ -19,8 +21,8 @@ def program(name: str, package: str) -> str:
             found = shutil.which(name) or _install(name, package)
     if found is None:
         pytest.fail(
-            f"{name} is needed and could not be installed; install it by hand (Debian: apt-get install {package}) "
-            "and run the tests again"
+            f"{name} is needed and could not be installed; install it by hand (Debian: apt-get install "
+            f"{package}) and run the tests again"
         )
     return found
 

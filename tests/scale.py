@@ -1,4 +1,6 @@
-"""How much input the generating tests try: `REPRIEVE_TEST_SCALE` multiplies it (0.1 at a glance, 20 over night)."""
+"""How much input the generating tests try: `REPRIEVE_TEST_SCALE` multiplies it (0.1 at a glance, 20 over
+night).
+"""
 
 import os
 

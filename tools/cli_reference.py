@@ -1,4 +1,5 @@
-"""Writes docs/cli.md from the commands themselves, so that the reference cannot say anything else than `--help`.
+"""Writes docs/cli.md from the commands themselves, so that the reference cannot say anything else than
+`--help`.
 
 .venv/bin/python tools/cli_reference.py            writes the file
 .venv/bin/python tools/cli_reference.py --check    only says whether it is up to date
@@ -20,8 +21,9 @@ HEAD = f"""\
 
 <!-- Written by tools/cli_reference.py from the commands themselves. Write it anew with: {REGENERATE} -->
 
-Exit codes of every command: 0 yes, 1 no (it does not fit, it is not admitted, there is no such object), 2 bad input or usage. Errors are
-sentences on standard error. `-o json` and `-o yaml` print the documents of [formats.md](formats.md). Output is plain when it is piped.
+Exit codes of every command: 0 yes, 1 no (it does not fit, it is not admitted, there is no such object), 2 bad
+input or usage. Errors are sentences on standard error. `-o json` and `-o yaml` print the documents of
+[formats.md](formats.md). Output is plain when it is piped.
 """
 
 

@@ -1,7 +1,8 @@
-"""Imports between rooms go through a room's front: its `__init__`, and only names in its `__all__`. Run by `make layers`.
+"""Imports between rooms go through a room's front: its `__init__`, and only names in its `__all__`. Run by
+`make layers`.
 
-A room is a package directly under `reprieve`; the three controllers count as one room each, so that running one does not import
-the others. Inside a room modules import each other as they like.
+A room is a package directly under `reprieve`; the three controllers count as one room each, so that running
+one does not import the others. Inside a room modules import each other as they like.
 """
 
 import ast
@@ -29,7 +30,8 @@ def main() -> int:
     problems = [text for each in found if (text := _problem(each, fronts))]
     print(*problems, sep="\n", end="\n" if problems else "")
     print(
-        f"{len(found) - len(problems)} of {len(found)} names imported from another room come through its front."
+        f"{len(found) - len(problems)} of {len(found)} names imported from another room come through its "
+        "front."
     )
     return 1 if problems else 0
 
@@ -50,7 +52,10 @@ def imports() -> Iterator[Import]:
 
 def _problem(each: Import, fronts: dict[str, set[str]]) -> str:
     if not each.front:
-        return f"{each.where}: {each.name} is imported from inside {each.room}; import it from reprieve.{each.room}"
+        return (
+            f"{each.where}: {each.name} is imported from inside {each.room}; import it from "
+            f"reprieve.{each.room}"
+        )
     if each.name not in fronts.get(each.room, set()):
         return f"{each.where}: {each.name} is not in __all__ of reprieve.{each.room}"
     return ""

@@ -46,7 +46,10 @@ def test_every_command_shows_examples(name: str) -> None:
 
 
 def test_help_imports_no_command() -> None:
-    script = "import sys; from reprieve.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    script = (
+        "import sys; from reprieve.cli import main; main(['--help'], standalone_mode=False); "
+        "print(*sys.modules)"
+    )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     modules = set(out.splitlines()[-1].split())
     assert not modules & {"numpy", "rich", "aiohttp", "yaml", "reprieve.cli.validate", "reprieve.cli.plan"}

@@ -1,4 +1,5 @@
-"""Questions to a running cluster, as people ask them: a process of its own, over HTTP, with the right to read and no more.
+"""Questions to a running cluster, as people ask them: a process of its own, over HTTP, with the right to read
+and no more.
 
 The answers are those of the same manifests in files, and nothing on the server changes.
 """

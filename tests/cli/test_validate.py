@@ -44,7 +44,10 @@ def test_every_problem_is_a_line_with_file_document_path_and_message(tmp_path: P
         2,
         [
             f"{path}:2: spec.schedulingPolicy.gang.minCount: must be at least 1, got 0",
-            f"{path}:2: spec.preemptionPolicy: expected one of PreemptLowerPriority, Never; got 'Nevr'; did you mean 'Never'?",
+            (
+                f"{path}:2: spec.preemptionPolicy: expected one of PreemptLowerPriority, Never; got 'Nevr'; "
+                "did you mean 'Never'?"
+            ),
             "2 documents, 2 problems, 0 warnings",
         ],
     )

@@ -1,4 +1,6 @@
-"""Wrong input, whatever the command: exit code 2 (1 where the answer is no), a sentence that helps, never a traceback."""
+"""Wrong input, whatever the command: exit code 2 (1 where the answer is no), a sentence that helps, never a
+traceback.
+"""
 
 import base64
 import subprocess
@@ -86,11 +88,17 @@ def message(stderr: str) -> str:
 
 
 UNKNOWN_OBJECTS = {
-    "plan -f {gang} --for PodGroup/ml/trian": "there is no PodGroup 'ml/trian'; known groups: data/crunch, dev/notebooks, ml/train",
+    "plan -f {gang} --for PodGroup/ml/trian": (
+        "there is no PodGroup 'ml/trian'; known groups: data/crunch, dev/notebooks, ml/train"
+    ),
     "plan -f {gang} --for Pod/ml/none": "there is no pod 'ml/none'",
     "plan -f {queues} --for Workload/jobs/none": "there is no Workload jobs/none",
-    "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Workload/ml/none": "there is no such Workload (kueue.x-k8s.io) in the files",
-    "plan --kubeconfig {admin} --for PodGroup/ml/train": "there is no PodGroup 'ml/train'; known groups: none",
+    "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Workload/ml/none": (
+        "there is no such Workload (kueue.x-k8s.io) in the files"
+    ),
+    "plan --kubeconfig {admin} --for PodGroup/ml/train": (
+        "there is no PodGroup 'ml/train'; known groups: none"
+    ),
 }
 
 MALFORMED = {
@@ -100,36 +108,63 @@ MALFORMED = {
     "plan -f {gang} --for PodGroup/": "cannot plan for 'PodGroup/': expected",
     "plan -f {gang} --for PodGroup/ml/train --now yesterday": "'yesterday' is not a timestamp such as",
     "plan -f {gang} --for PodGroup/ml/train -o xml": "'xml' is not one of 'table', 'json', 'yaml'",
-    "plan --fleet {at}/nowhere -f {fleet}/urgent.yaml --for Workload/ml/urgent": "nowhere: not a folder with one file or sub-folder for each worker",
-    "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Pod/ml/urgent": "there is no such Workload (kueue.x-k8s.io)",
+    "plan --fleet {at}/nowhere -f {fleet}/urgent.yaml --for Workload/ml/urgent": (
+        "nowhere: not a folder with one file or sub-folder for each worker"
+    ),
+    "plan --fleet {fleet}/workers -f {fleet}/urgent.yaml --for Pod/ml/urgent": (
+        "there is no such Workload (kueue.x-k8s.io)"
+    ),
     "plan -f {queues} --for Workload/jobs/training --compare": "--compare compares node plans",
     "plan --for PodGroup/ml/train": "give manifests with -f",
-    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": "Error: No such option '--kubecofnig'; did you mean '--kubeconfig'?",
+    "plan -f {gang} --for PodGroup/ml/train --kubecofnig x": (
+        "Error: No such option '--kubecofnig'; did you mean '--kubeconfig'?"
+    ),
     "--verson": "Error: No such option '--verson'; did you mean '--version'?",
     "up --node x": "Error: No such option '--node'; did you mean '--nodes'?",
-    "admit -f {gang}": "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in these manifests: there is no quota, and nobody "
-    "asks for any; pods and pod groups ask for nodes, which is what `reprieve plan` answers",
-    "admit --kubeconfig {admin}": "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in this cluster",
-    "plan -f {gang} --for Deployment/web/shop": "cannot plan for 'Deployment/web/shop': expected KIND/NAMESPACE/NAME, for instance "
-    "PodGroup/ml/train, with KIND one of Pod, PodGroup, Workload",
-    "plan -f {gang} --for PodGroup/train": "there is no PodGroup 'default/train'; known groups: data/crunch, dev/notebooks, ml/train",
+    "admit -f {gang}": (
+        "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in these manifests: there is no "
+        "quota, and nobody asks for any; pods and pod groups ask for nodes, which is what `reprieve plan` "
+        "answers"
+    ),
+    "admit --kubeconfig {admin}": (
+        "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in this cluster"
+    ),
+    "plan -f {gang} --for Deployment/web/shop": (
+        "cannot plan for 'Deployment/web/shop': expected KIND/NAMESPACE/NAME, for instance "
+        "PodGroup/ml/train, with KIND one of Pod, PodGroup, Workload"
+    ),
+    "plan -f {gang} --for PodGroup/train": (
+        "there is no PodGroup 'default/train'; known groups: data/crunch, dev/notebooks, ml/train"
+    ),
     "plan -f {gang} --for pg/ml/trian": "there is no PodGroup 'ml/trian'; known groups:",
     "plan -f {at}/kindless.yaml --for Pod/a/b": "kindless.yaml:1: apiVersion: is required",
-    "plan -f {at}/number.yaml --for Pod/a/b": "number.yaml:1: metadata.name: expected a string, got integer 5",
-    "plan -f https://example.test/x.yaml --for Pod/a/b": "-f https://example.test/x.yaml: not a file; fetch it first: "
-    "curl -sL https://example.test/x.yaml | reprieve … -f -",
+    "plan -f {at}/number.yaml --for Pod/a/b": (
+        "number.yaml:1: metadata.name: expected a string, got integer 5"
+    ),
+    "plan -f https://example.test/x.yaml --for Pod/a/b": (
+        "-f https://example.test/x.yaml: not a file; fetch it first: "
+        "curl -sL https://example.test/x.yaml | reprieve … -f -"
+    ),
     "plan -f {at} --for Pod/a/b": "broken.yaml:1: line 3",
     "plan -f= --for Pod/a/b": "Error: -f is empty; was a variable not set?",
-    "plan -f {gang} --for PodGroup/ml/train --kubeconfig=": "Error: --kubeconfig is empty; was a variable not set?",
+    "plan -f {gang} --for PodGroup/ml/train --kubeconfig=": (
+        "Error: --kubeconfig is empty; was a variable not set?"
+    ),
     "plan -f {gang} --for PodGroup/ml/train --config=": "Error: --config is empty; was a variable not set?",
     "validate --filename=": "Error: --filename is empty; was a variable not set?",
     "up --data-dir=": "Error: --data-dir is empty; was a variable not set?",
     "manifests deploy --scheduler-name=": "Error: --scheduler-name is empty; was a variable not set?",
     "admit {queues}": "; files are given with -f, and names in one word: KIND/NAMESPACE/NAME",
-    "explain pod train-0": "Got unexpected extra argument (train-0); files are given with -f, and names in one word: KIND/NAMESPACE/NAME",
-    "explain pod/ml/train-0 -f {gang} --controller {closed}": "-f explains from manifests, --controller from what happened on a cluster: "
-    "give one of them",
-    "up --nodes a=1:cpu=1 --nodes a=2:cpu=2": "--nodes: 'a-0' would be there twice; give each kind of node its own name",
+    "explain pod train-0": (
+        "Got unexpected extra argument (train-0); files are given with -f, and names in one word: "
+        "KIND/NAMESPACE/NAME"
+    ),
+    "explain pod/ml/train-0 -f {gang} --controller {closed}": (
+        "-f explains from manifests, --controller from what happened on a cluster: give one of them"
+    ),
+    "up --nodes a=1:cpu=1 --nodes a=2:cpu=2": (
+        "--nodes: 'a-0' would be there twice; give each kind of node its own name"
+    ),
     "up --nodes n=1:cpu=1;zone=a": "unknown option 'zone=a'; known are zones, racks, labels, taints",
     "up --run-for -5s": "--run-for: '-5s' is negative; write for instance 30s",
     "up --workers 2 --config {at}/magic.yaml": "--config is for one cluster; with --workers leave it out",
@@ -149,7 +184,9 @@ MALFORMED = {
     "validate -f {gang} -o xml": "'xml' is not one of",
     "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
     "explain train -f {gang}": "'train' names nothing to explain; write KIND/NAMESPACE/NAME, for instance",
-    "explain cat/ml/felix -f {gang}": "with KIND one of ClusterQueue, LocalQueue, Node, Pod, PodGroup, Workload",
+    "explain cat/ml/felix -f {gang}": (
+        "with KIND one of ClusterQueue, LocalQueue, Node, Pod, PodGroup, Workload"
+    ),
     "explain pod/a/b/c -f {gang}": "write KIND/NAMESPACE/NAME",
     "explain pod/ml/train-0 -f {gang} -o xml": "'xml' is not one of",
     "up --nodes some": "no resources; write some=1:cpu=8,memory=32Gi",
@@ -163,7 +200,9 @@ MALFORMED = {
     "run --log-level loud": "'loud' is not one of",
     "run --kube-api-qps many": "'many' is not a valid float",
     "manifests deploy --controllers clairvoyant": "'clairvoyant'; known are scheduler, quota, fleet",
-    "manifests deploy --namespace My_Namespace": "'My_Namespace': must be a DNS label: lower case letters, digits and '-'",
+    "manifests deploy --namespace My_Namespace": (
+        "'My_Namespace': must be a DNS label: lower case letters, digits and '-'"
+    ),
     "manifests deploy --replicas 0": "0 is not in the range",
     "manifests crds --all": "No such option '--all'",
     "manifests everything": "No such command 'everything'",
@@ -184,7 +223,9 @@ READERS = ["plan --for PodGroup/ml/train -f", "admit -f", "explain pod/ml/train-
 CONFIGURATIONS = {
     "{at}/missing.yaml": "missing.yaml: cannot be read",
     "{at}/broken.yaml": "broken.yaml:1: line 3",
-    "{at}/magic.yaml": "preemption.algorithm: expected one of kep-5710, kubernetes, minimal-cost; got 'magic'",
+    "{at}/magic.yaml": (
+        "preemption.algorithm: expected one of kep-5710, kubernetes, minimal-cost; got 'magic'"
+    ),
     "{at}/typo.yaml": "preemptoin",
 }
 CONFIGURED = [
@@ -307,8 +348,10 @@ def test_a_plan_without_any_node_says_what_is_missing(places: dict[str, str], tm
     (tmp_path / "pod.yaml").write_text(pod)
     code, _, err = ask(f"plan -f {tmp_path}/pod.yaml --for Pod/default/p", places)
     assert code == 1
-    assert err == (
-        "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig\n"
+    assert (
+        err
+        == "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with "
+        "--kubeconfig\n"
     )
 
 
@@ -322,7 +365,9 @@ STARTING = {
     "up --controllers clairvoyant": "there is no controller 'clairvoyant'; known are scheduler, quota, fleet",
     "up --nodes none --config {at}/magic.yaml": "preemption.algorithm: expected one of",
     "up --host 203.0.113.7": "cannot listen on 203.0.113.7",
-    "run --controllers clairvoyant": "there is no controller 'clairvoyant'; known are scheduler, quota, fleet",
+    "run --controllers clairvoyant": (
+        "there is no controller 'clairvoyant'; known are scheduler, quota, fleet"
+    ),
     "run --kubeconfig {at}/missing": "missing: No such file or directory",
     "run --kubeconfig {admin} --listen nonsense": "'nonsense' is not HOST:PORT",
     "run --kubeconfig {admin} --config {at}/typo.yaml": "preemptoin",

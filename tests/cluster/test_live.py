@@ -1,4 +1,6 @@
-"""A scheduler's day: objects change between decisions, and every decision equals that of a cluster made afresh."""
+"""A scheduler's day: objects change between decisions, and every decision equals that of a cluster made
+afresh.
+"""
 
 from random import Random
 

@@ -1,4 +1,6 @@
-"""The cluster in memory: however objects come, the state is the same; what is only supposed leaves no trace."""
+"""The cluster in memory: however objects come, the state is the same; what is only supposed leaves no
+trace.
+"""
 
 from random import Random
 

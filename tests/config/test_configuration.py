@@ -69,8 +69,14 @@ def test_fair_sharing_is_on_when_it_is_mentioned() -> None:
         ({"preemtion": {}}, "preemtion: unknown field; did you mean 'preemption'?"),
         ({"fleet": {"stepsize": 3}}, "fleet.stepsize: unknown field; did you mean 'stepSize'?"),
         ({"scheduler": {"leaderElection": {"on": True}}}, "scheduler.leaderElection.on: unknown field"),
-        ({"preemption": {"weights": {"pod": 1}}}, "preemption.weights.pod: unknown field; did you mean 'pods'?"),
-        ({"preemption": {"algorithm": "best"}}, "expected one of kep-5710, kubernetes, minimal-cost; got 'best'"),
+        (
+            {"preemption": {"weights": {"pod": 1}}},
+            "preemption.weights.pod: unknown field; did you mean 'pods'?",
+        ),
+        (
+            {"preemption": {"algorithm": "best"}},
+            "expected one of kep-5710, kubernetes, minimal-cost; got 'best'",
+        ),
         ({"preemption": {"timeBudget": 5}}, "preemption.timeBudget: expected a duration"),
         ({"preemption": {"timeBudget": "soon"}}, "preemption.timeBudget: expected a duration"),
         ({"preemption": {"timeBudget": "-1s"}}, "preemption.timeBudget: must not be negative, got -1s"),
@@ -79,15 +85,37 @@ def test_fair_sharing_is_on_when_it_is_mentioned() -> None:
         ({"records": {"ringSize": 0}}, "records.ringSize: must be at least 1, got 0"),
         ({"kind": "Configuration"}, "kind: expected ReprieveConfiguration, got 'Configuration'"),
         ({"apiVersion": "v1"}, "apiVersion: expected reprieve.dev/v1alpha1, got 'v1'"),
-        ({"fairSharing": {"preemptionStrategies": []}}, "fairSharing.preemptionStrategies: expected one strategy"),
-        ({"fairSharing": {"preemptionStrategies": ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]}}, "expected one strategy"),
-        ({"placement": {"scoringStrategy": {"shape": [{"utilization": 0, "score": 1}]}}}, "only RequestedToCapacityRatio has a shape"),
-        ({"placement": {"scoringStrategy": {"type": "RequestedToCapacityRatio"}}}, "needs at least one point"),
-        ({"placement": {"scoringStrategy": {"resources": [{"name": "cpu", "weight": 0}]}}}, "resources[0].weight: must be at least 1"),
-        ({"scheduler": {"initialBackoff": "20s"}}, "scheduler.initialBackoff: 20s is longer than scheduler.maxBackoff, which is 10s"),
+        (
+            {"fairSharing": {"preemptionStrategies": []}},
+            "fairSharing.preemptionStrategies: expected one strategy",
+        ),
+        (
+            {
+                "fairSharing": {
+                    "preemptionStrategies": ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]
+                }
+            },
+            "expected one strategy",
+        ),
+        (
+            {"placement": {"scoringStrategy": {"shape": [{"utilization": 0, "score": 1}]}}},
+            "only RequestedToCapacityRatio has a shape",
+        ),
+        (
+            {"placement": {"scoringStrategy": {"type": "RequestedToCapacityRatio"}}},
+            "needs at least one point",
+        ),
+        (
+            {"placement": {"scoringStrategy": {"resources": [{"name": "cpu", "weight": 0}]}}},
+            "resources[0].weight: must be at least 1",
+        ),
+        (
+            {"scheduler": {"initialBackoff": "20s"}},
+            "scheduler.initialBackoff: 20s is longer than scheduler.maxBackoff, which is 10s",
+        ),
         ({"scheduler": {"leaderElection": {"renewDeadline": "1m"}}}, "renewDeadline: 1m0s is longer than"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_field_is_refused_with_its_path(document: dict[str, Any], problem: str) -> None:
     lines = refused(document)
     assert len(lines) == 1

@@ -1,4 +1,6 @@
-"""docs/configuration.md names every field with its default, and every gate with its default. Nothing more, nothing less."""
+"""docs/configuration.md names every field with its default, and every gate with its default. Nothing more,
+nothing less.
+"""
 
 import re
 from pathlib import Path

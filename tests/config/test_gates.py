@@ -27,9 +27,10 @@ def test_our_gates_are_on_but_for_the_one_kueue_keeps_off() -> None:
 
 @pytest.mark.parametrize(
     ("name", "default"),
-    [("PartialAdmission", True), ("ReclaimablePods", True), ("FlavorFungibility", True), ("PriorityBoost", False),
-     ("RecomputeAssignmentUponPreemptionTargetsOverlap", True), ("PrioritizePreemptorWorkloads", False),
-     ("ConcurrentAdmission", False), ("SchedulingEquivalenceHashing", True)],
+    [("PartialAdmission", True), ("ReclaimablePods", True), ("FlavorFungibility", True),
+     ("PriorityBoost", False), ("RecomputeAssignmentUponPreemptionTargetsOverlap", True),
+     ("PrioritizePreemptorWorkloads", False), ("ConcurrentAdmission", False),
+     ("SchedulingEquivalenceHashing", True)],
 )  # fmt: skip
 def test_kueues_gates_have_upstreams_defaults(name: str, default: bool) -> None:
     assert Configuration.load(None).gate(name) is default
@@ -44,7 +45,7 @@ def test_a_gate_without_what_it_needs_is_refused_with_the_missing_gates_name() -
         "featureGates.WorkloadAwarePreemption: WorkloadAwarePreemption needs GangScheduling, which is off: "
         "turn on GangScheduling, or turn this gate off (got True)"
     ]
-    (both, gang) = refused(WorkloadAwarePreemption=True, GenericWorkload=False, GangScheduling=True)
+    both, gang = refused(WorkloadAwarePreemption=True, GenericWorkload=False, GangScheduling=True)
     assert "needs GenericWorkload and GangScheduling, which are off" in both
     assert "GangScheduling needs GenericWorkload, which is off" in gang
 

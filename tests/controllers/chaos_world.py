@@ -1,7 +1,8 @@
 """Clusters that misbehave, in virtual time: the real fleet manager against modelled workers behind bad links.
 
-A worker models what its quota controller would do with slots instead of quota: a copy takes a free slot, else it
-preempts if its gate is open (by the worker's own lease), else it says that it is blocked. Its clock may be hours off.
+A worker models what its quota controller would do with slots instead of quota: a copy takes a free slot, else
+it preempts if its gate is open (by the worker's own lease), else it says that it is blocked. Its clock may be
+hours off.
 """
 
 import asyncio
@@ -254,7 +255,9 @@ class World:
         self._running.clear()
 
     async def requota(self) -> None:
-        """The manager's own quota controller: a check that says Retry evicts, and the workload queues again."""
+        """The manager's own quota controller: a check that says Retry evicts, and the workload queues
+        again.
+        """
         while True:
             await asyncio.sleep(1.0)
             for workload in list(self.home.all("workloads")):

@@ -1,4 +1,6 @@
-"""Embedded clusters over real HTTP for the tests of the live controllers: a manager, workers, and what they hold."""
+"""Embedded clusters over real HTTP for the tests of the live controllers: a manager, workers, and what they
+hold.
+"""
 
 import asyncio
 import base64

@@ -1,7 +1,8 @@
-"""A small API server in memory for the controllers' tests: objects, versions, watches, no socket, no validation.
+"""A small API server in memory for the controllers' tests: objects, versions, watches, no socket, no
+validation.
 
-It keeps what the controllers rely on: resource versions grow, a write based on an old version is a conflict, `/status`
-writes change only the status, watches deliver every change in order.
+It keeps what the controllers rely on: resource versions grow, a write based on an old version is a conflict,
+`/status` writes change only the status, watches deliver every change in order.
 """
 
 import asyncio

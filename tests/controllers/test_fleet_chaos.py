@@ -1,4 +1,6 @@
-"""The fleet manager against workers that are killed, restarted, cut off and slowed at random, in virtual time."""
+"""The fleet manager against workers that are killed, restarted, cut off and slowed at random, in virtual
+time.
+"""
 
 import asyncio
 import random

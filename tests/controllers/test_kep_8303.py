@@ -1,4 +1,6 @@
-"""The sequence diagram of KEP-8303 over real HTTP: a manager and three workers, each full of lower-priority work."""
+"""The sequence diagram of KEP-8303 over real HTTP: a manager and three workers, each full of lower-priority
+work.
+"""
 
 from reprieve.kube import KUEUE_WORKLOADS
 from tests.controllers.clusters import NAMESPACE, Cluster, Fleet, eventually, full_fleet, holds, workload

@@ -1,4 +1,6 @@
-"""Clusters as a page may meet them: none, a few nodes, thousands, very long names, deep quota trees, a fleet."""
+"""Clusters as a page may meet them: none, a few nodes, thousands, very long names, deep quota trees, a
+fleet.
+"""
 
 import json
 import random
@@ -159,20 +161,62 @@ def decisions(count: int, victims: int = 6, name: str = "low") -> DecisionLog:
     log, now = DecisionLog(), datetime.now(UTC)
     for i in range(count):
         gone = [
-            {"pod": f"dev/{name}-{i}-{v}", "unit": f"Pod/dev/{name}-{i}-{v}", "node": f"h100-{v}", "priority": 0, "violatesBudget": v == 0,
-             "reason": f"if it stayed, h100-{v} would be 1 cpu short for ml/train-{i}; everything more important there was put back first"}
+            {
+                "pod": f"dev/{name}-{i}-{v}",
+                "unit": f"Pod/dev/{name}-{i}-{v}",
+                "node": f"h100-{v}",
+                "priority": 0,
+                "violatesBudget": v == 0,
+                "reason": f"if it stayed, h100-{v} would be 1 cpu short for ml/train-{i}; "
+                "everything more important there was put back first",
+            }
             for v in range(victims)
-        ]  # fmt: skip
+        ]
         log.add(
             Decision(
-                time=now - timedelta(seconds=3600 * (count - i) / count), controller="scheduler", for_=f"PodGroup/ml/train-{i}",
-                outcome="preempts" if i % 3 == 0 else "scheduled", revision=str(i), duration_ms=1.5,
-                placements={f"ml/train-{i}-{v}": f"h100-{v}" for v in range(victims)}, victims=gone if i % 3 == 0 else [],
-                reasons=[f"PodGroup/ml/train-{i} fits once {victims} units made way.", "Nobody with a priority above 0 is touched."],
-                cost={"budgetViolations": 1, "highestPriority": 0, "units": victims, "pods": victims, "groups": 0},
-                alternatives=[{"title": "as kube-scheduler 1.37 decides", "victims": ["PodGroup/data/crunch"], "cost": {"units": 9, "pods": 12}}],
-                reprieved=[{"unit": "Pod/web/shop-0", "nodes": ["h100-1"], "priority": 500, "reason": "fits on h100-1 next to the preemptor's pods"}],
-                budgets=[{"budget": "web/shop", "allowed": 0, "victims": 0, "sentence": "web/shop allows 0 of its pods to be disrupted; the plan takes 0 and spares 1."}],
+                time=now - timedelta(seconds=3600 * (count - i) / count),
+                controller="scheduler",
+                for_=f"PodGroup/ml/train-{i}",
+                outcome="preempts" if i % 3 == 0 else "scheduled",
+                revision=str(i),
+                duration_ms=1.5,
+                placements={f"ml/train-{i}-{v}": f"h100-{v}" for v in range(victims)},
+                victims=gone if i % 3 == 0 else [],
+                reasons=[
+                    f"PodGroup/ml/train-{i} fits once {victims} units made way.",
+                    "Nobody with a priority above 0 is touched.",
+                ],
+                cost={
+                    "budgetViolations": 1,
+                    "highestPriority": 0,
+                    "units": victims,
+                    "pods": victims,
+                    "groups": 0,
+                },
+                alternatives=[
+                    {
+                        "title": "as kube-scheduler 1.37 decides",
+                        "victims": ["PodGroup/data/crunch"],
+                        "cost": {"units": 9, "pods": 12},
+                    }
+                ],
+                reprieved=[
+                    {
+                        "unit": "Pod/web/shop-0",
+                        "nodes": ["h100-1"],
+                        "priority": 500,
+                        "reason": "fits on h100-1 next to the preemptor's pods",
+                    }
+                ],
+                budgets=[
+                    {
+                        "budget": "web/shop",
+                        "allowed": 0,
+                        "victims": 0,
+                        "sentence": "web/shop allows 0 of its pods to be disrupted; "
+                        "the plan takes 0 and spares 1.",
+                    }
+                ],
             )
-        )  # fmt: skip
+        )
     return log

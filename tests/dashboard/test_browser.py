@@ -1,4 +1,6 @@
-"""The page in a real browser over clusters made by hand: any size, any name, any width, and when nobody answers."""
+"""The page in a real browser over clusters made by hand: any size, any name, any width, and when nobody
+answers.
+"""
 
 import re
 import socket
@@ -153,10 +155,16 @@ async def test_a_decision_is_told_in_full_and_the_way_back_works(browser: Browse
         await page.locator(".scroll tbody").get_by_role("link").first.click()
         told = page.get_by_role("region", name="Decision")
         for text in (
-            "6 victims made way", "if it stayed, h100-0 would be 1 cpu short", "broken", "budgets broken",
-            "1 unit reprieved", "fits on h100-1 next to the preemptor's pods", "web/shop allows 0 of its pods",
-            "as kube-scheduler 1.37 decides: PodGroup/data/crunch would make way (9 units, 12 pods)", "Where it goes",
-        ):  # fmt: skip
+            "6 victims made way",
+            "if it stayed, h100-0 would be 1 cpu short",
+            "broken",
+            "budgets broken",
+            "1 unit reprieved",
+            "fits on h100-1 next to the preemptor's pods",
+            "web/shop allows 0 of its pods",
+            "as kube-scheduler 1.37 decides: PodGroup/data/crunch would make way (9 units, 12 pods)",
+            "Where it goes",
+        ):
             await expect(told).to_contain_text(text)
         await page.go_back()
         await expect(told).to_have_count(0)

@@ -2,17 +2,20 @@
 
 The convention, for whoever writes a page:
 
-- ```` ```console ````: lines with `$ ` are commands, `\\` at the end continues them, the lines below are what is printed. `...` stands for
-  any text in a line; alone on a line, for any lines. Spaces and empty lines do not count. Without such lines the output is not
-  compared. Each block is run in a folder with `examples/` and the page's own files. ```` ```sh ```` and indented blocks hold commands only.
-- ```` ```console cluster ````, and every block that uses kubectl: the page's blocks of this kind are run one after the other on one embedded
-  cluster: what the page's own `reprieve up` line starts, or else the cluster of example 02 (`shell.STORY`). What is asked is
-  asked again until the answer is as shown.
-- Commands in running text are run too, where they need a cluster on that of example 02. `reprieve WORD` alone only names a command.
-  Commands that stay (`up`, `run`) are started, used and stopped. What cannot be run is in `shell.ELSEWHERE`, with the reason.
-- `<!-- file: NAME -->` before a fenced block makes it a file; `<!-- file: NAME` … `-->` is a file that readers do not see.
-- ```` ```yaml ````, ```` ```json ```` and ```` ```python ````: manifests that are valid, documents that parse, code that runs. ```` ```text ````:
-  nothing of all this.
+- ```` ```console ````: lines with `$ ` are commands, `\\` at the end continues them, the lines below are what
+  is printed. `...` stands for any text in a line; alone on a line, for any lines. Spaces and empty lines do
+  not count. Without such lines the output is not compared. Each block is run in a folder with `examples/` and
+  the page's own files. ```` ```sh ```` and indented blocks hold commands only.
+- ```` ```console cluster ````, and every block that uses kubectl: the page's blocks of this kind are run one
+  after the other on one embedded cluster: what the page's own `reprieve up` line starts, or else the cluster
+  of example 02 (`shell.STORY`). What is asked is asked again until the answer is as shown.
+- Commands in running text are run too, where they need a cluster on that of example 02. `reprieve WORD` alone
+  only names a command. Commands that stay (`up`, `run`) are started, used and stopped. What cannot be run is
+  in `shell.ELSEWHERE`, with the reason.
+- `<!-- file: NAME -->` before a fenced block makes it a file; `<!-- file: NAME` … `-->` is a file that
+  readers do not see.
+- ```` ```yaml ````, ```` ```json ```` and ```` ```python ````: manifests that are valid, documents that
+  parse, code that runs. ```` ```text ````: nothing of all this.
 """
 
 import re
@@ -33,7 +36,8 @@ HIDDEN_FILE = re.compile(r"^<!-- file: (\S+)\n(.*?)^-->", re.M | re.S)
 PROGRAM = r"(?:reprieve|kubectl|curl|docker|export|git|make|pip|python|source|\.venv/bin/\w+) "
 INLINE = re.compile(rf"(?<!`)`({PROGRAM}[^`\n]+)`(?!`)")
 ON_CLUSTER = re.compile(
-    r"\bkubectl\b|\bcurl\b|--kubeconfig[ =][~$]|^reprieve explain (?!.*(?: -f | --filename|//127\.0\.0\.1:1$))"
+    r"\bkubectl\b|\bcurl\b|--kubeconfig[ =][~$]|^reprieve explain (?!.*(?: -f |"
+    r" --filename|//127\.0\.0\.1:1$))"
 )
 """Commands that ask a cluster. Nothing listens on port 1: pages use it to show what that looks like."""
 LANGUAGES = ("console", "console cluster", "sh", "text", "yaml", "json", "python")

@@ -16,13 +16,19 @@ from reprieve.cli import main
 from tests.docs.pages import ROOT, Command, files, matches
 
 ELSEWHERE = {
-    r"(\.venv/bin/)?reprieve demo\b": "a quarter of a minute each; tests/demo runs it, with --step and with --keep",
+    r"(\.venv/bin/)?reprieve demo\b": (
+        "a quarter of a minute each; tests/demo runs it, with --step and with --keep"
+    ),
     r"make (demo|quick|test|setup|lock|layers)\b|(\w+=\S+ )?\.venv/bin/python -m pytest\b": (
         "fills a virtual environment, or runs these tests; targets are checked in test_pages"
     ),
-    r"(\.venv/bin/)?python bench/": "minutes, and a quiet machine; that the files exist is checked in test_pages",
+    r"(\.venv/bin/)?python bench/": (
+        "minutes, and a quiet machine; that the files exist is checked in test_pages"
+    ),
     r"docker build\b": "needs a container daemon",
-    r"make real\b|\.venv/bin/python -m tools\.real_cluster": "builds Kubernetes, or starts it; tests/real does where it can",
+    r"make real\b|\.venv/bin/python -m tools\.real_cluster": (
+        "builds Kubernetes, or starts it; tests/real does where it can"
+    ),
     r"source \.venv/bin/activate$": "the tests run inside it already",
     r".*reprieve completion (zsh|fish)\b": "needs that shell; tests/cli makes the scripts",
 }
@@ -127,7 +133,9 @@ def _answered(line: str, code: int) -> bool:
 
 
 def unknown(line: str) -> str:
-    """What is wrong with the names in a command line of ours; empty when nothing is. Values are not looked at."""
+    """What is wrong with the names in a command line of ours; empty when nothing is. Values are not looked
+    at.
+    """
     for part in re.split(r"\||;|&&|\$\(|\)", line):
         words = part.replace("[", " ").replace("]", " ").split()
         if words[:1] == ["reprieve"] and (problem := _unknown_in(words[1:])):

@@ -1,4 +1,5 @@
-"""Programs that stay until they are stopped: starts them, waits until they are ready, does what they say next, stops them.
+"""Programs that stay until they are stopped: starts them, waits until they are ready, does what they say
+next, stops them.
 
 Ports that a page names are replaced by free ones, so that several of these can run on one machine.
 """

@@ -1,4 +1,6 @@
-"""Every command on every page is typed here, and prints what the page shows. The convention is in `tests/docs/pages.py`."""
+"""Every command on every page is typed here, and prints what the page shows. The convention is in
+`tests/docs/pages.py`.
+"""
 
 import ast
 import asyncio

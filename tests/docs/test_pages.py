@@ -1,4 +1,6 @@
-"""Pages that hang together: the reference is fresh, links lead somewhere, nothing is missing from the maps."""
+"""Pages that hang together: the reference is fresh, links lead somewhere, nothing is missing from the
+maps.
+"""
 
 import re
 from pathlib import Path

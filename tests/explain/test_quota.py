@@ -49,7 +49,10 @@ def test_a_workload_that_waits_for_quota_is_told_who_holds_it_and_which_priority
     objects = [*QUEUES, workload("big", "4", 1000, admitted=True), workload("small", "3", 0, admitted=False)]
     assert explain("workload/jobs/small", Evidence(objects), NOW).would_help[-2:] == [
         "With a priority above 1000 it would find quota: jobs/big would make way.",
-        "The quota of ClusterQueue team is held by jobs/big (priority 1000): it waits until one of them ends.",
+        (
+            "The quota of ClusterQueue team is held by jobs/big (priority 1000): it waits until one of them "
+            "ends."
+        ),
     ]
 
 

@@ -108,8 +108,9 @@ def test_a_victim_that_record_and_event_tell_of_is_told_once():
 def test_a_pod_that_is_too_large_for_every_node_is_told_so():
     huge = pod("huge", cpu="64", priority=10, conditions=scheduled_false("0/1 nodes are available"))
     answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
-    assert answer.would_help[-1] == (
-        "It asks for 64 cpu, and no node has more than 2 (n): ask for less, or add a larger node."
+    assert (
+        answer.would_help[-1]
+        == "It asks for 64 cpu, and no node has more than 2 (n): ask for less, or add a larger node."
     )
 
 
@@ -152,8 +153,10 @@ def test_what_one_decision_did_to_many_is_told_once():
     lines = render(explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW).preempted, "victim")
     assert lines == [
         "ml/a, ml/b at 2026-11-15T20:59:00Z on m, n: lowest priority",
-        "ml/c at 2026-11-15T20:59:00Z on n: in the way"
-        "\n      cost: highest priority 10, 2 units, 3 pods\n      instead: on node m: Pod/ml/y would make way",
+        (
+            "ml/c at 2026-11-15T20:59:00Z on n: in the way\n      cost: highest priority 10, 2 units, 3 "
+            "pods\n      instead: on node m: Pod/ml/y would make way"
+        ),
     ]
 
 
@@ -175,7 +178,10 @@ def test_a_preempted_workload_names_who_got_its_quota_if_that_may_be_seen(known:
             "status": status,
         }
 
-    message = "Preempted to accommodate a workload (UID: uid-big, JobUID: x) due to prioritization in the ClusterQueue"
+    message = (
+        "Preempted to accommodate a workload (UID: uid-big, JobUID: x) due to prioritization in the "
+        "ClusterQueue"
+    )
     preempted = {"type": "Preempted", "status": "True", "reason": "InClusterQueue", "message": message}
     objects = [workload("small", conditions=[preempted]), *([workload("big")] if known else [])]
     answer = explain("workload/ml/small", Evidence(objects, partial=True), NOW)

@@ -117,7 +117,13 @@ async def test_a_modification_of_an_unknown_object_is_an_addition():
 
 
 async def test_failures_back_off_and_grow():
-    script = Script(status(500, "InternalError"), status(500, "InternalError"), status(500, "InternalError"), listing(pod("a")), stream(hold=True))  # fmt: skip
+    script = Script(
+        status(500, "InternalError"),
+        status(500, "InternalError"),
+        status(500, "InternalError"),
+        listing(pod("a")),
+        stream(hold=True),
+    )
     _, _, paused = await follow(script, lambda i, c: len(c) == 1)
     assert paused == [0.8, 1.6, 3.2]
 
@@ -140,8 +146,12 @@ async def test_a_silent_stream_is_opened_again_at_once_and_without_complaint(cap
 async def test_news_end_the_growing_of_pauses():
     cut = event("ERROR", {"kind": "Status", "code": 500, "reason": "InternalError"})
     script = Script(
-        status(500, "InternalError"), listing(pod("a")), stream(cut), stream(event("ADDED", pod("b", 2)), cut), stream(hold=True),
-    )  # fmt: skip
+        status(500, "InternalError"),
+        listing(pod("a")),
+        stream(cut),
+        stream(event("ADDED", pod("b", 2)), cut),
+        stream(hold=True),
+    )
     _, _, paused = await follow(script, lambda i, c: len(script.asked) == 5)
     assert paused == [0.8, 1.6, 0.8]
 
@@ -183,9 +193,15 @@ async def test_a_failing_handler_does_not_stop_the_stream():
 class TestStreamingList:
     async def test_initial_events_become_one_replacement_and_the_stream_goes_on(self):
         script = Script(
-            stream(event("ADDED", pod("a", 3)), bookmark(4), event("ADDED", pod("b", 4)), bookmark(5, end=True),
-                   event("DELETED", pod("a", 6)), hold=True)
-        )  # fmt: skip
+            stream(
+                event("ADDED", pod("a", 3)),
+                bookmark(4),
+                event("ADDED", pod("b", 4)),
+                bookmark(5, end=True),
+                event("DELETED", pod("a", 6)),
+                hold=True,
+            )
+        )
         informer, changes, _ = await follow(script, lambda i, c: len(c) == 3, watch_list=True)
         assert told(changes) == [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")]
         assert script.asked[0].query["sendInitialEvents"] == "true"

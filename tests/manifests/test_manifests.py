@@ -58,8 +58,8 @@ def test_list_keys_are_required_as_the_api_server_demands():
 def test_the_deployment_is_complete_and_consistent():
     documents = {each["kind"]: each for each in deployment(Installation(image="x:1", namespace="here"))}
     assert list(documents) == [
-        "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap",
-        "Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy",
+        "Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
+        "ConfigMap", "Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy",
     ]  # fmt: skip
     template = documents["Deployment"]["spec"]["template"]
     assert documents["Deployment"]["spec"]["replicas"] == 2
@@ -166,8 +166,9 @@ async def test_the_scheduler_uses_no_right_that_it_was_not_given_and_was_given_n
         for verb in rule["verbs"]
     }
     assert noting.used - granted == set()
-    # LIST and GET are needed where streaming lists are not served, and to look at a pod whose binding got no answer;
-    # PATCH of an event is needed when it happens again; the stand-in group where the server has no pod groups of its own.
+    # LIST and GET are needed where streaming lists are not served, and to look at a pod whose binding got no
+    # answer; PATCH of an event is needed when it happens again; the stand-in group where the server has no
+    # pod groups of its own.
     unused = {each for each in granted - noting.used if each[2] not in ("list", "get")}
     assert {each for each in unused if each[0] != "scheduling.reprieve.dev"} == {
         ("events.k8s.io", "events", "patch")

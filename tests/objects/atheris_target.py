@@ -1,4 +1,6 @@
-"""A coverage-guided fuzzer for the way from bytes to views: `python -m tests.objects.atheris_target -runs=100000`."""
+"""A coverage-guided fuzzer for the way from bytes to views: `python -m tests.objects.atheris_target
+-runs=100000`.
+"""
 
 import contextlib
 import io

@@ -11,9 +11,10 @@ PATH = Path(__file__).with_name("samples.yaml")
 SAMPLES: list[dict[str, Any]] = [source.document for source in read_documents(PATH)]
 
 JUNK: list[Any] = [
-    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**70), 1.5, 1e300, float("nan"), float("inf"), "", "x", "Never", "1x", "-5", "1e999",
-    "500m", "A_b", "a" * 300, "ü", "\ud800", "2026-99-99T00:00:00Z", "all", "PodGroup", "system-x", [], {}, [None], [[]], [{}], {"": ""},
-    {"all": {}, "single": {}}, {"name": 5}, [1, "a", None, {"name": []}], {"a": {"b": {"c": []}}}, ["a", "a"], [{"name": "a"}, {"name": "a"}],
+    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**70), 1.5, 1e300, float("nan"), float("inf"), "", "x",
+    "Never", "1x", "-5", "1e999", "500m", "A_b", "a" * 300, "ü", "\ud800", "2026-99-99T00:00:00Z", "all",
+    "PodGroup", "system-x", [], {}, [None], [[]], [{}], {"": ""}, {"all": {}, "single": {}}, {"name": 5},
+    [1, "a", None, {"name": []}], {"a": {"b": {"c": []}}}, ["a", "a"], [{"name": "a"}, {"name": "a"}],
 ]  # fmt: skip
 
 
@@ -24,7 +25,9 @@ def sample(kind: str, group: str = "") -> dict[str, Any]:
 
 
 def edited(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """A copy with one place changed: `edited(pod, "spec.containers.0.name", 5)`; `...` takes the place away."""
+    """A copy with one place changed: `edited(pod, "spec.containers.0.name", 5)`; `...` takes the place
+    away.
+    """
     result = copy.deepcopy(document)
     *parents, last = (int(part) if part.isdigit() else part for part in path.split("."))
     at: Any = result

@@ -133,7 +133,8 @@ class TestGates:
             config={"featureGates": {"TopologyAwareWorkloadScheduling": False}},
         )
         assert lines(GROUP, at=off) == [
-            f"spec.schedulingConstraints: needs the feature gate TopologyAwareWorkloadScheduling (got {GROUP['spec']['schedulingConstraints']!r})"
+            "spec.schedulingConstraints: needs the feature gate TopologyAwareWorkloadScheduling (got "
+            f"{GROUP['spec']['schedulingConstraints']!r})"
         ]
 
     def test_a_preemption_policy_needs_its_gate_and_is_not_defaulted_without(self) -> None:

@@ -45,18 +45,46 @@ def test_without_the_gate_a_pod_belongs_to_no_group() -> None:
         ("spec.tolerations.0", {"operator": "Equal"}, "spec.tolerations[0].operator"),
         ("spec.tolerations.0", {"key": "a", "operator": "Exists", "value": "b"}, "spec.tolerations[0].value"),
         ("spec.tolerations.0", {"key": "a", "operator": "exists"}, "spec.tolerations[0].operator"),
-        ("spec.tolerations.0", {"key": "a", "operator": "Exists", "effect": "No"}, "spec.tolerations[0].effect"),
-        ("spec.tolerations.0", {"key": "a", "operator": "Exists", "tolerationSeconds": 5}, "spec.tolerations[0].effect"),
+        (
+            "spec.tolerations.0",
+            {"key": "a", "operator": "Exists", "effect": "No"},
+            "spec.tolerations[0].effect",
+        ),
+        (
+            "spec.tolerations.0",
+            {"key": "a", "operator": "Exists", "tolerationSeconds": 5},
+            "spec.tolerations[0].effect",
+        ),
         ("spec.schedulingGates", [{"name": "a"}, {"name": "a"}], "spec.schedulingGates[1].name"),
-        (f"spec.affinity.nodeAffinity.{REQUIRED}", {}, f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"),
-        (f"spec.affinity.nodeAffinity.{PREFERRED}.0.weight", 0, f"spec.affinity.nodeAffinity.{PREFERRED}[0].weight"),
-        (f"spec.affinity.podAntiAffinity.{REQUIRED}.0.topologyKey", "", f"spec.affinity.podAntiAffinity.{REQUIRED}[0].topologyKey"),
+        (
+            f"spec.affinity.nodeAffinity.{REQUIRED}",
+            {},
+            f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms",
+        ),
+        (
+            f"spec.affinity.nodeAffinity.{PREFERRED}.0.weight",
+            0,
+            f"spec.affinity.nodeAffinity.{PREFERRED}[0].weight",
+        ),
+        (
+            f"spec.affinity.podAntiAffinity.{REQUIRED}.0.topologyKey",
+            "",
+            f"spec.affinity.podAntiAffinity.{REQUIRED}[0].topologyKey",
+        ),
         ("spec.topologySpreadConstraints.0.maxSkew", 0, "spec.topologySpreadConstraints[0].maxSkew"),
-        ("spec.topologySpreadConstraints.0.whenUnsatisfiable", "No", "spec.topologySpreadConstraints[0].whenUnsatisfiable"),
-        ("spec.topologySpreadConstraints.0.whenUnsatisfiable", "ScheduleAnyway", "spec.topologySpreadConstraints[0].minDomains"),
+        (
+            "spec.topologySpreadConstraints.0.whenUnsatisfiable",
+            "No",
+            "spec.topologySpreadConstraints[0].whenUnsatisfiable",
+        ),
+        (
+            "spec.topologySpreadConstraints.0.whenUnsatisfiable",
+            "ScheduleAnyway",
+            "spec.topologySpreadConstraints[0].minDomains",
+        ),
         ("status.phase", "Sleeping", "status.phase"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_pod_is_refused_at_the_broken_place(path: str, value: Any, problem: str) -> None:
     assert paths(edited(POD, path, value)) == [problem]
 
@@ -131,10 +159,15 @@ def test_scheduling_gates_can_be_lifted() -> None:
         ("PodDisruptionBudget", "spec.selector.matchLabels.app", "a b", "spec.selector.matchLabels[app]"),
         ("PodDisruptionBudget", "status.disruptionsAllowed", -1, "status.disruptionsAllowed"),
         ("Job", "spec.parallelism", -1, "spec.parallelism"),
-        ("Job", "spec.template.spec.containers.0.resources.requests.cpu", "x", "spec.template.spec.containers[0].resources.requests[cpu]"),
+        (
+            "Job",
+            "spec.template.spec.containers.0.resources.requests.cpu",
+            "x",
+            "spec.template.spec.containers[0].resources.requests[cpu]",
+        ),
         ("LimitRange", "spec.limits.0.max.cpu", "x", "spec.limits[0].max[cpu]"),
     ],
-)  # fmt: skip
+)
 def test_other_kinds(kind: str, path: str, value: Any, problem: str) -> None:
     assert paths(edited(sample(kind), path, value)) == [problem]
 

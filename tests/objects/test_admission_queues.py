@@ -63,14 +63,22 @@ AT_FIRST = "spec.resourceGroups[0].flavors[0]"
         ("spec.cohortName", "Not_A_Name", "spec.cohortName"),
         ("spec.queueingStrategy", "LIFO", "spec.queueingStrategy"),
         ("spec.stopPolicy", "Stop", "spec.stopPolicy"),
-        ("spec.namespaceSelector.matchExpressions.0.operator", "Gt", "spec.namespaceSelector.matchExpressions[0].operator"),
+        (
+            "spec.namespaceSelector.matchExpressions.0.operator",
+            "Gt",
+            "spec.namespaceSelector.matchExpressions[0].operator",
+        ),
         ("spec.flavorFungibility.whenCanBorrow", "Perhaps", "spec.flavorFungibility.whenCanBorrow"),
         ("spec.flavorFungibility.whenCanPreempt", "MayStopSearch", "spec.flavorFungibility.preference"),
         ("spec.flavorFungibility.preference", "Neither", "spec.flavorFungibility.preference"),
         ("spec.preemption.withinClusterQueue", "Any", "spec.preemption.withinClusterQueue"),
         ("spec.preemption.reclaimWithinCohort", "Never", "spec.preemption.borrowWithinCohort.policy"),
         ("spec.preemption.reclaimWithinCohort", "Sometimes", "spec.preemption.reclaimWithinCohort"),
-        ("spec.preemption.borrowWithinCohort.maxPriorityThreshold", 2**31, "spec.preemption.borrowWithinCohort.maxPriorityThreshold"),
+        (
+            "spec.preemption.borrowWithinCohort.maxPriorityThreshold",
+            2**31,
+            "spec.preemption.borrowWithinCohort.maxPriorityThreshold",
+        ),
         ("spec.fairSharing.weight", "-1", "spec.fairSharing.weight"),
         ("spec.fairSharing.weight", "1n", "spec.fairSharing.weight"),
         ("spec.fairSharing.weight", "heavy", "spec.fairSharing.weight"),
@@ -82,16 +90,36 @@ AT_FIRST = "spec.resourceGroups[0].flavors[0]"
         (f"{FIRST}.name", "Spot_1", f"{AT_FIRST}.name"),
         (f"{FIRST}.resources", [resource("memory"), resource("cpu")], f"{AT_FIRST}.resources"),
         (f"{FIRST}.resources", [resource("cpu")], f"{AT_FIRST}.resources"),
-        ("spec.resourceGroups.0.coveredResources", ["cpu!", "memory"], "spec.resourceGroups[0].coveredResources[0]"),
+        (
+            "spec.resourceGroups.0.coveredResources",
+            ["cpu!", "memory"],
+            "spec.resourceGroups[0].coveredResources[0]",
+        ),
         ("spec.resourceGroups.0.flavors", [], "spec.resourceGroups[0].flavors"),
-        ("spec.resourceGroups", [resource_group(["cpu"], ["spot"]), resource_group(["memory"], ["spot"])], "spec.resourceGroups[1].flavors[0].name"),
-        ("spec.resourceGroups", [resource_group(["cpu"], ["spot"]), resource_group(["cpu"], ["b"])], "spec.resourceGroups[1].coveredResources[0]"),
+        (
+            "spec.resourceGroups",
+            [resource_group(["cpu"], ["spot"]), resource_group(["memory"], ["spot"])],
+            "spec.resourceGroups[1].flavors[0].name",
+        ),
+        (
+            "spec.resourceGroups",
+            [resource_group(["cpu"], ["spot"]), resource_group(["cpu"], ["b"])],
+            "spec.resourceGroups[1].coveredResources[0]",
+        ),
         ("spec.admissionChecksStrategy.admissionChecks", [], "spec.admissionChecksStrategy.admissionChecks"),
-        ("spec.admissionChecksStrategy.admissionChecks.0.onFlavors", ["no"], "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[0]"),
-        ("spec.admissionChecksStrategy.admissionChecks", [{"name": "a"}, {"name": "a"}], "spec.admissionChecksStrategy.admissionChecks[1].name"),
+        (
+            "spec.admissionChecksStrategy.admissionChecks.0.onFlavors",
+            ["no"],
+            "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[0]",
+        ),
+        (
+            "spec.admissionChecksStrategy.admissionChecks",
+            [{"name": "a"}, {"name": "a"}],
+            "spec.admissionChecksStrategy.admissionChecks[1].name",
+        ),
         ("spec.admissionScope", {"admissionMode": "X"}, "spec.admissionScope.admissionMode"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_cluster_queue_is_refused_at_the_broken_place(path: str, value: Any, problem: str) -> None:
     assert problem in paths(edited(QUEUE, path, value))
 
@@ -195,13 +223,38 @@ def test_workload_priority_classes() -> None:
         ("MultiKueueConfig", "spec.quotaManagement", "Auto", "spec.quotaManagement"),
         ("MultiKueueConfig", "spec.quotaManagement", "Automated", "spec.quotaManagement"),
         ("MultiKueueCluster", "spec.clusterSource", {}, "spec.clusterSource"),
-        ("MultiKueueCluster", "spec.clusterSource.kubeConfig.location", "", "spec.clusterSource.kubeConfig.location"),
-        ("MultiKueueCluster", "spec.clusterSource.kubeConfig.locationType", "Url", "spec.clusterSource.kubeConfig.locationType"),
-        ("MultiKueueCluster", "spec.clusterSource.kubeConfig", {"location": "/etc/passwd", "locationType": "Path"}, "spec.clusterSource.kubeConfig.location"),
-        ("MultiKueueCluster", "spec.clusterSource.kubeConfig", {"location": "/etc/multikueue/kubeconfigs/../x", "locationType": "Path"}, "spec.clusterSource.kubeConfig.location"),
-        ("MultiKueueCluster", "spec.clusterSource", {"clusterProfileRef": {"name": "p"}}, "spec.clusterSource.clusterProfileRef"),
+        (
+            "MultiKueueCluster",
+            "spec.clusterSource.kubeConfig.location",
+            "",
+            "spec.clusterSource.kubeConfig.location",
+        ),
+        (
+            "MultiKueueCluster",
+            "spec.clusterSource.kubeConfig.locationType",
+            "Url",
+            "spec.clusterSource.kubeConfig.locationType",
+        ),
+        (
+            "MultiKueueCluster",
+            "spec.clusterSource.kubeConfig",
+            {"location": "/etc/passwd", "locationType": "Path"},
+            "spec.clusterSource.kubeConfig.location",
+        ),
+        (
+            "MultiKueueCluster",
+            "spec.clusterSource.kubeConfig",
+            {"location": "/etc/multikueue/kubeconfigs/../x", "locationType": "Path"},
+            "spec.clusterSource.kubeConfig.location",
+        ),
+        (
+            "MultiKueueCluster",
+            "spec.clusterSource",
+            {"clusterProfileRef": {"name": "p"}},
+            "spec.clusterSource.clusterProfileRef",
+        ),
     ],
-)  # fmt: skip
+)
 def test_fleet_kinds(kind: str, path: str, value: Any, problem: str) -> None:
     assert paths(edited(sample(kind), path, value)) == [problem]
 

@@ -44,9 +44,21 @@ def pod_sets(*sets: dict[str, Any]) -> list[dict[str, Any]]:
         ("spec.podSets.0.count", 2**31, "spec.podSets[0].count"),
         ("spec.podSets.0.minCount", 0, "spec.podSets[0].minCount"),
         ("spec.podSets.0.minCount", 5, "spec.podSets[0].minCount"),
-        ("spec.podSets", pod_sets({"name": "a", "count": 2, "minCount": 1}, {"name": "b", "count": 2, "minCount": 1}), "spec.podSets[1].minCount"),
-        ("spec.podSets.0.template.spec.containers.0.resources.requests.pods", 1, "spec.podSets[0].template.spec.containers[0].resources.requests.pods"),
-        ("spec.podSets.0.template.spec.containers.0.resources.requests.cpu", "-1", "spec.podSets[0].template.spec.containers[0].resources.requests[cpu]"),
+        (
+            "spec.podSets",
+            pod_sets({"name": "a", "count": 2, "minCount": 1}, {"name": "b", "count": 2, "minCount": 1}),
+            "spec.podSets[1].minCount",
+        ),
+        (
+            "spec.podSets.0.template.spec.containers.0.resources.requests.pods",
+            1,
+            "spec.podSets[0].template.spec.containers[0].resources.requests.pods",
+        ),
+        (
+            "spec.podSets.0.template.spec.containers.0.resources.requests.cpu",
+            "-1",
+            "spec.podSets[0].template.spec.containers[0].resources.requests[cpu]",
+        ),
         ("spec.queueName", "A B", "spec.queueName"),
         ("spec.priority", 2**31, "spec.priority"),
         ("spec.priority", ..., "spec.priority"),
@@ -57,10 +69,18 @@ def pod_sets(*sets: dict[str, Any]) -> list[dict[str, Any]]:
         ("spec.preemptionGates", [{"name": "a"}, {"name": "a"}], "spec.preemptionGates[1].name"),
         ("spec.preemptionGates", [{"name": f"g{n}"} for n in range(9)], "spec.preemptionGates"),
         ("spec.preemptionGates", [{"name": "x" * 64}], "spec.preemptionGates[0].name"),
-        ("metadata.annotations", {"kueue.x-k8s.io/priority-boost": "much"}, "metadata.annotations.kueue.x-k8s.io/priority-boost"),
-        ("metadata.annotations", {"kueue.x-k8s.io/priority-boost": ""}, "metadata.annotations.kueue.x-k8s.io/priority-boost"),
+        (
+            "metadata.annotations",
+            {"kueue.x-k8s.io/priority-boost": "much"},
+            "metadata.annotations.kueue.x-k8s.io/priority-boost",
+        ),
+        (
+            "metadata.annotations",
+            {"kueue.x-k8s.io/priority-boost": ""},
+            "metadata.annotations.kueue.x-k8s.io/priority-boost",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_workload_is_refused_at_the_broken_place(path: str, value: Any, problem: str) -> None:
     assert paths(edited(PENDING, path, value)) == [problem]
 
@@ -95,11 +115,15 @@ def test_a_cluster_is_chosen_or_nominated_but_not_both() -> None:
     [
         ("spec.queueName", "other", "spec.queueName"),
         ("spec.podSets.0.count", 5, "spec.podSets"),
-        ("spec.priorityClassRef", {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "high"}, "spec.priorityClassRef.group"),
+        (
+            "spec.priorityClassRef",
+            {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "high"},
+            "spec.priorityClassRef.group",
+        ),
         ("status.reclaimablePods", [], "status.reclaimablePods"),
         ("status.admission.clusterQueue", "other", "status.admission"),
     ],
-)  # fmt: skip
+)
 def test_while_quota_is_reserved_what_was_asked_stays(path: str, value: Any, problem: str) -> None:
     assert problem in paths(edited(RESERVED, path, value), old=RESERVED)
 

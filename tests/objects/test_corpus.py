@@ -1,4 +1,6 @@
-"""Every object of the corpus: its view survives encoding, and the door lets it in (what upstream itself would refuse excepted, by name)."""
+"""Every object of the corpus: its view survives encoding, and the door lets it in (what upstream itself would
+refuse excepted, by name).
+"""
 
 import gzip
 import json
@@ -20,22 +22,31 @@ FILES = sorted(CORPUS.glob("*/*.jsonl.gz"))
 CONTEXT = Configuration.load({"admission": {"allowWholeGroupDisruptionForBasic": True}}).admission_context()
 
 NOT_DNS_NAMES = set(
-    """A AA AAA Admitted-Workload-1 Admitted-Workload-2 Admitted-Workload-3 B BB BBB C CC CCC CCCC CQ1 CQ2 CQ3 ClusterQueueA ClusterQueueB
-    Cohort-A Cohort-B RIGHT ROOT SUB-A WL1 WL2 a1_low a2_low a_best_effort a_best_effort_low a_incoming a_low a_standard a_standard_1
-    a_standard_2 admitted_borrowing admitted_borrowing_not_preemptible admitted_borrowing_prio_10 admitted_borrowing_prio_8
-    admitted_borrowing_prio_9 admitted_nominal admitted_other_1 admitted_other_2 admitted_same_cohort admitted_same_queue_preemptible
-    all_nominal all_spot b_best_effort b_best_effort_low b_high b_incoming b_low b_one b_standard b_standard_1 b_standard_2 b_two
-    c_incoming c_other older_new p_incoming q_borrowing q_nominal q_other q_same_cohort taint_and_toleration with_shared_cq""".split()  # noqa: SIM905
+    """
+    A AA AAA Admitted-Workload-1 Admitted-Workload-2 Admitted-Workload-3 B BB BBB C CC CCC CCCC CQ1 CQ2
+    CQ3 ClusterQueueA ClusterQueueB Cohort-A Cohort-B RIGHT ROOT SUB-A WL1 WL2 a1_low a2_low
+    a_best_effort a_best_effort_low a_incoming a_low a_standard a_standard_1 a_standard_2
+    admitted_borrowing admitted_borrowing_not_preemptible admitted_borrowing_prio_10
+    admitted_borrowing_prio_8 admitted_borrowing_prio_9 admitted_nominal admitted_other_1
+    admitted_other_2 admitted_same_cohort admitted_same_queue_preemptible all_nominal all_spot
+    b_best_effort b_best_effort_low b_high b_incoming b_low b_one b_standard b_standard_1 b_standard_2
+    b_two c_incoming c_other older_new p_incoming q_borrowing q_nominal q_other q_same_cohort
+    taint_and_toleration with_shared_cq
+    """.split()  # noqa: SIM905
 )
-"""Names in upstream's Go tables, which never meet an API server: it would refuse upper case and underscores."""
+"""Names in upstream's Go tables, which never meet an API server: it would refuse upper case and underscores.
+"""
 
 _NO_COVERED_RESOURCES = "a queue whose resource group covers nothing, as upstream's builder makes it"
 INVALID_UPSTREAM = {
     "flavor spanning multiple resource groups": "one flavor in two resource groups",
-    "multiple preemptions skip preemption when shared limited resource": "borrowWithinCohort without reclaimWithinCohort",
+    "multiple preemptions skip preemption when shared limited resource": (
+        "borrowWithinCohort without reclaimWithinCohort"
+    ),
     "partial admission disabled, multiple variable pod sets": "more than one podset with minCount",
     "partial admission multiple variable pod sets": "more than one podset with minCount",
-    "with fair sharing: nominal-first ordering admits workload fitting within nominal despite higher CQ DRS": "cpu in two resource groups",
+    "with fair sharing: nominal-first ordering admits workload fitting within nominal "
+    "despite higher CQ DRS": "cpu in two resource groups",
     "avoid queues within nominal quota": _NO_COVERED_RESOURCES,
     "forced to preempt priority candidate": _NO_COVERED_RESOURCES,
     "incoming workload fits in CQ nominal quota": _NO_COVERED_RESOURCES,
@@ -43,7 +54,7 @@ INVALID_UPSTREAM = {
     "preempt hierarchical candidates and inside CQ": _NO_COVERED_RESOURCES,
     "reclaim nominal quota from lowest priority workload, excluding non-borrowing": _NO_COVERED_RESOURCES,
     "respect lending limits": _NO_COVERED_RESOURCES,
-}  # fmt: skip
+}
 
 
 _TIMES = re.compile(r'"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"')

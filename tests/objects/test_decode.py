@@ -88,17 +88,25 @@ def test_timestamps_are_instants() -> None:
         ("spec.priority", 2**31, "spec.priority: must be at most 2147483647, got 2147483648"),
         ("spec.containers", {}, "spec.containers: expected a list, got object {}"),
         ("spec.containers.0", "c", "spec.containers[0]: expected an object, got string 'c'"),
-        ("spec.containers.0.resources.requests.cpu", [], "spec.containers[0].resources.requests[cpu]: expected a string or"),
+        (
+            "spec.containers.0.resources.requests.cpu",
+            [],
+            "spec.containers[0].resources.requests[cpu]: expected a string or",
+        ),
         ("spec.nodeSelector", {"a": 5}, "spec.nodeSelector[a]: expected a string, got integer 5"),
         ("metadata.labels", ["a"], "metadata.labels: expected an object, got list ['a']"),
         ("metadata.creationTimestamp", "today", "metadata.creationTimestamp: expected a timestamp"),
-        ("spec.topologySpreadConstraints.0.labelSelector.matchExpressions", [{"key": "a"}], "matchExpressions[0].operator: is required"),
+        (
+            "spec.topologySpreadConstraints.0.labelSelector.matchExpressions",
+            [{"key": "a"}],
+            "matchExpressions[0].operator: is required",
+        ),
         ("kind", "Podd", "kind: v1 Podd is not known here"),
         ("kind", "", "kind: is required"),
         ("apiVersion", ..., "apiVersion: is required"),
         ("apiVersion", "v2", "apiVersion: version 'v2' is not one of v1"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_named_with_path_and_value(path: str, value: Any, message: str) -> None:
     error = refused(edited(sample("Pod"), path, value))
     assert message in str(error)

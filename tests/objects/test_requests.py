@@ -1,4 +1,6 @@
-"""What a pod asks of a node, for pods with init containers, sidecars, pod-level requests, overhead and resizes."""
+"""What a pod asks of a node, for pods with init containers, sidecars, pod-level requests, overhead and
+resizes.
+"""
 
 from typing import Any
 

@@ -100,8 +100,10 @@ def test_a_document_without_kind_or_version_is_a_problem() -> None:
 def test_a_field_that_looks_like_a_typo_is_a_warning() -> None:
     group = edited(sample("PodGroup"), "spec.schedulingPolicy.gang.minCuont", 3)
     (line,) = said(edited(group, "spec.fromTheFuture", 1))
-    assert line == (
-        "f.yaml:1: warning: spec.schedulingPolicy.gang.minCuont: unknown field; did you mean 'minCount'? (got 3)"
+    assert (
+        line
+        == "f.yaml:1: warning: spec.schedulingPolicy.gang.minCuont: unknown field; did you mean 'minCount'? "
+        "(got 3)"
     )
 
 

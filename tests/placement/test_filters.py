@@ -32,40 +32,70 @@ def pinned(*names: str) -> Document:
 
 
 CASES: dict[str, tuple[list[Document], dict[str, Any], str, int]] = {
-    "a cordoned node": ([node("n", spec={"unschedulable": True})], {}, "1 node(s) were unschedulable", UNRESOLVABLE),
+    "a cordoned node": (
+        [node("n", spec={"unschedulable": True})],
+        {},
+        "1 node(s) were unschedulable",
+        UNRESOLVABLE,
+    ),
     "a taint": ([node("n", spec=TAINT)], {}, "1 node(s) had untolerated taint(s)", UNRESOLVABLE),
     "a selector": (
-        [node("n")], {"nodeSelector": {"a": "b"}}, "1 node(s) didn't match Pod's node affinity/selector", UNRESOLVABLE,
+        [node("n")],
+        {"nodeSelector": {"a": "b"}},
+        "1 node(s) didn't match Pod's node affinity/selector",
+        UNRESOLVABLE,
     ),
     "a pinned name": (
-        [node("n")], {"affinity": pinned("m")}, "1 node(s) didn't satisfy plugin(s) [NodeAffinity]", UNRESOLVABLE,
+        [node("n")],
+        {"affinity": pinned("m")},
+        "1 node(s) didn't satisfy plugin(s) [NodeAffinity]",
+        UNRESOLVABLE,
     ),
-    "contradictory names": ([node("n")], {"affinity": pinned("m", "n")}, "pod affinity terms conflict", UNRESOLVABLE),
+    "contradictory names": (
+        [node("n")],
+        {"affinity": pinned("m", "n")},
+        "pod affinity terms conflict",
+        UNRESOLVABLE,
+    ),
     "a port in use": (
-        [node("n"), pod("other", on="n", containers=PORT)], {"containers": PORT},
-        "1 node(s) didn't have free ports for the requested pod ports", UNSCHEDULABLE,
+        [node("n"), pod("other", on="n", containers=PORT)],
+        {"containers": PORT},
+        "1 node(s) didn't have free ports for the requested pod ports",
+        UNSCHEDULABLE,
     ),
     "a full node": ([node("n", "2"), pod("other", "2", on="n")], {}, "1 Insufficient cpu", UNSCHEDULABLE),
     "a node that is too small": ([node("n", "500m")], {}, "1 Insufficient cpu", UNRESOLVABLE),
     "a node without pod slots": (
-        [{**node("n"), "status": {"allocatable": {"cpu": "4"}}}], {}, "1 Too many pods", UNSCHEDULABLE,
+        [{**node("n"), "status": {"allocatable": {"cpu": "4"}}}],
+        {},
+        "1 Too many pods",
+        UNSCHEDULABLE,
     ),
     "a missing topology label": (
-        [node("n")], {"topologySpreadConstraints": spread(ZONE)},
-        "1 node(s) didn't match pod topology spread constraints (missing required label)", UNRESOLVABLE,
+        [node("n")],
+        {"topologySpreadConstraints": spread(ZONE)},
+        "1 node(s) didn't match pod topology spread constraints (missing required label)",
+        UNRESOLVABLE,
     ),
     "affinity to nobody": (
-        [node("n")], {"affinity": {"podAffinity": term("friend")}}, "1 node(s) didn't match pod affinity rules", UNRESOLVABLE,
+        [node("n")],
+        {"affinity": {"podAffinity": term("friend")}},
+        "1 node(s) didn't match pod affinity rules",
+        UNRESOLVABLE,
     ),
     "anti-affinity of its own": (
-        [node("n"), pod("foe", on="n")], {"affinity": {"podAntiAffinity": term("foe")}},
-        "1 node(s) didn't match pod anti-affinity rules", UNSCHEDULABLE,
+        [node("n"), pod("foe", on="n")],
+        {"affinity": {"podAntiAffinity": term("foe")}},
+        "1 node(s) didn't match pod anti-affinity rules",
+        UNSCHEDULABLE,
     ),
     "anti-affinity of a pod that is there": (
-        [node("n"), pod("foe", on="n", affinity={"podAntiAffinity": term("want")})], {},
-        "1 node(s) didn't satisfy existing pods anti-affinity rules", UNSCHEDULABLE,
+        [node("n"), pod("foe", on="n", affinity={"podAntiAffinity": term("want")})],
+        {},
+        "1 node(s) didn't satisfy existing pods anti-affinity rules",
+        UNSCHEDULABLE,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,4 +1,6 @@
-"""Scores and the choice among nodes: the worked examples of the specification, and the two forms of every formula."""
+"""Scores and the choice among nodes: the worked examples of the specification, and the two forms of every
+formula.
+"""
 
 import heapq
 from typing import Any

@@ -1,4 +1,6 @@
-"""A gang of pods alike is placed in waves; every pod gets the node it would get if it were placed by itself."""
+"""A gang of pods alike is placed in waves; every pod gets the node it would get if it were placed by
+itself.
+"""
 
 from random import Random
 from typing import Any

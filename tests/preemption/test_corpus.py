@@ -53,7 +53,9 @@ def decided(row: Row) -> Row:
 
 
 def recorded(row: Row) -> list[Row]:
-    """The answers that count: where upstream's own table leaves the places out, what the real scheduler did with the same objects."""
+    """The answers that count: where upstream's own table leaves the places out, what the real scheduler did
+    with the same objects.
+    """
     expected = row["expect"]
     if expected["outcome"] == "preempts" and "placements" not in expected and "node" not in expected:
         expected = row["realScheduler"]["expect"]

@@ -27,7 +27,9 @@ def highest(plan: Plan) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["pod-generated", "group-generated"])
 def test_no_victim_is_more_important_than_the_one_kubernetes_picks(family: str) -> None:
-    """Where kubernetes' plan would not stand (it overlooks anti-affinity), there is nothing to compare with."""
+    """Where kubernetes' plan would not stand (it overlooks anti-affinity), there is nothing to compare
+    with.
+    """
     better: Counter[str] = Counter()
     for row in rows(family):
         if QUIRK in row["tags"]:

@@ -1,4 +1,6 @@
-"""What every plan promises, on generated clusters; each test has the name of its promise in docs/promises.md."""
+"""What every plan promises, on generated clusters; each test has the name of its promise in
+docs/promises.md.
+"""
 
 from hypothesis import given
 
@@ -133,7 +135,9 @@ def test_a_resubmitted_victim_preempts_nobody_back(scene: Scene) -> None:
 @many
 @given(scenes())
 def test_kep_5710_never_touches_a_higher_priority_than_kubernetes(scene: Scene) -> None:
-    """Except where kubernetes' own plan would not stand: its gang what-if overlooks anti-affinity of pods it puts back."""
+    """Except where kubernetes' own plan would not stand: its gang what-if overlooks anti-affinity of pods it
+    puts back.
+    """
     documents, target = scene
     ours, theirs = decided(documents, target), decided(documents, target, "kubernetes")
     if theirs.outcome != "preempts" or not stands(after(documents, theirs), theirs):

@@ -1,4 +1,6 @@
-"""The fast path answers what the naive reference answers, for both algorithms, with every kind of constraint."""
+"""The fast path answers what the naive reference answers, for both algorithms, with every kind of
+constraint.
+"""
 
 from collections.abc import Callable
 

@@ -102,7 +102,9 @@ def test_a_budget_is_broken_only_when_nothing_else_helps(algorithm: str) -> None
 
 
 def test_kep_5710_spares_a_whole_priority_that_kubernetes_touches() -> None:
-    """Placed on the emptied cluster the pod goes where most is free, on the important pod's node; the cut-off keeps it away."""
+    """Placed on the emptied cluster the pod goes where most is free, on the important pod's node; the cut-off
+    keeps it away.
+    """
     full = [
         node("m", "8"),
         node("n", "4"),
@@ -229,8 +231,8 @@ def test_a_gang_that_cannot_be_helped_is_told_what_is_missing() -> None:
     found = plan([node("n", "3"), pod("low", "1", on="n"), *gang(2)], "PodGroup/a/gang")
     text = " ".join(found.reasons)
     assert (
-        "Even with all 1 units of lower priority gone, 1 of 2 pods find a node; 1 more must, to run 2 at once."
-        in text
+        "Even with all 1 units of lower priority gone, 1 of 2 pods find a node; 1 more must, to run 2 at "
+        "once." in text
     )
     assert "Together its pods ask for 4 cpu; at most 3 can be free on the 1 nodes that admit them." in text
 
@@ -334,17 +336,21 @@ def test_the_message_is_kube_schedulers() -> None:
     tainted = node("t", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]})
     full = [pod(f"run-{i}", on=f"n{i}", priority=90) for i in range(4)]
     found = plan([*nodes, tainted, *full, pod("want", priority=50)], "Pod/a/want", "kubernetes")
-    assert found.message == (
-        "0/5 nodes are available: 1 node(s) had untolerated taint(s), 4 Insufficient cpu. preemption: 0/5 nodes are available: "
-        "1 Preemption is not helpful for scheduling, 4 No preemption victims found for incoming pod."
+    assert (
+        found.message
+        == "0/5 nodes are available: 1 node(s) had untolerated taint(s), 4 Insufficient cpu. preemption: 0/5 "
+        "nodes are available: 1 Preemption is not helpful for scheduling, 4 No preemption victims found "
+        "for incoming pod."
     )
 
 
 def test_a_pod_that_no_eviction_helps_is_told_what_is_still_missing() -> None:
     full = [node("n", "2"), pod("low", "1", on="n"), pod("high", "1", on="n", priority=90)]
     found = plan([*full, pod("want", "2", priority=50)], "Pod/a/want", "kubernetes")
-    assert found.message == (
-        "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Insufficient cpu."
+    assert (
+        found.message
+        == "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Insufficient "
+        "cpu."
     )
 
 

@@ -18,7 +18,9 @@ from tests.strategies.cluster import Document, crowded_scene
 
 
 def _scene(random: Random) -> list[Document]:
-    """A crowd under more budgets than usual; some of its pods are under two, and one is counted as disrupted already."""
+    """A crowd under more budgets than usual; some of its pods are under two, and one is counted as disrupted
+    already.
+    """
     documents, _ = crowded_scene(random)
     budgets = []
     for number in range(random.randint(1, 4)):

@@ -1,4 +1,6 @@
-"""Random small problems with everything the model knows: classes, bars, spans, budgets, leaders, full nodes."""
+"""Random small problems with everything the model knows: classes, bars, spans, budgets, leaders, full
+nodes.
+"""
 
 from dataclasses import replace
 

@@ -131,7 +131,7 @@ def test_topology_domains_are_compared_by_cost() -> None:
     assert victims(plan(objects)) == ["small-c", "small-d"]
 
 
-# --- leaders and workers ------------------------------------------------------------------------------------------------------
+# --- leaders and workers ------------------------------------------------------------------------------------
 
 
 def led(leader_cpu: int, *nodes: str) -> list[Manifest]:
@@ -153,7 +153,7 @@ def test_evicting_a_leader_takes_the_group() -> None:
     assert answer.cost.units == 1
 
 
-# --- again and again ----------------------------------------------------------------------------------------------------------
+# --- again and again ----------------------------------------------------------------------------------------
 
 
 def test_a_second_preemption_counts_what_it_adds_on_the_present_state() -> None:
@@ -216,7 +216,9 @@ def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:
 
 
 def test_room_that_was_promised_to_the_gang_itself_is_used() -> None:
-    """`a` was made free for the gang; of what else it needs, the old pod on `c` is less than four young ones on `b`."""
+    """`a` was made free for the gang; of what else it needs, the old pod on `c` is less than four young ones
+    on `b`.
+    """
     objects = [
         *(node(name) for name in ("a", "b", "c")),
         *(pod(f"young-{i}", "b", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
@@ -227,7 +229,7 @@ def test_room_that_was_promised_to_the_gang_itself_is_used() -> None:
     assert victims(with_promises(objects)) == ["old"]
 
 
-# --- side by side -------------------------------------------------------------------------------------------------------------
+# --- side by side -------------------------------------------------------------------------------------------
 
 
 def test_all_algorithms_are_compared_by_the_same_measure() -> None:

@@ -13,7 +13,9 @@ from tests.scale import SCALE, scaled
 
 
 def full_nodes(sizes: list[int], need: int) -> Problem:
-    """One pod on every node, each as large as the pods that wait; the pods of a unit of size n are on n nodes."""
+    """One pod on every node, each as large as the pods that wait; the pods of a unit of size n are on n
+    nodes.
+    """
     pods = sum(sizes)
     unit = np.repeat(np.arange(len(sizes)), sizes)
     return Problem(
@@ -39,7 +41,9 @@ def full_nodes(sizes: list[int], need: int) -> Problem:
     [(10, {0}), (7, {1}), (14, {0, 2}), (21, {0, 1, 2}), (1, None), (22, None)],
 )
 def test_whole_groups_leave_where_that_is_cheapest(need: int, leaving: set[int] | None) -> None:
-    """Groups of 10, 7 and 4 pods and 60 pods on their own: what a group frees costs one less for each pod but the first."""
+    """Groups of 10, 7 and 4 pods and 60 pods on their own: what a group frees costs one less for each pod but
+    the first.
+    """
     problem = full_nodes([10, 7, 4, *[1] * 60], need)
     found = first_answer(problem, np.ones(problem.units, np.bool_), INFINITE, WorkLimit(10**6))
     assert found.answer is not None

@@ -86,7 +86,7 @@ def test_the_relaxed_bound_holds_on_every_level() -> None:
     assert tight > 20 * SCALE  # it says something
 
 
-# --- in plans, with all the rules that the model does not know ----------------------------------------------------------------
+# --- in plans, with all the rules that the model does not know ----------------------------------------------
 
 MINIMAL = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
 GANG = "PodGroup/default/gang"

@@ -39,7 +39,9 @@ def test_the_least_cost_is_never_more_than_that_of_kep_5710(seeds: range) -> Non
 
 @pytest.mark.parametrize("seeds", BLOCKS)
 def test_kep_5710_never_takes_a_more_important_victim_than_kubernetes(seeds: range) -> None:
-    """Where kube-scheduler's plan holds: it overlooks anti-affinity of pods it spares, and is then cheap for the wrong reason."""
+    """Where kube-scheduler's plan holds: it overlooks anti-affinity of pods it spares, and is then cheap for
+    the wrong reason.
+    """
     for seed in seeds:
         objects = random_cluster(seed)
         plans = {each["algorithm"]: each for each in compare(objects, GANG, now=NOW)["plans"]}
@@ -77,7 +79,9 @@ def stands(cluster: Cluster, gone: set[str], placements: dict[str, str]) -> bool
 
 
 def among_equals(objects: list[Manifest]) -> list[Manifest]:
-    """The same cluster where every third pod is as important as the gang: it could preempt a gang that had preempted it."""
+    """The same cluster where every third pod is as important as the gang: it could preempt a gang that had
+    preempted it.
+    """
     for number, each in enumerate(objects):
         if each["kind"] == "Pod" and each["metadata"]["name"].startswith("run-") and number % 3 == 0:
             each["spec"]["priority"] = 1000

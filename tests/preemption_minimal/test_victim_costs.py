@@ -1,4 +1,6 @@
-"""What a victim costs: lost work, checkpoints, stated costs, young units, cascades; and that anybody can add it up."""
+"""What a victim costs: lost work, checkpoints, stated costs, young units, cascades; and that anybody can add
+it up.
+"""
 
 import importlib
 from typing import Any
@@ -30,7 +32,9 @@ def test_a_checkpoint_that_cannot_be_read_never_happened() -> None:
 
 
 def test_a_checkpoint_or_a_cost_of_a_group_counts_for_all_its_pods() -> None:
-    """The pair is older than the two pods next door, so that without its checkpoint it would lose more work."""
+    """The pair is older than the two pods next door, so that without its checkpoint it would lose more
+    work.
+    """
     old = "2026-05-01T00:00:00Z"
     for annotations, expected in (
         ({}, ["x-0", "x-1"]),
@@ -78,7 +82,9 @@ def test_one_young_pod_protects_a_group_that_goes_as_a_whole() -> None:
 @pytest.mark.parametrize("elsewhere", [True, False])
 @pytest.mark.parametrize("for_", [GANG, "Pod/default/urgent"])
 def test_one_young_worker_protects_its_leader(elsewhere: bool, for_: str) -> None:
-    """A leader goes with its whole group, so it stays while one of them may not go: also where nothing else would help."""
+    """A leader goes with its whole group, so it stays while one of them may not go: also where nothing else
+    would help.
+    """
     young = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
     objects = [
         node("a", 4),
@@ -96,7 +102,9 @@ def test_one_young_worker_protects_its_leader(elsewhere: bool, for_: str) -> Non
 
 
 def test_a_victim_that_finds_free_room_is_not_charged_for_a_cascade() -> None:
-    """Both have to go by priority alone; `small` fits into the room that is free on c, `large` would displace `lowest`."""
+    """Both have to go by priority alone; `small` fits into the room that is free on c, `large` would displace
+    `lowest`.
+    """
     objects = [
         node("a", 4),
         node("b", 4),
@@ -120,7 +128,9 @@ PICKY_SHARE = (4 / 18 + 1 / 80) / 2
 
 
 def returning(free: Manifest, **easy: Any) -> list[Manifest]:
-    """`picky` may run only in zone x, where `lowest` would have to go for it; `easy` may go to the free node if that admits it."""
+    """`picky` may run only in zone x, where `lowest` would have to go for it; `easy` may go to the free node
+    if that admits it.
+    """
     small = node("small", 2, zone="x")
     return [
         node("a", 4, side="left", zone="x"),
@@ -207,7 +217,9 @@ def test_the_cost_of_a_plan_can_be_added_up_from_its_json() -> None:
 
 
 def test_a_victim_that_can_stay_after_all_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search that is cut short may name too many; whoever is not in the way of the places it chose stays."""
+    """A search that is cut short may name too many; whoever is not in the way of the places it chose
+    stays.
+    """
     module = importlib.import_module("reprieve.preemption.minimal.decide")
     honest = module.search
 

@@ -46,7 +46,9 @@ def state_of(quota: Quota) -> Hashable:
 @examples(120)
 @given(objects=worlds(waiting=8), fair=st.booleans())
 def test_no_sequence_of_cycles_repeats_a_state(objects: Objects, fair: bool) -> None:
-    """Preemptions so far and reservations grow with every cycle that changes anything: there is no way back."""
+    """Preemptions so far and reservations grow with every cycle that changes anything: there is no way
+    back.
+    """
     quota = load(decode_all(objects), rules(fair), NOW)
     seen: set[Hashable] = set()
     measure, preemptions = (-1, -1), 0

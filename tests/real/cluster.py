@@ -1,4 +1,6 @@
-"""A real control plane for the tests, the objects they submit, and Reprieve as its own service account runs it."""
+"""A real control plane for the tests, the objects they submit, and Reprieve as its own service account runs
+it.
+"""
 
 import asyncio
 import os
@@ -51,7 +53,8 @@ def kubectl(plane: ControlPlane, *arguments: str, given: Iterable[Document] | No
 
 
 def install(plane: ControlPlane, controllers: tuple[str, ...] = ("scheduler",), **options: Any) -> Path:
-    """Definitions and rights as `reprieve manifests` prints them; the kubeconfig of the account that has the rights.
+    """Definitions and rights as `reprieve manifests` prints them; the kubeconfig of the account that has the
+    rights.
 
     The Deployment itself stays out: there is nothing here that could run its image."""
     wanted = deployment(Installation(controllers=controllers, policy_version="v1beta1", **options))
@@ -181,10 +184,13 @@ class Place:
         return {
             "metadata": {"name": name, "namespace": self.name, "labels": labels},
             "spec": {
-                "schedulerName": scheduler, "priorityClassName": cls, "nodeSelector": {SELECT: self.name},
-                "containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}], **spec,
+                "schedulerName": scheduler,
+                "priorityClassName": cls,
+                "nodeSelector": {SELECT: self.name},
+                "containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}],
+                **spec,
             },
-        }  # fmt: skip
+        }
 
     def group(self, name: str, minimum: int, cls: str = "low", *, whole: bool = False) -> Document:
         spec: Document = {"schedulingPolicy": {"gang": {"minCount": minimum}}, "priorityClassName": cls}

@@ -1,4 +1,6 @@
-"""Reprieve on a real kube-apiserver with etcd and kube-controller-manager: what it sends is accepted, what it may do is enough."""
+"""Reprieve on a real kube-apiserver with etcd and kube-controller-manager: what it sends is accepted, what it
+may do is enough.
+"""
 
 import asyncio
 from pathlib import Path
@@ -57,8 +59,12 @@ async def _four_cases(here: Place) -> None:
     await here.create(
         PODS,
         *(here.pod(f"h{case}-0", 2, "high", **on(case)) for case in (0, 2)),
-        *(here.pod(f"h{case}-{i}", 2, "high", group=f"hg{case}", **on(case)) for case in (1, 3) for i in range(2)),
-    )  # fmt: skip
+        *(
+            here.pod(f"h{case}-{i}", 2, "high", group=f"hg{case}", **on(case))
+            for case in (1, 3)
+            for i in range(2)
+        ),
+    )
     await here.until_bound("h", 6)
 
 
@@ -185,7 +191,9 @@ async def test_it_goes_on_when_the_api_server_was_away_and_history_is_gone(
 
 
 async def test_questions_about_a_real_cluster_are_answered(plane: ControlPlane, account: Path) -> None:
-    """Plan, explain and admit with the administrator's kubeconfig: only read, whatever versions are served."""
+    """Plan, explain and admit with the administrator's kubeconfig: only read, whatever versions are
+    served.
+    """
 
     def ask(*arguments: str) -> str:
         given = ["--kubeconfig", str(plane.kubeconfig("admin"))]

@@ -1,4 +1,6 @@
-"""Quota, fleet and the page on a real kube-apiserver, with the rights that are printed for them and no others."""
+"""Quota, fleet and the page on a real kube-apiserver, with the rights that are printed for them and no
+others.
+"""
 
 import asyncio
 import base64
@@ -62,7 +64,10 @@ async def _sent(worker: Client, here: Place) -> bool:
 
 async def _join(here: Place, kubeconfig: str) -> None:
     """A worker, and a queue that sends everything to the fleet."""
-    secret = {"metadata": {"name": "worker", "namespace": "kueue-system"}, "data": {"kubeconfig": base64.b64encode(kubeconfig.encode()).decode()}}  # fmt: skip
+    secret = {
+        "metadata": {"name": "worker", "namespace": "kueue-system"},
+        "data": {"kubeconfig": base64.b64encode(kubeconfig.encode()).decode()},
+    }
     location = {"location": "worker", "locationType": "Secret"}
     await here.create(SECRETS, secret)
     await here.create(
@@ -134,6 +139,7 @@ async def test_quota_fleet_and_page_with_exactly_the_rights_that_were_given(
     entries = list(audit.entries(plane.audit_log, ACCOUNT, since))
     assert 403 not in audit.codes(entries), audit.codes(entries)
     unused = audit.granted([*rules(CONTROLLERS, dashboard=True), *LEASE]) - audit.used(entries)
-    # Jobs and gated pods are for servers that know `suspend` and `schedulingGates`; the rest happens when it must.
+    # Jobs and gated pods are for servers that know `suspend` and `schedulingGates`; the rest happens when it
+    # must.
     rare = {"get", "delete", "create", "patch", "update"}
     assert {right for right in unused if right[0] != "scheduling.k8s.io" and right[2] not in rare} == set()

@@ -1,4 +1,6 @@
-"""Many at once on a real kube-apiserver: a gang of 100 that 1,000 pods make way for, ten gangs, and a scheduler that is killed."""
+"""Many at once on a real kube-apiserver: a gang of 100 that 1,000 pods make way for, ten gangs, and a
+scheduler that is killed.
+"""
 
 import asyncio
 import random

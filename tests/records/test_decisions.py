@@ -48,10 +48,16 @@ def test_a_record_has_everything_that_was_known():
     log = DecisionLog()
     log.add(
         decision(
-            outcome="preempts", revision="4711", duration_ms=1.5, placements={"ns/p0": "n1"}, victims=victims("dev/a"),
-            reasons=["no node had room"], cost={"pods": 1, "highestPriority": None}, alternatives=[{"summary": "x"}],
+            outcome="preempts",
+            revision="4711",
+            duration_ms=1.5,
+            placements={"ns/p0": "n1"},
+            victims=victims("dev/a"),
+            reasons=["no node had room"],
+            cost={"pods": 1, "highestPriority": None},
+            alternatives=[{"summary": "x"}],
         )
-    )  # fmt: skip
+    )
     record = log.get("1")
     assert record["revision"] == "4711"
     assert record["durationMs"] == 1.5

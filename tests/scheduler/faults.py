@@ -1,4 +1,6 @@
-"""A network that misbehaves: requests that fail before or after the server acted, that take long, and watches that are cut."""
+"""A network that misbehaves: requests that fail before or after the server acted, that take long, and watches
+that are cut.
+"""
 
 import asyncio
 import json
@@ -11,7 +13,9 @@ from reprieve.kube import Request, Response, Stream, Transport, TransportError
 
 
 class Deck:
-    """Deals the same cards over and over, shuffled anew each time: what comes when is chance, how often is not."""
+    """Deals the same cards over and over, shuffled anew each time: what comes when is chance, how often is
+    not.
+    """
 
     def __init__(self, cards: Sequence[str], dice: random.Random) -> None:
         self._cards = cards

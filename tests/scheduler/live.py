@@ -135,7 +135,11 @@ def _conditions(document: Document) -> dict[str, str]:
     return {each["type"]: each.get("message", "") for each in document["status"].get("conditions", ())}
 
 
-CLASSES = ({"metadata": {"name": "low"}, "value": 10}, {"metadata": {"name": "mid"}, "value": 50}, {"metadata": {"name": "high"}, "value": 100})  # fmt: skip
+CLASSES = (
+    {"metadata": {"name": "low"}, "value": 10},
+    {"metadata": {"name": "mid"}, "value": 50},
+    {"metadata": {"name": "high"}, "value": 100},
+)
 
 
 @asynccontextmanager

@@ -1,7 +1,9 @@
-"""Random days of a cluster: pods, gangs and nodes come and go, calls fail or take long, the scheduler is restarted.
+"""Random days of a cluster: pods, gangs and nodes come and go, calls fail or take long, the scheduler is
+restarted.
 
-At every moment: no node holds more than it has. When everything has calmed down: whoever still waits cannot be helped, gangs run whole
-or not at all or say what they lack, groups in mode *all* are there whole or gone, and nobody who stays carries a mark.
+At every moment: no node holds more than it has. When everything has calmed down: whoever still waits cannot
+be helped, gangs run whole or not at all or say what they lack, groups in mode *all* are there whole or gone,
+and nobody who stays carries a mark.
 """
 
 import random
@@ -45,8 +47,24 @@ class Day:
         return f"{what}{self.count}"
 
     def step(self) -> None:
-        self.dice.choice([self.node, self.single, self.single, self.gang, self.gang, self.delete, self.drain, self.lose, self.settle,
-                          self.end, self.end, self.wait, self.restart, self.control])()  # fmt: skip
+        self.dice.choice(
+            [
+                self.node,
+                self.single,
+                self.single,
+                self.gang,
+                self.gang,
+                self.delete,
+                self.drain,
+                self.lose,
+                self.settle,
+                self.end,
+                self.end,
+                self.wait,
+                self.restart,
+                self.control,
+            ]
+        )()
         self.world.run()
         self.check()
 

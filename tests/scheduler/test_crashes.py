@@ -41,15 +41,21 @@ async def assault(live: Live, number: int) -> None:
     await live.create(POD_GROUPS, *(group(f"high{number}-{g}", GANG, "high", whole=True) for g in range(2)))
     await live.create(
         PODS,
-        *(pod(f"high{number}-{g}-{i}", "2", "high", group=f"high{number}-{g}", grace=1) for g in range(2) for i in range(GANG)),
+        *(
+            pod(f"high{number}-{g}-{i}", "2", "high", group=f"high{number}-{g}", grace=1)
+            for g in range(2)
+            for i in range(GANG)
+        ),
         *(pod(f"mid{number}-{i}", str(SINGLE), "mid") for i in range(2)),
-    )  # fmt: skip
+    )
 
 
 def served(live: Live, number: int) -> bool:
-    """The gangs run, and each single pod runs too or cannot: no node has room for it beside pods it may not preempt.
+    """The gangs run, and each single pod runs too or cannot: no node has room for it beside pods it may not
+    preempt.
 
-    The gangs may come to lie on one half of the nodes or, one pod on each, on all of them; then nobody can help the single pods.
+    The gangs may come to lie on one half of the nodes or, one pod on each, on all of them; then nobody can
+    help the single pods.
     """
     room = dict.fromkeys((f"n{index:03}" for index in range(NODES)), CPU)
     for document in live.pods:
@@ -67,7 +73,9 @@ async def clear(live: Live) -> None:
 
 
 async def attack_and_kill(live: Live, scheduler: Victim, dice: random.Random, number: int) -> int:
-    """One round: three kills during an assault, then everything must end well. Returns how many single pods run."""
+    """One round: three kills during an assault, then everything must end well. Returns how many single pods
+    run.
+    """
     await storm(live, number)
     scheduler.start()
     await live.until(lambda: sum(sizes(live, f"low{number}").values()) == 4 * GANG, 60)
@@ -103,5 +111,6 @@ async def test_killed_at_random_points_nothing_is_lost_doubled_or_left_half_done
         finally:
             await scheduler.kill()
     print(
-        f"{scheduler.kills} kills, {judge.seen} changes judged, {running} of {2 * number} single pods run, seed {seed}"
+        f"{scheduler.kills} kills, {judge.seen} changes judged, {running} of {2 * number} single pods run, "
+        f"seed {seed}"
     )

@@ -84,7 +84,9 @@ async def test_no_victim_is_touched_for_a_gang_that_cannot_fit():
 
 
 async def test_a_gang_left_half_placed_is_released_and_its_job_brings_it_back_whole():
-    """Two of three pods were bound when a node went: with room for three elsewhere the gang must not hold two nodes for ever."""
+    """Two of three pods were bound when a node went: with room for three elsewhere the gang must not hold two
+    nodes for ever.
+    """
     template = pod("unused", "2", group="g")["spec"] | {"restartPolicy": "Never"}
     job = {
         "metadata": {"name": "batch", "namespace": "ns"},

@@ -1,4 +1,6 @@
-"""A gang of which some pods are bound and the rest has no place: it is completed, released, or tells what it lacks."""
+"""A gang of which some pods are bound and the rest has no place: it is completed, released, or tells what it
+lacks.
+"""
 
 import pytest
 
@@ -11,10 +13,16 @@ INCOMPLETE = "reprieve.dev/Incomplete"
 def half_placed(*more, owned=True, config=None, graceful=True, priority=5, whole=True):
     """Two of three pods are bound; a third node is missing."""
     return World(
-        node("n1", 2), node("n2", 2), group("g", 3, priority, whole=whole),
-        pod("g-0", 2, priority, group="g", on="n1", owned=owned), pod("g-1", 2, priority, group="g", on="n2", owned=owned),
-        pod("g-2", 2, priority, group="g", owned=owned), *more, graceful=graceful, config=config,
-    )  # fmt: skip
+        node("n1", 2),
+        node("n2", 2),
+        group("g", 3, priority, whole=whole),
+        pod("g-0", 2, priority, group="g", on="n1", owned=owned),
+        pod("g-1", 2, priority, group="g", on="n2", owned=owned),
+        pod("g-2", 2, priority, group="g", owned=owned),
+        *more,
+        graceful=graceful,
+        config=config,
+    )
 
 
 def incomplete(world):

@@ -1,7 +1,8 @@
-"""The tests that KEP-5710 and KEP-4832 ask for, by the names they have on the core, against a server over HTTP.
+"""The tests that KEP-5710 and KEP-4832 ask for, by the names they have on the core, against a server over
+HTTP.
 
-With the gate SchedulerAsyncPreemption on, other pods are decided on while evictions are under way; with it off they wait. What
-comes out is the same.
+With the gate SchedulerAsyncPreemption on, other pods are decided on while evictions are under way; with it
+off they wait. What comes out is the same.
 """
 
 from collections.abc import AsyncIterator
@@ -59,7 +60,7 @@ class TestKep5710Integration:
         gone = await self.evicted(gate, False, pod("high-1", "2", "high", group="high"), gang=1)
         assert len(gone) == 1
 
-    async def test_pods_of_a_group_in_mode_pod_group_are_preempted_all_together_by_a_higher_priority_pod_group(
+    async def test_pods_of_a_group_in_mode_pod_group_are_preempted_together_by_a_higher_priority_pod_group(
         self, gate
     ):
         gone = await self.evicted(gate, True, pod("high-1", "2", "high", group="high"), gang=1)
@@ -70,7 +71,7 @@ class TestKep5710Integration:
     ):
         assert len(await self.evicted(gate, False, pod("high", "2", "high"))) == 1
 
-    async def test_pods_of_a_group_in_mode_pod_group_are_preempted_all_together_by_a_higher_priority_pod(
+    async def test_pods_of_a_group_in_mode_pod_group_are_preempted_together_by_a_higher_priority_pod(
         self, gate
     ):
         assert await self.evicted(gate, True, pod("high", "2", "high")) == ["low-1", "low-2"]
@@ -116,7 +117,9 @@ async def race(gate: bool, *victims: dict, cpu: int = 2, answers: bool = False) 
 
 
 class TestKep4832Races:
-    """pod1 is being made room for on node1; the next cycle is pod2's. One test for each scenario of KEP-4832."""
+    """pod1 is being made room for on node1; the next cycle is pod2's. One test for each scenario of
+    KEP-4832.
+    """
 
     @pytest.mark.parametrize("cls", ["mid", "low"])
     async def test_pod2_scheduling_is_successful_equal_or_lower_priority(self, gate, cls):

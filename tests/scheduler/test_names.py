@@ -1,4 +1,6 @@
-"""One scheduler, several names: pods that name any of them are its own, and it speaks to each in the name it was called by."""
+"""One scheduler, several names: pods that name any of them are its own, and it speaks to each in the name it
+was called by.
+"""
 
 from reprieve.cli.run import _configuration
 from reprieve.kube import EVENTS

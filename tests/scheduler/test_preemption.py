@@ -30,7 +30,7 @@ class TestKep5710Integration:
         assert len(world.evictions) == 1
         assert all(world.where("high-1"))
 
-    def test_pods_of_a_group_in_mode_pod_group_are_preempted_all_together_by_a_higher_priority_pod_group(
+    def test_pods_of_a_group_in_mode_pod_group_are_preempted_together_by_a_higher_priority_pod_group(
         self,
     ):
         world = World(*self.victims(True), group("high", 1, 100), pod("high-1", 2, 100, group="high"))
@@ -44,7 +44,7 @@ class TestKep5710Integration:
         assert len(world.evictions) == 1
         assert all(world.where("high"))
 
-    def test_pods_of_a_group_in_mode_pod_group_are_preempted_all_together_by_a_higher_priority_pod(self):
+    def test_pods_of_a_group_in_mode_pod_group_are_preempted_together_by_a_higher_priority_pod(self):
         world = World(*self.victims(True), pod("high", 2, 100))
         world.run()
         assert sorted(world.evictions) == ["low-1", "low-2"]
@@ -61,7 +61,9 @@ class TestKep5710Integration:
 
 
 class TestKep4832Races:
-    """pod1 is being made room for on node1; the next cycle is pod2's. One test for each scenario of KEP-4832."""
+    """pod1 is being made room for on node1; the next cycle is pod2's. One test for each scenario of
+    KEP-4832.
+    """
 
     def world(self, cpu=2):
         world = holding_evictions(
@@ -138,8 +140,13 @@ class TestDelayed:
 
     def test_while_victims_terminate_and_the_promise_holds_nobody_else_is_preempted(self):
         world = World(
-            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("high", 2, 100), graceful=True
-        )  # fmt: skip
+            node("n1", 2),
+            node("n2", 2),
+            pod("v1", 2, 1, on="n1"),
+            pod("v2", 2, 2, on="n2"),
+            pod("high", 2, 100),
+            graceful=True,
+        )
         world.run()
         assert world.evictions == ["v1"]
         for _ in range(5):
@@ -163,8 +170,13 @@ class TestDelayed:
     def test_while_victims_terminate_a_place_promised_to_somebody_less_important_is_left_alone(self):
         """Its victims went for it; who has a place coming does not make that vain."""
         world = World(
-            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("high", 2, 100), graceful=True
-        )  # fmt: skip
+            node("n1", 2),
+            node("n2", 2),
+            pod("v1", 2, 1, on="n1"),
+            pod("v2", 2, 2, on="n2"),
+            pod("high", 2, 100),
+            graceful=True,
+        )
         world.run()
         world.add(pod("mid", 2, 50))
         world.run()
@@ -180,8 +192,13 @@ class TestDelayed:
 
     def test_a_promise_that_no_longer_holds_is_given_up_and_planned_from_scratch(self):
         world = World(
-            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("mid", 2, 50), graceful=True
-        )  # fmt: skip
+            node("n1", 2),
+            node("n2", 2),
+            pod("v1", 2, 1, on="n1"),
+            pod("v2", 2, 2, on="n2"),
+            pod("mid", 2, 50),
+            graceful=True,
+        )
         world.run()
         assert world.nominated("mid") == ["n1"]
         world.change("Node", "n1", spec={"unschedulable": True})
@@ -195,8 +212,11 @@ class TestDelayed:
 
     def test_the_unit_is_woken_once_when_its_last_victim_is_gone(self):
         world = World(
-            node("n1", 4), *(pod(f"v{i}", 1, 1, on="n1") for i in range(4)), pod("high", 4, 100), graceful=True
-        )  # fmt: skip
+            node("n1", 4),
+            *(pod(f"v{i}", 1, 1, on="n1") for i in range(4)),
+            pod("high", 4, 100),
+            graceful=True,
+        )
         world.run()
         for name in ("v0", "v1", "v2"):
             world.end(name)
@@ -259,9 +279,14 @@ class TestRestart:
 
     def gang_under_eviction(self, marks, deleted=()):
         world = World(
-            node("n1", 2), node("n2", 2), group("low", 2, whole=True),
-            pod("low-1", 2, group="low", on="n1"), pod("low-2", 2, group="low", on="n2"), pod("high", 2, 100), graceful=True,
-        )  # fmt: skip
+            node("n1", 2),
+            node("n2", 2),
+            group("low", 2, whole=True),
+            pod("low-1", 2, group="low", on="n1"),
+            pod("low-2", 2, group="low", on="n2"),
+            pod("high", 2, 100),
+            graceful=True,
+        )
         message = "reprieve: preempting to accommodate a higher priority pod ns/high (priority 100): x"
         for name in marks:
             world.mark(name, message)
@@ -295,8 +320,13 @@ class TestRestart:
 
     def test_the_new_scheduler_waits_for_victims_that_are_already_going(self):
         world = World(
-            node("n1", 2), node("n2", 2), pod("v1", 2, 1, on="n1"), pod("v2", 2, 2, on="n2"), pod("high", 2, 100), graceful=True
-        )  # fmt: skip
+            node("n1", 2),
+            node("n2", 2),
+            pod("v1", 2, 1, on="n1"),
+            pod("v2", 2, 2, on="n2"),
+            pod("high", 2, 100),
+            graceful=True,
+        )
         world.run()
         fresh = world.restart()
         assert [cycle.outcome for cycle in fresh.run()] == ["waits"]
@@ -307,11 +337,18 @@ class TestRestart:
 
     @pytest.mark.parametrize("deleted", [True, False])
     def test_victims_that_two_units_count_on_are_waited_for_by_both(self, deleted):
-        """A victim's mark names one preemptor. The other one, woken too early, took what a third was promised."""
+        """A victim's mark names one preemptor. The other one, woken too early, took what a third was
+        promised.
+        """
         world = World(
-            node("n1", 4), node("n2", 4), pod("shared", 2, 1, on="n1"), pod("own", 2, 1, on="n1"), pod("third", 4, 5, on="n2"),
-            pod("a", 2, 100), graceful=True,
-        )  # fmt: skip
+            node("n1", 4),
+            node("n2", 4),
+            pod("shared", 2, 1, on="n1"),
+            pod("own", 2, 1, on="n1"),
+            pod("third", 4, 5, on="n2"),
+            pod("a", 2, 100),
+            graceful=True,
+        )
         world.run()
         world.add(pod("b", 2, 100))
         world.run()

@@ -93,5 +93,9 @@ def test_a_log_line_is_one_json_object_with_everything_that_was_given():
     )
     entry = json.loads(JsonFormatter().format(record))
     assert entry == {
-        "time": "1970-01-01T00:00:00.000+00:00", "level": "info", "logger": "reprieve", "message": "a fits", "unit": "Pod/ns/a",
-    }  # fmt: skip
+        "time": "1970-01-01T00:00:00.000+00:00",
+        "level": "info",
+        "logger": "reprieve",
+        "message": "a fits",
+        "unit": "Pod/ns/a",
+    }

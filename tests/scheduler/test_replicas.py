@@ -1,4 +1,6 @@
-"""`reprieve run`, twice: one leads; when it is killed the other takes over within the lease time. And what they serve."""
+"""`reprieve run`, twice: one leads; when it is killed the other takes over within the lease time. And what
+they serve.
+"""
 
 import asyncio
 import os
@@ -56,8 +58,9 @@ async def replica(live, tmp_path, *options):
     config.write_text(yaml.safe_dump(CONFIG))
     port = free_port()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", "from reprieve.cli import main; main()", "run", "--kubeconfig", str(live.server.kubeconfig),
-        "--config", str(config), "--listen", f"127.0.0.1:{port}", "--lease-namespace", "ns", "--log-level", "warning", *options,
+        sys.executable, "-c", "from reprieve.cli import main; main()", "run", "--kubeconfig",
+        str(live.server.kubeconfig), "--config", str(config), "--listen", f"127.0.0.1:{port}",
+        "--lease-namespace", "ns", "--log-level", "warning", *options,
     )  # fmt: skip
     try:
         yield Replica(process, port)

@@ -1,4 +1,6 @@
-"""A cluster in a few lines: objects, a clock, and a core whose actions happen at once, or when the test says so."""
+"""A cluster in a few lines: objects, a clock, and a core whose actions happen at once, or when the test says
+so.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -64,13 +66,17 @@ def group(name: str, minimum: int | None = None, priority: int = 0, *, whole: bo
     policy: Document = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
     mode: Document = {"all": {}} if whole else {"single": {}}
     return {
-        "apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": name, "namespace": "ns"},
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": name, "namespace": "ns"},
         "spec": {"schedulingPolicy": policy, "disruptionMode": mode, "priority": priority},
-    }  # fmt: skip
+    }
 
 
 class World:
-    """The API as the core sees it. Evictions begin at once; victims end when `end` is called (or at once: `graceful=False`)."""
+    """The API as the core sees it. Evictions begin at once; victims end when `end` is called (or at once:
+    `graceful=False`).
+    """
 
     def __init__(self, *documents: Document, graceful: bool = False, config: Document | None = None) -> None:
         self.now = 1_000_000.0

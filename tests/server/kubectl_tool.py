@@ -1,4 +1,6 @@
-"""The real kubectl against a server of our own. Which one: whatever is on the PATH, or Debian's when there is none."""
+"""The real kubectl against a server of our own. Which one: whatever is on the PATH, or Debian's when there is
+none.
+"""
 
 import os
 import subprocess

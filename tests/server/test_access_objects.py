@@ -1,4 +1,6 @@
-"""Roles, bindings and network policies: kept as kube-apiserver keeps them, hidden from readers, enforced by nobody."""
+"""Roles, bindings and network policies: kept as kube-apiserver keeps them, hidden from readers, enforced by
+nobody.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""On disk, and cut off at any point: what controllers and fake nodes began is finished after a restart, once."""
+"""On disk, and cut off at any point: what controllers and fake nodes began is finished after a restart,
+once.
+"""
 
 import asyncio
 import random

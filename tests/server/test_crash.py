@@ -1,8 +1,9 @@
 """kill -9 at any moment: nothing acknowledged is lost, no watcher sees a revision twice or misses one.
 
-Writers create, change and delete config maps as fast as they can while the server is killed again and again. What was
-acknowledged must be there afterwards; what was in flight may have happened or not. A watcher resumes after every crash with the
-last revision it saw. At the end its story is compared, revision by revision, with what the journal holds.
+Writers create, change and delete config maps as fast as they can while the server is killed again and again.
+What was acknowledged must be there afterwards; what was in flight may have happened or not. A watcher resumes
+after every crash with the last revision it saw. At the end its story is compared, revision by revision, with
+what the journal holds.
 
     REPRIEVE_TEST_SCALE=20 pytest tests/server/test_crash.py       # 200 kills
 """
@@ -178,7 +179,9 @@ async def test_nothing_acknowledged_is_lost_and_no_revision_is_seen_twice_or_mis
 @pytest.mark.slow
 @pytest.mark.timeout(60 + KILLS * 15)
 async def test_killed_in_the_middle_of_compaction_the_state_is_whole(tmp_path: Path) -> None:
-    """History of 30 revisions: nearly every transaction deletes rows too. The watcher may be told that it is too late."""
+    """History of 30 revisions: nearly every transaction deletes rows too. The watcher may be told that it is
+    too late.
+    """
     watcher, acknowledged = await _run(Child(tmp_path, history=30), max(2, KILLS // 3))
     journal = Journal(tmp_path)
     rows = list(journal.rows())
@@ -217,8 +220,8 @@ async def _come_to_rest(
     writers: list[Writer],
     watcher: Watcher,
 ) -> None:
-    """Let the writers finish what is under way (a request cut off here may still be committed), check every name, and let
-    the watcher catch up."""
+    """Let the writers finish what is under way (a request cut off here may still be committed), check every
+    name, and let the watcher catch up."""
     await asyncio.sleep(0.3)
     for writer in writers:
         writer.stopping = True

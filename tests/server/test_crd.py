@@ -1,4 +1,6 @@
-"""CustomResourceDefinitions: what is refused, what is served, and how documents are defaulted, pruned and judged."""
+"""CustomResourceDefinitions: what is refused, what is served, and how documents are defaulted, pruned and
+judged.
+"""
 
 import copy
 from typing import Any

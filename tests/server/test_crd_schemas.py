@@ -1,4 +1,6 @@
-"""The schema files, and what is read with their help: unknown fields, wrong types, protobuf bodies, JSONPath."""
+"""The schema files, and what is read with their help: unknown fields, wrong types, protobuf bodies,
+JSONPath.
+"""
 
 import contextlib
 from typing import Any
@@ -106,7 +108,7 @@ def test_junk_is_no_crash(value: Any) -> None:
     wrong_types(PODS, {"spec": value})
 
 
-# -- protobuf -------------------------------------------------------------------------------------------------------
+# -- protobuf ------------------------------------------------------------------------------------------------
 
 
 def field(number: int, body: bytes) -> bytes:
@@ -219,7 +221,7 @@ def test_random_bytes_are_read_or_refused_but_never_a_crash(raw: bytes, kind: st
         protobuf.decode(envelope("v1", kind, raw))
 
 
-# -- JSONPath -------------------------------------------------------------------------------------------------------
+# -- JSONPath ------------------------------------------------------------------------------------------------
 
 DOC = {
     "spec": {"replicas": 3, "hosts": ["a", "b"], "map": {"x.y/z": 1}},

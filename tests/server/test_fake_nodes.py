@@ -1,4 +1,6 @@
-"""Fake nodes: templates, the life of pods on them, failure and return. Time moves only when a test moves it."""
+"""Fake nodes: templates, the life of pods on them, failure and return. Time moves only when a test moves
+it.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

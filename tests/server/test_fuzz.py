@@ -1,7 +1,8 @@
 """Requests that no client would send: every one gets an answer, and never a 500.
 
-Requests are made from valid ones by mutation (types, names, depth, numbers, text), over every resource, verb, subresource, patch
-type and query parameter, while the built-in controllers work on whatever was let in. Another seed is another run.
+Requests are made from valid ones by mutation (types, names, depth, numbers, text), over every resource, verb,
+subresource, patch type and query parameter, while the built-in controllers work on whatever was let in.
+Another seed is another run.
 
     REPRIEVE_TEST_SCALE=20 REPRIEVE_FUZZ_SEED=7 pytest tests/server/test_fuzz.py       # 50,000 requests
 """
@@ -29,8 +30,9 @@ SEED = int(os.environ.get("REPRIEVE_FUZZ_SEED", "20261115"))
 CONNECTIONS = 8
 
 ODD_VALUES: list[Any] = [
-    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 1e400, 1.5, "", "x", "a" * 300, "\x00", "é\u202e💥", "100%", "-5", "1e9",
-    [], {}, [None], [[]], [{}], {"": ""}, {"a": None}, {"name": 1}, [{"name": "x"}, {"name": "x"}], "2026-13-45T99:99:99Z", "\ud800",
+    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 1e400, 1.5, "", "x", "a" * 300, "\x00",
+    "é\u202e💥", "100%", "-5", "1e9", [], {}, [None], [[]], [{}], {"": ""}, {"a": None}, {"name": 1},
+    [{"name": "x"}, {"name": "x"}], "2026-13-45T99:99:99Z", "\ud800",
 ]  # fmt: skip
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"]
 WEIGHTS = [20, 30, 20, 35, 5, 1, 1, 1]
@@ -175,9 +177,14 @@ class Fuzzer:
             document = {"spec": {"replicas": 3}}
         elif method == "PATCH" and rng.random() < 0.4:
             document = [
-                {"op": rng.choice(["add", "remove", "replace", "test", "move", "copy", "x"]), "path": self.pointer(), "from": self.pointer(), "value": rng.choice(ODD_VALUES)}
+                {
+                    "op": rng.choice(["add", "remove", "replace", "test", "move", "copy", "x"]),
+                    "path": self.pointer(),
+                    "from": self.pointer(),
+                    "value": rng.choice(ODD_VALUES),
+                }
                 for _ in range(rng.randint(1, 3))
-            ]  # fmt: skip
+            ]
         for _ in range(rng.choice([0, 0, 1, 1, 2, 5])):
             document = self.mutate(document)
         return json.dumps(document).encode("utf-8", "surrogatepass")
@@ -223,10 +230,13 @@ class Fuzzer:
         document |= {"apiVersion": resource.api_version, "kind": resource.kind}
         if resource.kind != "Pod":
             document["spec"] = {
-                "template": {"metadata": {"labels": {"a": "b"}}, "spec": {**document["spec"], "restartPolicy": "Never"}},
+                "template": {
+                    "metadata": {"labels": {"a": "b"}},
+                    "spec": {**document["spec"], "restartPolicy": "Never"},
+                },
                 "selector": {"matchLabels": {"a": "b"}},
                 "replicas": 2,
-            }  # fmt: skip
+            }
         document["metadata"] |= {"labels": {"a": "b"}, "annotations": {"x": "y"}}
         return document
 

@@ -150,8 +150,10 @@ def test_server_side_apply_after_client_side_apply(kubectl: Kubectl) -> None:
         ),
         (
             "json",
-            '[{"op": "add", "path": "/metadata/labels/new", "value": "1"},'
-            ' {"op": "replace", "path": "/spec/containers/0/image", "value": "i:9"}]',
+            (
+                '[{"op": "add", "path": "/metadata/labels/new", "value": "1"},'
+                ' {"op": "replace", "path": "/spec/containers/0/image", "value": "i:9"}]'
+            ),
         ),
     ],
 )
@@ -319,7 +321,10 @@ def test_cordon_taint_and_drain(kubectl: Kubectl) -> None:
 def test_a_budget_stops_an_eviction(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=pod())
     kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=10s")
-    budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {minAvailable: 1, selector: {matchLabels: {app: x}}}\n"
+    budget = (
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {minAvailable: 1, "
+        "selector: {matchLabels: {app: x}}}\n"
+    )
     kubectl("create", "-f", "-", stdin=budget)
     eventually(lambda: kubectl("get", "pdb", "b", "-o", "jsonpath={.status.currentHealthy}") == "1")
     assert kubectl.rows("pdb", "b")[1][:4] == ["b", "1", "N/A", "0"]

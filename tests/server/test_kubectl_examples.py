@@ -21,7 +21,9 @@ def manifests() -> list[Path]:
 
 @pytest.mark.parametrize("manifest", manifests(), ids=lambda p: str(p.relative_to(EXAMPLES)))
 def test_every_example_can_be_created(tmp_path: Path, manifest: Path) -> None:
-    """On a server of its own, after the namespaces and priority classes that the folder's other files bring."""
+    """On a server of its own, after the namespaces and priority classes that the folder's other files
+    bring.
+    """
     documents = documents_of(manifest)
     names = {(d["kind"], d["metadata"]["name"]) for d in documents}
     siblings = [d for path in manifest.parent.glob("*.yaml") for d in documents_of(path)]

@@ -157,7 +157,7 @@ async def test_an_error_of_ours_tells_the_client_nothing(wire: Wire, monkeypatch
     assert "Traceback" not in json.dumps(answer.body)
 
 
-# -- limits --------------------------------------------------------------------------------------------------------
+# -- limits --------------------------------------------------------------------------------------------------
 
 
 async def test_large_bodies_are_refused(wire: Wire) -> None:
@@ -224,7 +224,11 @@ async def test_bodies_that_are_not_an_object_are_a_bad_request(wire: Wire, body:
 async def test_a_client_that_sends_its_body_too_slowly_is_given_up() -> None:
     async with connected(limits=Limits(body_seconds=0.2)) as wire:
         reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
-        head = f"POST {PODS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\nContent-Length: 99\r\n\r\n{{"
+        head = (
+            f"POST {PODS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\n"
+            "Content-Length: "
+            "99\r\n\r\n{"
+        )
         writer.write(head.encode())
         assert (await asyncio.wait_for(reader.readline(), 10)).split()[1] == b"408"
         writer.close()

@@ -1,4 +1,6 @@
-"""`kubectl get` columns: every kind has some, ages read as kubectl writes them, custom columns follow their paths."""
+"""`kubectl get` columns: every kind has some, ages read as kubectl writes them, custom columns follow their
+paths.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,6 @@
-"""`reprieve up` as a process: ready soon, useful at once, gone on Ctrl-C, and the state is there next time."""
+"""`reprieve up` as a process: ready soon, useful at once, gone on Ctrl-C, and the state is there next
+time.
+"""
 
 import base64
 import json

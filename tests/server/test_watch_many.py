@@ -1,4 +1,6 @@
-"""Many watchers, slow ones, ones that vanish: the server stays responsive and forgets nobody it should not forget."""
+"""Many watchers, slow ones, ones that vanish: the server stays responsive and forgets nobody it should not
+forget.
+"""
 
 import asyncio
 import time
@@ -16,7 +18,10 @@ IDLE = max(100, round(1000 * min(1.0, SCALE)))
 
 async def open_watch(wire: Wire, query: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
-    head = f"GET {CONFIG_MAPS}?watch=1&{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\n\r\n"
+    head = (
+        f"GET {CONFIG_MAPS}?watch=1&{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+        f"{wire.server.token}\r\n\r\n"
+    )
     writer.write(head.encode())
     assert b"200" in await reader.readline()
     return reader, writer

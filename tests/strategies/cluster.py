@@ -1,4 +1,6 @@
-"""Small clusters with every kind of constraint, and somebody who wants in. Documents, as a user would write them."""
+"""Small clusters with every kind of constraint, and somebody who wants in. Documents, as a user would write
+them.
+"""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -35,7 +37,9 @@ def scene(random: Random) -> tuple[list[Document], str]:
 
 @st.composite
 def crowded_scenes(draw: st.DrawFn) -> tuple[list[Document], str]:
-    """Many pods, distinct starts, and mostly somebody whose only concern is room: what the quick paths are for."""
+    """Many pods, distinct starts, and mostly somebody whose only concern is room: what the quick paths are
+    for.
+    """
     return crowded_scene(Random(draw(st.integers(0, 2**48))))
 
 

@@ -1,4 +1,6 @@
-"""Hypothesis strategies for raw Kubernetes documents: sound ones, and ones in which anything may be anything."""
+"""Hypothesis strategies for raw Kubernetes documents: sound ones, and ones in which anything may be
+anything.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Hypothesis strategies for worlds of quota: cohorts, queues, admitted and waiting workloads, as raw documents."""
+"""Hypothesis strategies for worlds of quota: cohorts, queues, admitted and waiting workloads, as raw
+documents.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

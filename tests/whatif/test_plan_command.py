@@ -74,7 +74,8 @@ def test_manifests_are_read_from_standard_input() -> None:
 def test_a_configuration_chooses_the_algorithm(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(
-        "apiVersion: reprieve.dev/v1alpha1\nkind: ReprieveConfiguration\npreemption: {algorithm: kubernetes}\n"
+        "apiVersion: reprieve.dev/v1alpha1\nkind: ReprieveConfiguration\npreemption: {algorithm: "
+        "kubernetes}\n"
     )
     result = run("-f", FIRST, "--for", "PodGroup/ml/train", "--config", str(config), "-o", "json")
     assert json.loads(result.output)["algorithm"] == "kubernetes"
@@ -156,7 +157,11 @@ spec: {nodeName: nowhere, containers: [{name: c}]}
 apiVersion: v1
 kind: Pod
 metadata: {name: orphan, namespace: a}
-spec: {nodeName: n, schedulingGroup: {podGroupName: gone}, priorityClassName: unknown, containers: [{name: c}]}
+spec:
+  nodeName: n
+  schedulingGroup: {podGroupName: gone}
+  priorityClassName: unknown
+  containers: [{name: c}]
 ---
 apiVersion: v1
 kind: Pod

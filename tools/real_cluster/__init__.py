@@ -1,4 +1,5 @@
-"""A real control plane on this machine: etcd, kube-apiserver (TLS, RBAC, audit log), kube-controller-manager, fake nodes.
+"""A real control plane on this machine: etcd, kube-apiserver (TLS, RBAC, audit log), kube-controller-manager,
+fake nodes.
 
     binaries        the programs: found, or built from the distribution's own source package
     control_plane   starts and stops them in a directory of their own, on loopback

@@ -43,7 +43,8 @@ def main() -> None:
     if arguments.command == "build":
         binaries.build()
         print(
-            f"all programs are there: {', '.join(str(binaries.find(name)) for name in ('etcd', *binaries.KUBERNETES))}"
+            "all programs are there: "
+            f"{', '.join(str(binaries.find(name)) for name in ('etcd', *binaries.KUBERNETES))}"
         )
         return
     nodes = arguments.nodes or ["node=3:cpu=8,memory=32Gi"]

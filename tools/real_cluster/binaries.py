@@ -1,7 +1,9 @@
-"""The programs of a control plane: in `$REPRIEVE_KUBERNETES` or `~/.cache/reprieve/kubernetes`, built there on request.
+"""The programs of a control plane: in `$REPRIEVE_KUBERNETES` or `~/.cache/reprieve/kubernetes`, built there
+on request.
 
-The build needs nothing but Debian's own archive, at whatever address this machine's apt already uses: the source package
-`kubernetes` with everything it needs vendored, and the distribution's Go. It takes about ten minutes on two cores.
+The build needs nothing but Debian's own archive, at whatever address this machine's apt already uses: the
+source package `kubernetes` with everything it needs vendored, and the distribution's Go. It takes about ten
+minutes on two cores.
 """
 
 import os
@@ -60,7 +62,9 @@ def _there(name: str) -> bool:
 
 
 def build() -> None:
-    """Build what is absent. Nothing outside `directory()` changes, except Debian packages that are installed."""
+    """Build what is absent. Nothing outside `directory()` changes, except Debian packages that are
+    installed.
+    """
     if not (missing := absent()):
         return
     needed = [package for program, package in PACKAGES.items() if not _there(program)]
@@ -110,7 +114,9 @@ def with_sources(text: str) -> str:
 
 
 def _fit_to_newer_go(source: Path) -> None:
-    """The source is older than the distribution's Go, in two places where it looks behind the language's back."""
+    """The source is older than the distribution's Go, in two places where it looks behind the language's
+    back.
+    """
     bundled = source / "vendor" / REFLECT
     shutil.rmtree(bundled)
     shutil.copytree(GO_LIBRARIES / REFLECT, bundled, ignore=shutil.ignore_patterns("*_test.go"))
@@ -133,7 +139,8 @@ def _compile(source: Path, programs: list[str]) -> None:
     flags = " ".join(["-s -w", *said])
     environment = {
         **os.environ,
-        "GOPATH": str(source.parents[2]), "GOCACHE": str(source.parents[2] / "cache"), "GO111MODULE": "off", "GOFLAGS": "",
+        "GOPATH": str(source.parents[2]), "GOCACHE": str(source.parents[2] / "cache"), "GO111MODULE": "off",
+        "GOFLAGS": "",
     }  # fmt: skip
     subprocess.run(
         ["make", "generated_files", f"KUBE_GIT_VERSION=v{version}"], cwd=source, env=environment, check=True

@@ -1,7 +1,8 @@
-"""etcd, kube-apiserver and kube-controller-manager in a directory of their own, on loopback, until told to stop.
+"""etcd, kube-apiserver and kube-controller-manager in a directory of their own, on loopback, until told to
+stop.
 
-Everything a real cluster checks is on: TLS, RBAC, admission, structural schemas, an audit log of every request. What watches real
-machines is off: nodes here do not renew leases, so their grace period is long.
+Everything a real cluster checks is on: TLS, RBAC, admission, structural schemas, an audit log of every
+request. What watches real machines is off: nodes here do not renew leases, so their grace period is long.
 """
 
 import json
@@ -42,7 +43,9 @@ POLICY = {
 
 
 class ControlPlane:
-    """`with ControlPlane(directory) as plane:` gives `plane.kubeconfig("admin")`; the directory keeps data, logs and keys."""
+    """`with ControlPlane(directory) as plane:` gives `plane.kubeconfig("admin")`; the directory keeps data,
+    logs and keys.
+    """
 
     def __init__(self, home: Path, *, flags: Mapping[str, str] | None = None) -> None:
         """`flags` of kube-apiserver, on top of ours."""
@@ -93,8 +96,10 @@ class ControlPlane:
 
     def start_etcd(self) -> None:
         self.run("etcd", {
-            "data-dir": str(self.home / "etcd"), "listen-client-urls": self.etcd_url, "advertise-client-urls": self.etcd_url,
-            "listen-peer-urls": f"http://127.0.0.1:{self._peer_port}", "log-level": "warn", "unsafe-no-fsync": "true",
+            "data-dir": str(self.home / "etcd"), "listen-client-urls": self.etcd_url,
+            "advertise-client-urls": self.etcd_url,
+            "listen-peer-urls": f"http://127.0.0.1:{self._peer_port}", "log-level": "warn",
+            "unsafe-no-fsync": "true",
         })  # fmt: skip
 
     def start_api_server(self) -> None:

@@ -1,7 +1,8 @@
-"""Fake nodes as a client of any API server: what `reprieve.server.fake_nodes` does from inside the embedded one.
+"""Fake nodes as a client of any API server: what `reprieve.server.fake_nodes` does from inside the embedded
+one.
 
-The same node templates and the same pure lifecycle; here are only the watch, the clock and the calls. Annotations on pods work
-alike (`docs/server.md`).
+The same node templates and the same pure lifecycle; here are only the watch, the clock and the calls.
+Annotations on pods work alike (`docs/server.md`).
 """
 
 import asyncio
@@ -99,8 +100,13 @@ class Kubelet:
         metadata = pod["metadata"]
         patch = {"metadata": {"uid": metadata["uid"]}, "status": status}
         await self._client.patch(
-            PODS, metadata["name"], patch, metadata["namespace"], subresource="status", content_type=STRATEGIC_PATCH
-        )  # fmt: skip
+            PODS,
+            metadata["name"],
+            patch,
+            metadata["namespace"],
+            subresource="status",
+            content_type=STRATEGIC_PATCH,
+        )
 
 
 def _ready() -> Document:

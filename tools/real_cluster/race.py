@@ -1,8 +1,10 @@
-"""Reprieve and kube-scheduler in turn on the same real API server, the same nodes, the same pods: pods bound a second.
+"""Reprieve and kube-scheduler in turn on the same real API server, the same nodes, the same pods: pods bound
+a second.
 
-The pods exist before a scheduler starts, and the clock runs from the first binding to the last (`PodScheduled`'s times are whole
-seconds, so a watch notes them). Neither is held back by its client: `--kube-api-qps` is high for both. No kubelet answers, and the
-controller manager is stopped meanwhile: the rates are those of scheduler, API server and etcd alone.
+The pods exist before a scheduler starts, and the clock runs from the first binding to the last
+(`PodScheduled`'s times are whole seconds, so a watch notes them). Neither is held back by its client:
+`--kube-api-qps` is high for both. No kubelet answers, and the controller manager is stopped meanwhile: the
+rates are those of scheduler, API server and etcd alone.
 """
 
 import argparse
@@ -55,8 +57,21 @@ def start(plane: ControlPlane, scheduler: str) -> Callable[[], None]:
     if scheduler != "reprieve":
         plane.run("kube-scheduler", plane.scheduler_flags())
         return lambda: plane.end("kube-scheduler")
-    command = [sys.executable, "-m", "reprieve", "run", "--kubeconfig", str(plane.kubeconfig("admin")),
-               "--no-leader-elect", "--listen", "", "--kube-api-qps", "5000", "--kube-api-burst", "5000"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "reprieve",
+        "run",
+        "--kubeconfig",
+        str(plane.kubeconfig("admin")),
+        "--no-leader-elect",
+        "--listen",
+        "",
+        "--kube-api-qps",
+        "5000",
+        "--kube-api-burst",
+        "5000",
+    ]
     with (plane.home / "reprieve.log").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
 

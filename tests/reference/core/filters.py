@@ -1,4 +1,6 @@
-"""Every filter, for one pod on one node. `State` is what PreFilter remembers; it hears of every pod that comes or goes later."""
+"""Every filter, for one pod on one node. `State` is what PreFilter remembers; it hears of every pod that
+comes or goes later.
+"""
 
 from reprieve.objects.core import PodAffinityTerm, Taint
 from reprieve.objects.selectors import matches, node_selector_matches, tolerates
@@ -59,7 +61,7 @@ def unresolvable(pod: P, node: N) -> bool:
     return any(number > node.allocatable.get(resource, 0) for resource, number in pod.requests.items())
 
 
-# --- pods about other pods --------------------------------------------------------------------------------------------
+# --- pods about other pods ----------------------------------------------------------------------------------
 
 
 def required(pod: P, side: str) -> tuple[PodAffinityTerm, ...]:
@@ -200,6 +202,8 @@ class State:
 
 
 def dynamic(state: State, node: N, extra: list[P]) -> bool:
-    """Ports, room, spread and affinity. `extra`: pods of the gang that are supposed there and known to the state."""
+    """Ports, room, spread and affinity. `extra`: pods of the gang that are supposed there and known to the
+    state.
+    """
     pod = state.pod
     return ports_free(pod, [*node.pods, *extra]) and not shortages(pod, node, extra) and state.allows(node)

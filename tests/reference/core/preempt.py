@@ -50,7 +50,8 @@ class Reference:
         self.world = World(documents)
         self.faithful = algorithm == "kubernetes"
 
-    # --- placing ------------------------------------------------------------------------------------------------------
+    # --- placing
+    # ------------------------------------------------------------------------------------------------------
 
     def place(self, pod: P) -> tuple[N, State] | None:
         world = self.world
@@ -76,7 +77,8 @@ class Reference:
             self.world.take(pod)
         return placed if feasible and placed and running + len(placed) >= minimum else None
 
-    # --- units --------------------------------------------------------------------------------------------------------
+    # --- units
+    # --------------------------------------------------------------------------------------------------------
 
     def priority(self, pod: P) -> int:
         group = self.world.groups.get(pod.group or "")
@@ -125,7 +127,8 @@ class Reference:
                 return True
         return False
 
-    # --- a gang preempts ----------------------------------------------------------------------------------------------
+    # --- a gang preempts
+    # ----------------------------------------------------------------------------------------------
 
     def gang(self, pods: list[P], priority: int, minimum: int, running: int) -> Answer | None:
         units = self.ordered(self.units(self.world.running(), priority))
@@ -213,7 +216,8 @@ class Reference:
                 return False
         return True
 
-    # --- a pod preempts -----------------------------------------------------------------------------------------------
+    # --- a pod preempts
+    # -----------------------------------------------------------------------------------------------
 
     def pod(self, pod: P) -> Answer | None:
         answers = []

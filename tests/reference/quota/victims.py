@@ -1,4 +1,6 @@
-"""Victims by the rules, without any index: collect all candidates, sort them, take and give back one at a time."""
+"""Victims by the rules, without any index: collect all candidates, sort them, take and give back one at a
+time.
+"""
 
 import math
 from collections.abc import Iterator
