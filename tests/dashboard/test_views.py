@@ -8,6 +8,8 @@ from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.quota_views import fleet_view
 from reprieve.dashboard.views import ClusterViews, View, node_detail
+from reprieve.kube.resources import PODS
+from reprieve.kube.wire import decoder_of
 from reprieve.objects import well_known
 from reprieve.objects.decode import decode
 from reprieve.objects.meta import Object, ObjectMeta
@@ -54,6 +56,13 @@ def test_a_waiting_group_is_one_line_in_the_queue_with_its_own_reason():
     assert [(u["unit"], u["pods"]) for u in queue] == [("Pod/dev/single", 1), ("PodGroup/dev/train", 2)]
     assert queue[1]["why"] == "minCount (2) cannot be satisfied"
     assert queue[1]["nominated"] == ["n"]
+
+
+def test_pods_that_joined_their_group_by_label_wait_with_it():
+    labels = {"scheduling.x-k8s.io/pod-group": "train"}
+    document = {"metadata": {"name": "t-0", "namespace": "dev", "labels": labels}, "spec": {}}
+    state = inventory(group("train", 2), decoder_of(PODS)(msgspec.json.encode(document)))
+    assert [u["unit"] for u in cluster_view(state)["queue"]] == ["PodGroup/dev/train"]
 
 
 def test_a_finished_pod_disappears():

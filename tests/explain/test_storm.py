@@ -137,6 +137,28 @@ def test_a_group_is_told_which_priority_would_do():
     assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
 
 
+@pytest.mark.parametrize(
+    "joined",
+    [
+        {"spec": {"schedulingGroup": {"podGroupName": "train"}, "preemptionPolicy": "Never"}},
+        {
+            "metadata": {"labels": {"scheduling.x-k8s.io/pod-group": "train"}},
+            "spec": {"preemptionPolicy": "Never"},
+        },
+    ],
+    ids=["field", "label"],
+)
+def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: dict[str, Any]):
+    objects = [
+        node("n", "2"),
+        GROUP,
+        pod("busy", node="n", cpu="2", priority=50, phase="Running"),
+        *(pod(f"t-{i}", cpu="1", priority=10, **joined) for i in range(2)),
+    ]
+    lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
+    assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
+
+
 def test_who_may_not_see_everything_gets_no_advice_that_could_be_wrong():
     alone = pod("a", cpu="1", conditions=scheduled_false("0/1 nodes are available"))
     answer = explain("pod/ml/a", Evidence([node("n", "2"), alone], partial=True), NOW)

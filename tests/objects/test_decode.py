@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from reprieve.objects import core, kueue, scheduling
-from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode
+from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode, json_decoder
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.normalise import is_current, normalise
@@ -265,6 +265,16 @@ class TestDecodeList:
         data = json.dumps({**groups, "items": [group(disruptionMode="PodGroup")]}).encode()
         (view,) = decode_list(data, scheduling.PodGroup)
         assert view.disrupted_as_a_whole
+
+    def test_one_object_of_a_watch_is_read_as_a_file_is(self) -> None:
+        label = {"name": "p", "namespace": "ns", "labels": {"scheduling.x-k8s.io/pod-group": "g"}}
+        pods = json_decoder(core.Pod, "v1", "Pod")
+        assert pods(json.dumps({"metadata": label, "spec": {}}).encode()).group_key == "ns/g"
+        stated = {"schedulingGroup": {"podGroupName": "other"}}
+        assert pods(json.dumps({"metadata": label, "spec": stated}).encode()).group_key == "ns/other"
+        assert pods(json.dumps({"metadata": {"name": "p"}, "spec": None}).encode()).group_key == ""
+        groups = json_decoder(scheduling.PodGroup, "scheduling.k8s.io/v1beta1", "PodGroup")
+        assert groups(json.dumps(group(preemptionMode="PodGroup")).encode()).disrupted_as_a_whole
 
     def test_what_does_not_fit_is_refused(self) -> None:
         with pytest.raises(InvalidObject, match=r"spec.priority"):

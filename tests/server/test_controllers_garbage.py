@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.server.rig import Rig, pod, running
 
 Doc = dict[str, Any]
@@ -124,7 +126,12 @@ async def test_a_namespace_gets_its_account_and_takes_everything_along() -> None
         assert not rig.gone("serviceaccounts", "default", "default"), "other namespaces are left alone"
 
 
-async def test_a_pod_group_stays_until_its_last_pod_has_ended() -> None:
+@pytest.mark.parametrize(
+    "joined",
+    [{"schedulingGroup": {"podGroupName": "g"}}, {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}],
+    ids=["field", "label"],
+)
+async def test_a_pod_group_stays_until_its_last_pod_has_ended(joined: dict[str, Any]) -> None:
     async with running(("n=1:cpu=4",)) as rig:
         group = {
             "apiVersion": "scheduling.k8s.io/v1beta1",
@@ -137,9 +144,7 @@ async def test_a_pod_group_stays_until_its_last_pod_has_ended() -> None:
             "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}},
         }
         await rig.create("podgroups.scheduling.k8s.io", group)
-        member = pod(
-            "p", "n-0", schedulingGroup={"podGroupName": "g"}, annotations={"reprieve.dev/run-for": "9s"}
-        )
+        member = pod("p", "n-0", annotations={"reprieve.dev/run-for": "9s"}, **joined)
         await rig.create("pods", member)
         await rig.api.delete("podgroups.scheduling.k8s.io", "g", "default")
         await rig.settle()

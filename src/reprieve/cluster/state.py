@@ -309,8 +309,8 @@ class Cluster:
         self.version += 1
 
     def _join(self, row: int, pod: Pod) -> None:
-        link = pod.spec.scheduling_group
-        number = -1 if link is None else self.groups.number(f"{pod.namespace}/{link.pod_group_name}")
+        key = pod.group_key
+        number = self.groups.number(key) if key else -1
         old = int(self.pods.group[row])
         if old != number:
             if old >= 0:

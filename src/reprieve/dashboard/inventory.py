@@ -59,13 +59,12 @@ def node_record(node: core.Node) -> NodeRecord:
 
 
 def pod_record(pod: core.Pod) -> PodRecord:
-    group = pod.spec.scheduling_group
     scheduled = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
     return PodRecord(
         key=pod.key,
         node=intern(pod.spec.node_name),
         nominated=intern(pod.status.nominated_node_name),
-        group=intern(f"{pod.namespace}/{group.pod_group_name}") if group else "",
+        group=intern(pod.group_key),
         priority=pod.spec.priority or 0,
         requests=pod_requests(pod.spec),
         phase=intern(pod.status.phase or "Pending"),

@@ -18,6 +18,7 @@ from reprieve.objects import (
     amount,
     decode_all,
     format_amount,
+    group_key,
     pod_requests,
     well_known,
 )
@@ -92,13 +93,8 @@ def _raised(document: Document, unit: str) -> Document:
     """The unit's own objects with the highest priority; everything else as it is."""
     kind, _, key = unit.partition("/")
     spec = document.get("spec") or {}
-    group = (spec.get("schedulingGroup") or {}).get("podGroupName")
     own = document.get("kind") == kind and key_of(document) == key
-    member = (
-        kind == "PodGroup"
-        and document.get("kind") == "Pod"
-        and f"{key_of(document).split('/')[0]}/{group}" == key
-    )
+    member = kind == "PodGroup" and document.get("kind") == "Pod" and group_key(document) == key
     if not own and not member:
         return document
     kept = {name: value for name, value in spec.items() if name not in PRIORITY_CLASS_FIELDS}

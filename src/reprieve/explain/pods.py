@@ -8,7 +8,7 @@ from reprieve.explain.advice import advice
 from reprieve.explain.answer import Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, Target, condition, key_of
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, group_key, well_known
 
 LEAVING_SHOWN = 10
 
@@ -19,7 +19,7 @@ def explain_pod(
     """A pod of a group waits with its group, so the answer covers what the group waits for."""
     pod = evidence.find("Pod", target.key)
     evictions = evictions_of_pod(target.key, pod, evidence)
-    group = f"{target.namespace}/{_group_name(pod)}" if pod and _group_name(pod) else ""
+    group = group_key(pod) if pod else ""
     unit = f"PodGroup/{group}" if group else str(target)
     state, sentence = _state(target, pod, evictions)
     answer = Explanation(
@@ -50,13 +50,6 @@ def explain_pod(
         answer.waits_for = _waits_for(pod, known)
         answer.would_help = advice(unit, evidence, config, now)
     return answer
-
-
-def _group_name(pod: Document) -> str:
-    """The group a pod names, by field or, on older clusters, by label."""
-    link = (pod.get("spec") or {}).get("schedulingGroup") or {}
-    labels = (pod.get("metadata") or {}).get("labels") or {}
-    return str(link.get("podGroupName") or labels.get(well_known.POD_GROUP_LABEL) or "")
 
 
 def ended(pod: Document) -> bool:
@@ -149,7 +142,7 @@ def explain_group(
 
 
 def _in_group(pod: Document, target: Target) -> bool:
-    return bool(_group_name(pod) == target.name and key_of(pod).split("/")[0] == target.namespace)
+    return group_key(pod) == target.key
 
 
 def _members(pods: list[Document]) -> Members:

@@ -1,8 +1,7 @@
-"""Bytes to objects: list pages, watch lines, and typed decoding that survives odd documents.
+"""Bytes to objects: list pages, watch lines, bookmarks.
 
-Documents are decoded straight into the typed views; those of a version older than the views are rewritten first. One that
-does not fit (an explicit null, an older spelling of a field) takes the careful way through `objects.decode`; one that is
-wrong altogether raises `InvalidObject`, and the reader decides what to do without it.
+`objects.json_decoder` makes the typed views; one object that is wrong altogether raises `InvalidObject`, and the reader
+decides what to do without it.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -12,8 +11,7 @@ from typing import Any
 import msgspec
 
 from reprieve.kube.resources import Resource
-from reprieve.objects import TABLE, kind_key, well_known
-from reprieve.objects import decode as decode_carefully
+from reprieve.objects import json_decoder, well_known
 
 Decode = Callable[[bytes | msgspec.Raw], Any]
 
@@ -51,21 +49,7 @@ def decoder_of(resource: Resource) -> Decode:
     if resource.view is dict:
         raw: Decode = msgspec.json.Decoder(dict[str, Any]).decode
         return raw
-    fast = msgspec.json.Decoder(resource.view)
-    typed = {"apiVersion": resource.api_version, "kind": resource.kind}
-
-    def carefully(data: bytes | msgspec.Raw) -> Any:
-        return decode_carefully({**typed, **msgspec.json.decode(data)})
-
-    def decode(data: bytes | msgspec.Raw) -> Any:
-        try:
-            return fast.decode(data)
-        except msgspec.ValidationError:
-            return carefully(data)
-
-    known = TABLE.get(kind_key(typed))
-    current = known is None or resource.version == known.versions[0]
-    return decode if current else carefully
+    return json_decoder(resource.view, resource.api_version, resource.kind)
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

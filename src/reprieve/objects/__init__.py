@@ -29,7 +29,7 @@ from reprieve.objects.core import (
     Toleration,
     TopologySpreadConstraint,
 )
-from reprieve.objects.decode import decode, decode_all, decode_as, encode, read_documents
+from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
 from reprieve.objects.documents import MAX_BYTES, Found, Source, scan_documents
 from reprieve.objects.errors import InvalidObject, ReprieveError
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
@@ -60,7 +60,7 @@ from reprieve.objects.meta import (
     Object,
     find_condition,
 )
-from reprieve.objects.normalise import normalise, without_nulls
+from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
@@ -157,6 +157,9 @@ __all__ = [
     "format_amount",
     "format_duration",
     "format_time",
+    "group_key",
+    "group_name",
+    "json_decoder",
     "kind_key",
     "kueue",
     "label_key",

@@ -161,6 +161,17 @@ class Pod(Object):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
+    @property
+    def group_key(self) -> str:
+        """`namespace/name` of its PodGroup, empty for a pod on its own.
+
+        Decoding has turned the label of older clusters into `spec.scheduling_group`: no other place is to be asked.
+        """
+        group = self.spec.scheduling_group
+        if group is None or not group.pod_group_name:
+            return ""
+        return f"{self.metadata.namespace}/{group.pod_group_name}"
+
 
 class NodeSpec(View):
     unschedulable: bool = False

@@ -5,7 +5,7 @@ door: `reprieve.objects.admission`).
 """
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -13,15 +13,27 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from reprieve.objects import well_known
+from reprieve.objects.core import Pod
 from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
+from reprieve.objects.kueue import ClusterQueue
 from reprieve.objects.meta import Document, Object
-from reprieve.objects.normalise import is_current, normalise
+from reprieve.objects.normalise import is_current, normalise, with_group
+from reprieve.objects.scheduling import PodGroup, Workload
 from reprieve.objects.show import shown
 from reprieve.objects.structure import misfits
 
-__all__ = ["KINDS", "Source", "decode", "decode_all", "decode_list", "encode", "read_documents"]
+__all__ = [
+    "KINDS",
+    "Source",
+    "decode",
+    "decode_all",
+    "decode_list",
+    "encode",
+    "json_decoder",
+    "read_documents",
+]
 
 T = TypeVar("T", bound=Object)
 
@@ -83,11 +95,39 @@ def decode_list(data: bytes, view: type[T]) -> list[T]:
     """
     with collector_off():
         try:
-            if not _needs_rewriting(data, view):
-                return cast("list[T]", _list_decoder(view).decode(data).items)
+            if not _needs_rewriting(data, view) and b"/v1beta1" not in data[:200]:
+                items = _list_decoder(view).decode(data).items
+                return cast("list[T]", [with_group(pod) for pod in items] if view is Pod else items)
         except (msgspec.DecodeError, RecursionError):
             pass  # the long way forgives a null, and finds out which field of which item it was
         return [decode_as(item, view) for item in _list_items(data, view)]
+
+
+def json_decoder(view: type[T], api_version: str, kind: str) -> Callable[[bytes | msgspec.Raw], T]:
+    """Decodes one object of a list or watch, straight from its JSON where that is in current spelling.
+
+    What does not fit the view (an explicit null, an old spelling) is decoded the long way, like documents of an older
+    version. Raises `InvalidObject` for what is wrong altogether.
+    """
+    typed = {"apiVersion": api_version, "kind": kind}
+    known = TABLE.get(kind_key(typed))
+    fast = msgspec.json.Decoder(view).decode
+    is_pod, has_old_spellings = view is Pod, view in _MARKERS
+
+    def the_long_way(data: bytes | msgspec.Raw) -> T:
+        return cast("T", decode({**typed, **msgspec.json.decode(data)}))
+
+    def straight(data: bytes | msgspec.Raw) -> T:
+        if has_old_spellings and _needs_rewriting(bytes(data), view):
+            return the_long_way(data)
+        try:
+            found = fast(data)
+        except msgspec.ValidationError:
+            return the_long_way(data)
+        return cast("T", with_group(cast("Pod", found))) if is_pod else found
+
+    current = known is None or group_version(typed)[1] == known.versions[0]
+    return straight if current else the_long_way
 
 
 def _list_items(data: bytes, view: type[Object]) -> Iterator[Document]:
@@ -142,15 +182,21 @@ def _view_of(document: Document) -> type[Object]:
 
 
 def _needs_rewriting(data: bytes, view: type[Object]) -> bool:
-    return any(marker in data for marker in _MARKERS.get(view.__name__, ())) or b"/v1beta1" in data[:200]
+    return any(marker in data for marker in _MARKERS.get(view, ()))
 
 
-_MARKERS = {
-    "Pod": (well_known.POD_GROUP_LABEL.encode(),),
-    "PodGroup": (b'Mode":"', b"preemptionMode", well_known.PREEMPTION_CLASS_ANNOTATION.encode()),
-    "Workload": (b'Mode":"', b"preemptionMode", b"preemptionPriorityClassName"),
-    "ClusterQueue": (b'"Borrow"', b'"Preempt"'),
+_GROUP_MARKERS = (
+    b'Mode":"',
+    b"preemptionMode",
+    b"preemptionPriorityClassName",
+    well_known.PREEMPTION_CLASS_ANNOTATION.encode(),
+)
+_MARKERS: dict[type[Object], tuple[bytes, ...]] = {
+    PodGroup: _GROUP_MARKERS,
+    Workload: _GROUP_MARKERS,
+    ClusterQueue: (b'"Borrow"', b'"Preempt"'),
 }
+"""What an old spelling looks like in JSON. Kinds that come by the thousand are not searched."""
 
 
 @cache

@@ -4,9 +4,13 @@ Every function takes a raw document and changes it in place; `normalise` gives t
 are in neither spelling stay for the validation to name.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from reprieve.objects import well_known
+from reprieve.objects.core import Pod, SchedulingGroup
 from reprieve.objects.kinds import TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
 
@@ -57,6 +61,27 @@ def respell(document: Document) -> Document:
     return result
 
 
+def group_name(stated: str | None, labels: Mapping[str, str]) -> str:
+    """The PodGroup of a pod: what `spec.schedulingGroup` states, else the label of clusters without that field."""
+    return labels.get(well_known.POD_GROUP_LABEL, "") if stated is None else stated
+
+
+def group_key(pod: Document) -> str:
+    """`namespace/name` of a raw pod's PodGroup, empty for a pod on its own. Typed pods have `Pod.group_key`."""
+    link = _section(pod, "spec").get("schedulingGroup")
+    stated = link.get("podGroupName", "") if isinstance(link, dict) else None
+    name = group_name(stated, _section(pod, "metadata", "labels"))
+    return f"{_section(pod, 'metadata').get('namespace') or 'default'}/{name}" if name else ""
+
+
+def with_group(pod: Pod) -> Pod:
+    """A pod decoded straight from bytes, its group in `spec.scheduling_group` however it joined."""
+    if well_known.POD_GROUP_LABEL not in pod.metadata.labels or pod.spec.scheduling_group is not None:
+        return pod
+    group = SchedulingGroup(pod_group_name=group_name(None, pod.metadata.labels))
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=group))
+
+
 def without_nulls(value: Any) -> Any:
     """A copy in which absent and null are the same, as for Kubernetes: absent."""
     if isinstance(value, dict):
@@ -87,9 +112,9 @@ def _move(section: Document, old: str, new: str) -> None:
 
 def _join_group_by_label(document: Document) -> None:
     spec = document.get("spec")
-    group = _section(document, "metadata", "labels").get(well_known.POD_GROUP_LABEL)
-    if isinstance(spec, dict) and isinstance(group, str) and group:
-        spec.setdefault("schedulingGroup", {"podGroupName": group})
+    name = group_name(None, _section(document, "metadata", "labels"))
+    if isinstance(spec, dict) and isinstance(name, str) and name:
+        spec.setdefault("schedulingGroup", {"podGroupName": name})
 
 
 def _preemption_class_by_annotation(document: Document) -> None:

@@ -22,8 +22,8 @@ class Intake:
 
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
         if isinstance(new, Pod):
-            joined = self._waiting.joined
-            self._pod(type, None if old is None else joined(old), joined(new), now)
+            as_scheduled = self._waiting.as_scheduled
+            self._pod(type, None if old is None else as_scheduled(old), as_scheduled(new), now)
             return
         self._memory.epoch += 1
         if type == "DELETED":

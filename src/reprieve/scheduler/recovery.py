@@ -16,7 +16,6 @@ from reprieve.cluster import Cluster
 from reprieve.objects import Pod, well_known
 from reprieve.scheduler import marks
 from reprieve.scheduler.actions import Ref
-from reprieve.scheduler.waiting import group_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
         return None
     ref = Ref("Pod", pod.namespace, pod.name, pod.metadata.uid)
     going = pod.metadata.deletion_timestamp is not None
-    return Marked(ref, pod.spec.node_name, group_of(pod), mark.preemptor, going)
+    return Marked(ref, pod.spec.node_name, pod.group_key, mark.preemptor, going)
 
 
 def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[str], bool]) -> Unfinished:

@@ -10,17 +10,11 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, PodGroup, SchedulingGroup, find_condition, well_known
-
-
-def group_of(pod: Pod) -> str:
-    """`namespace/name` of its group, empty for a pod on its own."""
-    link = pod.spec.scheduling_group
-    return f"{pod.namespace}/{link.pod_group_name}" if link is not None and link.pod_group_name else ""
+from reprieve.objects import Pod, PodGroup, find_condition, well_known
 
 
 def unit_of(pod: Pod) -> str:
-    group = group_of(pod)
+    group = pod.group_key
     return f"PodGroup/{group}" if group else f"Pod/{pod.key}"
 
 
@@ -38,19 +32,11 @@ class WaitingPods:
         self._completed: set[str] = set()
         """UIDs of groups that were seen complete, before their condition tells."""
 
-    def joined(self, pod: Pod) -> Pod:
-        """The pod with its group membership in the one place where everyone looks; without any if groups are off."""
-        name = pod.metadata.labels.get(well_known.POD_GROUP_LABEL, "")
-        link = pod.spec.scheduling_group
-        if not self._groups:
-            wanted = None
-        elif link is None and name:
-            wanted = SchedulingGroup(pod_group_name=name)
-        else:
-            wanted = link
-        if wanted is link:
+    def as_scheduled(self, pod: Pod) -> Pod:
+        """The pod as it is scheduled: on its own where groups are turned off."""
+        if self._groups or pod.spec.scheduling_group is None:
             return pod
-        return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=wanted))
+        return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=None))
 
     def ours(self, pod: Pod) -> bool:
         """It waits, and for this scheduler."""

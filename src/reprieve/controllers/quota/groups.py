@@ -26,15 +26,6 @@ _SHAPE: Final = (
 )
 
 
-def group_of(pod: Pod) -> str:
-    """The PodGroup that a pod belongs to, as a key; by its spec, else by the label for clusters without the field."""
-    group = pod.spec.scheduling_group
-    name = (
-        group.pod_group_name if group is not None else pod.metadata.labels.get(well_known.POD_GROUP_LABEL, "")
-    )
-    return f"{pod.namespace}/{name}" if name else ""
-
-
 def is_held(pod: Pod) -> bool:
     return any(gate.name == well_known.ADMISSION_GATE for gate in pod.spec.scheduling_gates)
 

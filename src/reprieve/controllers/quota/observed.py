@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import structs
 
 from reprieve.controllers import revision_of
-from reprieve.controllers.quota.groups import group_of, group_owner, group_workload_key, waits_for_quota
+from reprieve.controllers.quota.groups import group_owner, group_workload_key, waits_for_quota
 from reprieve.controllers.quota.job_shape import job_owner
 from reprieve.controllers.quota.jobs import job_workload_key
 from reprieve.controllers.quota.lifecycle import Owner
@@ -161,7 +161,7 @@ class Observed:
 
     def pod_changed(self, change: Change) -> None:
         pod: Pod = change.new
-        group = group_of(pod)
+        group = pod.group_key
         if not group:
             return
         members = self.pods.setdefault(group, {})

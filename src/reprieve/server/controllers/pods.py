@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from reprieve.objects import well_known
+from reprieve.objects import group_name, well_known
 from reprieve.server.api import Api
 from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record, Store
@@ -101,6 +101,7 @@ def reduce(record: Record) -> Pod:
     meta = document.metadata
     owner = next((o for o in meta.owner_references if o.controller), _Owner())
     true = {c.type for c in document.status.conditions or () if c.status == "True"}
+    link = document.spec.scheduling_group
     index = meta.annotations.get(well_known.JOB_INDEX_ANNOTATION, "")
     return Pod(
         namespace=record.namespace,
@@ -114,7 +115,7 @@ def reduce(record: Record) -> Pod:
         controller_name=owner.name,
         finalizers=tuple(meta.finalizers),
         node=document.spec.node_name,
-        group=document.spec.scheduling_group.pod_group_name if document.spec.scheduling_group else "",
+        group=group_name(link.pod_group_name if link else None, record.labels or {}),
         phase=document.status.phase,
         ready=well_known.READY in true,
         disrupted=well_known.DISRUPTION_TARGET in true,
