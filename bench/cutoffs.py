@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.pods import load
 
@@ -34,7 +35,7 @@ def planned(row: dict[str, Any], algorithm: str) -> Plan:
     on = upstream.get("GenericWorkload", True)
     gates = {"GenericWorkload": on, "GangScheduling": on, "WorkloadAwarePreemption": on}
     config = {"preemption": {"algorithm": algorithm}, "featureGates": gates}
-    return decide(load(row["objects"]), row["submit"], Configuration.load(config), 0)
+    return decide(load(row["objects"]), Reference.parse(row["submit"]), Configuration.load(config), 0)
 
 
 def score(plan: Plan) -> tuple[int, int, int, int] | None:

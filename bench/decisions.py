@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # the naive reference liv
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.core import (
     Container,
     Node,
@@ -83,7 +84,7 @@ def fill(cluster: Cluster, nodes: int, pods: int, gap: bool = False) -> None:
 
 def submit_gang(
     cluster: Cluster, size: int, cpu: str = "2", memory: str = "8Gi", indexed: bool = False
-) -> str:
+) -> Reference:
     """`indexed`: each pod carries a label of its own, as those of an indexed Job do."""
     policy = SchedulingPolicy(gang=GangPolicy(min_count=size))
     spec = PodGroupSpec(scheduling_policy=policy, priority=1000)
@@ -97,13 +98,13 @@ def submit_gang(
         labels = {"batch.kubernetes.io/job-completion-index": str(i)} if indexed else {}
         meta = ObjectMeta(name=f"gang-{i:04}", namespace="default", labels=labels)
         cluster.set(Pod(metadata=meta, spec=spec_))
-    return "PodGroup/default/gang"
+    return Reference("PodGroup", "default", "gang")
 
 
-def submit_pod(cluster: Cluster, cpu: str, memory: str, name: str = "pod") -> str:
+def submit_pod(cluster: Cluster, cpu: str, memory: str, name: str = "pod") -> Reference:
     spec = PodSpec(priority=1000, containers=(container(cpu, memory),))
     cluster.set(Pod(metadata=ObjectMeta(name=name, namespace="default"), spec=spec))
-    return f"Pod/default/{name}"
+    return Reference("Pod", "default", name)
 
 
 def best(work: Callable[[], T], times: int = 5) -> tuple[float, T]:
@@ -341,7 +342,7 @@ def naive(quick: bool) -> None:
         settings = config("kubernetes")
         ours, plan = best(lambda: decide(cluster, target, settings, 0), 3)  # noqa: B023
         shape = documents(nodes, 10, size)
-        theirs, naive_plan = best(lambda: reference_plan(shape, target, "kubernetes"), 1)  # noqa: B023
+        theirs, naive_plan = best(lambda: reference_plan(shape, str(target), "kubernetes"), 1)  # noqa: B023
         assert naive_plan["victims"] == sorted(victim.pod for victim in plan.victims)
         print(
             f"Against the naive reference, {nodes} nodes, gang of {size}: {theirs / ours:.0f}x ({theirs:.2f} "

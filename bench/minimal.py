@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from reprieve.cluster import Cluster
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.preemption import Plan, decide
 
@@ -80,7 +81,7 @@ def measure(built: Cluster, for_: str, algorithm: str) -> tuple[float, Plan]:
     best = float("inf")
     for _ in range(3):
         begun = time.process_time()
-        plan = decide(built, for_, config, ticks(NOW))
+        plan = decide(built, Reference.parse(for_), config, ticks(NOW))
         best = min(best, time.process_time() - begun)
     return 1000 * best, plan
 

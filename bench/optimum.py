@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from reprieve.cluster.pods import ticks  # noqa: E402
 from reprieve.config import Configuration  # noqa: E402
+from reprieve.objects import Reference  # noqa: E402
 from reprieve.objects.core import Node, Pod, Taint  # noqa: E402
 from reprieve.objects.decode import decode_all  # noqa: E402
 from reprieve.objects.policy import PodDisruptionBudget  # noqa: E402
@@ -356,7 +357,7 @@ def main() -> None:
         best: dict[int, tuple[Score, bool]] = {}
         for algorithm in ALGORITHMS:
             config = Configuration.load({"preemption": {"algorithm": algorithm}})
-            answer = decide(load(row["objects"]), row["submit"], config, ticks(NOW))
+            answer = decide(load(row["objects"]), Reference.parse(row["submit"]), config, ticks(NOW))
             victims = {victim.pod for victim in answer.victims}
             if fault := case.fault(victims, answer.placements):
                 invalid[algorithm] += 1

@@ -35,9 +35,9 @@ from reprieve.kube import (
     EventRecorder,
     Informer,
 )
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import Bind, Evicted, Nominate, Ref
+from reprieve.scheduler.actions import Bind, Evicted, Nominate
 
 IN_FLIGHT = 64
 GANG, PER_NODE = 100, 10
@@ -104,9 +104,9 @@ async def at_once(items: Iterable[Any], call: Callable[[Any], Awaitable[Any]]) -
     return await asyncio.gather(*(one(item) for item in items))
 
 
-async def create_pods(client: Client, pods: list[Document]) -> list[Ref]:
+async def create_pods(client: Client, pods: list[Document]) -> list[Reference]:
     made = await at_once(pods, lambda each: client.create(PODS, each))
-    return [Ref("Pod", "ns", each["metadata"]["name"], each["metadata"]["uid"]) for each in made]
+    return [Reference("Pod", "ns", each["metadata"]["name"], each["metadata"]["uid"]) for each in made]
 
 
 async def node_names(client: Client) -> list[str]:
@@ -154,7 +154,7 @@ async def plain(nodes: int, count: int) -> tuple[Took, Took]:
         start = Took.now()
         async with recording(client) as actions:
 
-            async def bind(each: tuple[int, Ref]) -> None:
+            async def bind(each: tuple[int, Reference]) -> None:
                 node = names[each[0] % nodes]
                 await actions.bind(Bind("", each[1], node))
                 actions.emit(status.scheduled(each[1], node))
@@ -163,7 +163,7 @@ async def plain(nodes: int, count: int) -> tuple[Took, Took]:
         return scheduled, start.since()
 
 
-async def occupied(client: Client) -> list[tuple[Ref, str]]:
+async def occupied(client: Client) -> list[tuple[Reference, str]]:
     """Top pods fill all nodes but a hundred; those are filled by ten low pods each. Returns the low pods and
     their nodes.
     """
@@ -176,7 +176,7 @@ async def occupied(client: Client) -> list[tuple[Ref, str]]:
     return low_places
 
 
-async def submit(client: Client) -> list[Ref]:
+async def submit(client: Client) -> list[Reference]:
     spec = {"schedulingPolicy": {"gang": {"minCount": GANG}}, "priorityClassName": "high"}
     await client.create(POD_GROUPS, {"metadata": {"name": "gang", "namespace": "ns"}, "spec": spec})
     return await create_pods(client, [pod(f"gang{i}", 10, "high", "gang") for i in range(GANG)])
@@ -211,7 +211,9 @@ async def gang(nodes: int) -> tuple[Took, Took]:
             return scheduled, start.since()
 
 
-async def preempt_by_hand(actions: ApiActions, refs: list[Ref], lows: list[tuple[Ref, str]]) -> None:
+async def preempt_by_hand(
+    actions: ApiActions, refs: list[Reference], lows: list[tuple[Reference, str]]
+) -> None:
     """The calls of one preemption, in their order."""
     why = marks.message("reprieve", "PodGroup/ns/gang", 100, "there was no room without preemption")
     nominations = [Nominate(ref, lows[index * PER_NODE][1], "x" * 100) for index, ref in enumerate(refs)]
@@ -219,7 +221,7 @@ async def preempt_by_hand(actions: ApiActions, refs: list[Ref], lows: list[tuple
     await at_once(lows, lambda each: actions.mark(each[0], well_known.PREEMPTION_BY_SCHEDULER, why))
     await at_once(lows, lambda each: actions.delete(each[0]))
     for ref, node in lows:
-        actions.emit(status.preempted(Evicted(ref, node), Ref("PodGroup", "ns", "gang")))
+        actions.emit(status.preempted(Evicted(ref, node), Reference("PodGroup", "ns", "gang")))
 
 
 def best_of(times: int, run: Callable[[], Coroutine[Any, Any, tuple[Took, Took]]]) -> tuple[Took, Took]:

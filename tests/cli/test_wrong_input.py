@@ -183,11 +183,11 @@ MALFORMED = {
     "validate -f {gang} --max-size 0": "0 is not in the range",
     "validate -f {gang} -o xml": "'xml' is not one of",
     "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
-    "explain train -f {gang}": "'train' names nothing to explain; write KIND/NAMESPACE/NAME, for instance",
+    "explain train -f {gang}": "cannot explain 'train': expected KIND/NAMESPACE/NAME, for instance",
     "explain cat/ml/felix -f {gang}": (
-        "with KIND one of ClusterQueue, LocalQueue, Node, Pod, PodGroup, Workload"
+        "with KIND one of Pod, PodGroup, Workload, ClusterQueue, LocalQueue, Node; 'cat' is no kind known here"
     ),
-    "explain pod/a/b/c -f {gang}": "write KIND/NAMESPACE/NAME",
+    "explain pod/a/b/c -f {gang}": "expected KIND/NAMESPACE/NAME",
     "explain pod/ml/train-0 -f {gang} -o xml": "'xml' is not one of",
     "up --nodes some": "no resources; write some=1:cpu=8,memory=32Gi",
     "up --nodes n=two:cpu=1": "'two' is no number of nodes",

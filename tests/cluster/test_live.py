@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.preemption import decide
 from tests.scale import examples
@@ -20,6 +21,7 @@ from tests.strategies.cluster import Document, scene
 def test_decisions_between_changes_equal_those_of_a_fresh_cluster(seed: int, algorithm: str) -> None:
     random = Random(seed)
     documents, target = scene(random)
+    for_ = Reference.parse(target)
     config = Configuration.load({"preemption": {"algorithm": algorithm}})
     cluster = Cluster()
     present = {_key(each): each for each in documents}
@@ -30,7 +32,7 @@ def test_decisions_between_changes_equal_those_of_a_fresh_cluster(seed: int, alg
         fresh = Cluster()
         for each in present.values():
             fresh.set(decode(each))
-        assert decide(cluster, target, config, 0) == decide(fresh, target, config, 0)
+        assert decide(cluster, for_, config, 0) == decide(fresh, for_, config, 0)
 
 
 def _key(document: Document) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reprieve.cluster import LOST, NOWHERE, Cluster
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.core import Node, Pod
 from reprieve.objects.decode import decode
 from reprieve.objects.errors import InvalidObject
@@ -86,7 +87,8 @@ def test_one_by_one_with_detours_leads_to_the_same_state_as_in_bulk(seed: int) -
     expected = bulk(documents)
     assert picture(cluster) == picture(expected)
     config = Configuration.load(None)
-    assert decide(cluster, target, config, 0) == decide(expected, target, config, 0)
+    for_ = Reference.parse(target)
+    assert decide(cluster, for_, config, 0) == decide(expected, for_, config, 0)
 
 
 def _detour(cluster: Cluster, random: Random, document: Document) -> None:
@@ -303,7 +305,10 @@ def test_a_long_life_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -
         )
         cluster.set(fresh)
         plan = decide(
-            cluster, f"Pod/a/p{i}", Configuration.load({"featureGates": {"GenericWorkload": True}}), 0
+            cluster,
+            Reference("Pod", "a", f"p{i}"),
+            Configuration.load({"featureGates": {"GenericWorkload": True}}),
+            0,
         )
         assert plan.outcome == "gated"
         cluster.assume(f"a/p{i}", "n")

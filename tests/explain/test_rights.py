@@ -7,10 +7,10 @@ import pytest
 
 from reprieve.explain import explain
 from reprieve.explain.collect import from_cluster
-from reprieve.explain.evidence import Target
 from reprieve.explain.redaction import HIDDEN, namespaces_of, without
 from reprieve.kube import NODES, PODS, ApiError, Resource
 from reprieve.kube.client import Listing
+from reprieve.objects import Reference
 from tests.explain.test_storm import NOW
 
 RECORD: dict[str, Any] = {
@@ -76,7 +76,7 @@ class OnlyOneNamespace:
 
 async def test_who_sees_one_namespace_gets_that_one_and_is_told_what_is_missing():
     client: Any = OnlyOneNamespace("data")
-    evidence = await from_cluster(client, Target("pod/data/mine"), [RECORD])
+    evidence = await from_cluster(client, Reference.parse("pod/data/mine"), [RECORD])
     assert evidence.partial
     answer = explain("pod/data/mine", evidence, NOW)
     assert "cannot be said from what you may see" in answer.would_help[0]

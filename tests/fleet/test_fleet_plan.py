@@ -7,6 +7,7 @@ import pytest
 
 from reprieve.cli.fleet_plan import plan_and_print, read_folder
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.documents import read_documents
 from reprieve.objects.errors import ReprieveError
 from reprieve.whatif.fleet import plan_fleet
@@ -70,7 +71,7 @@ def test_a_plan_changes_nothing(urgent, clusters) -> None:
 def test_the_command_prints_a_table_and_answers_yes_or_no(capsys) -> None:
     def ask(for_: str, fleet: Path) -> int:
         return plan_and_print(
-            str(fleet), [str(EXAMPLE / "urgent.yaml")], for_, LEAST_COST, NOW, None, "table"
+            str(fleet), [str(EXAMPLE / "urgent.yaml")], Reference.parse(for_), LEAST_COST, NOW, None, "table"
         )
 
     assert ask("Workload/ml/urgent", EXAMPLE / "workers") == 0

@@ -3,13 +3,13 @@
 import asyncio
 from datetime import UTC, datetime
 
-from reprieve.kube import Client, EventRecorder, MemoryTransport, Reference
+from reprieve.kube import Client, EventRecorder, MemoryTransport, ObjectReference
 from reprieve.kube import events as module
 from tests.kube.apiserver import ok, status
 
-POD = Reference("v1", "Pod", "a", "ns", "uid-a")
-GROUP = Reference("scheduling.k8s.io/v1beta1", "PodGroup", "g", "ns", "uid-g")
-NODE = Reference("v1", "Node", "n1")
+POD = ObjectReference("v1", "Pod", "a", "ns", "uid-a")
+GROUP = ObjectReference("scheduling.k8s.io/v1beta1", "PodGroup", "g", "ns", "uid-g")
+NODE = ObjectReference("v1", "Node", "n1")
 
 
 class Recorded:
@@ -80,7 +80,7 @@ async def test_a_full_queue_drops_and_counts(monkeypatch):
     monkeypatch.setattr(module, "QUEUE_LIMIT", 2)
     world = Recorded()
     for n in range(5):
-        world.recorder.record(Reference("v1", "Pod", f"p{n}", "ns"), "X", "y", action="Z")
+        world.recorder.record(ObjectReference("v1", "Pod", f"p{n}", "ns"), "X", "y", action="Z")
     assert world.recorder.dropped == 3
 
 

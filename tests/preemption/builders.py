@@ -3,6 +3,7 @@
 from typing import Any
 
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.pods import load
 
@@ -104,7 +105,7 @@ def plan(
     documents: list[Document], target: str, algorithm: str = "kep-5710", now: int = 0, **gates: bool
 ) -> Plan:
     config = Configuration.load({"preemption": {"algorithm": algorithm}, "featureGates": gates})
-    return decide(load(documents), target, config, now)
+    return decide(load(documents), Reference.parse(target), config, now)
 
 
 def victims(plan: Plan) -> list[str]:

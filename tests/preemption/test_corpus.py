@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.preemption import decide
 from reprieve.whatif.pods import load
 
@@ -47,7 +48,7 @@ def comparable(answer: Row, group: bool) -> Row:
 
 
 def decided(row: Row) -> Row:
-    plan = decide(load(row["objects"]), row["submit"], configuration(row), 0)
+    plan = decide(load(row["objects"]), Reference.parse(row["submit"]), configuration(row), 0)
     answer = plan.to_dict()
     return {**answer, "victims": [victim["pod"] for victim in answer["victims"]]}
 

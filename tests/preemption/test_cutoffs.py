@@ -5,6 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
+from reprieve.objects import Reference
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.pods import load
 from tests.preemption.test_corpus import Row, configuration, rows
@@ -16,7 +17,10 @@ def planned(row: Row, algorithm: str) -> Plan:
     config = configuration(row)
     preemption = msgspec.structs.replace(config.preemption, algorithm=algorithm)
     return decide(
-        load(row["objects"]), row["submit"], msgspec.structs.replace(config, preemption=preemption), 0
+        load(row["objects"]),
+        Reference.parse(row["submit"]),
+        msgspec.structs.replace(config, preemption=preemption),
+        0,
     )
 
 

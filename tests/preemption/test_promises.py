@@ -5,6 +5,7 @@ docs/promises.md.
 from hypothesis import given
 
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.pods import load
 from tests.reference.core.filters import State, dynamic, static
@@ -18,11 +19,11 @@ Scene = tuple[list[Document], str]
 
 def decided(documents: list[Document], target: str, algorithm: str = "kep-5710") -> Plan:
     config = {"preemption": {"algorithm": algorithm}, "featureGates": {"PodGroupPreemptionPolicy": False}}
-    return decide(load(documents), target, Configuration.load(config), 0)
+    return decide(load(documents), Reference.parse(target), Configuration.load(config), 0)
 
 
 def members(world: World, target: str) -> list[P]:
-    kind, _, key = target.partition("/")
+    kind, key = Reference.parse(target).kind, Reference.parse(target).key
     return [pod for pod in world.pods if (pod.key if kind == "Pod" else pod.group) == key]
 
 
@@ -154,8 +155,8 @@ def test_deciding_changes_nothing(scene: Scene) -> None:
     cluster = load(documents)
     config = Configuration.load(None)
     before = (cluster.nodes.used.copy(), cluster.nodes.filled.copy(), cluster.pods.node.copy())
-    first = decide(cluster, target, config, 0, alternatives=False)
+    first = decide(cluster, Reference.parse(target), config, 0, alternatives=False)
     assert (cluster.nodes.used == before[0]).all()
     assert (cluster.nodes.filled == before[1]).all()
     assert (cluster.pods.node == before[2]).all()
-    assert decide(cluster, target, config, 0) == first
+    assert decide(cluster, Reference.parse(target), config, 0) == first

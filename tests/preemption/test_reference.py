@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis.strategies import SearchStrategy
 
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.preemption import decide
 from reprieve.whatif.pods import load
 from tests.reference.core import plan as reference_plan
@@ -26,7 +27,7 @@ GATES = {
 
 def answer(documents: list[Document], target: str, algorithm: str) -> Document:
     config = Configuration.load({"preemption": {"algorithm": algorithm}, "featureGates": GATES})
-    plan = decide(load(documents), target, config, 0)
+    plan = decide(load(documents), Reference.parse(target), config, 0)
     return {
         "outcome": plan.outcome,
         "placements": plan.placements,

@@ -10,10 +10,11 @@ from reprieve.cli.tables import render_comparison
 from reprieve.cluster import Cluster
 from reprieve.cluster.pods import ticks
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
 from reprieve.objects.times import parse_time
 from reprieve.preemption import decide
-from reprieve.whatif.compare import compare
+from reprieve.whatif import compare
 from tests.preemption_minimal.asking import GANG, plan, victims
 from tests.preemption_minimal.manifests import NOW, Manifest, budget, gang, group, node, pod
 
@@ -202,7 +203,7 @@ def with_promises(objects: list[Manifest]) -> Any:
     for each in decode_all(objects):
         cluster.set(each)
     config = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
-    return decide(cluster, GANG, config, ticks(parse_time(NOW)))
+    return decide(cluster, Reference.parse(GANG), config, ticks(parse_time(NOW)))
 
 
 def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:

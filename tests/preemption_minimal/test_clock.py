@@ -2,8 +2,10 @@
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
 from reprieve.preemption import decide
+from tests.preemption_minimal.asking import GANG
 from tests.preemption_minimal.manifests import gang, node, pod
 
 CHEAPEST = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
@@ -27,10 +29,10 @@ def test_the_time_budget_ends_a_search():
     plans = {}
     for budget in ("1ms", "200ms"):
         config = {"preemption": {"algorithm": "minimal-cost", "timeBudget": budget}}
-        plans[budget] = decide(loaded(objects), "PodGroup/default/gang", Configuration.load(config), 0)
+        plans[budget] = decide(loaded(objects), Reference.parse(GANG), Configuration.load(config), 0)
     kep = decide(
         loaded(objects),
-        "PodGroup/default/gang",
+        Reference.parse(GANG),
         Configuration.load({"preemption": {"algorithm": "kep-5710"}}),
         0,
     )
@@ -49,7 +51,7 @@ def test_a_search_without_time_answers_with_the_plan_it_started_from():
     asked = []
     plan = decide(
         loaded(objects),
-        "PodGroup/default/gang",
+        Reference.parse(GANG),
         CHEAPEST,
         0,
         expired=lambda: bool(asked.append(True)) or True,

@@ -5,7 +5,7 @@ import pytest
 import reprieve
 from reprieve.cluster import Cluster
 from reprieve.placement import PodFilters, passes
-from reprieve.whatif.compare import compare
+from reprieve.whatif import compare
 from reprieve.whatif.pods import load
 from tests.preemption_minimal.manifests import NOW, Manifest, random_cluster
 from tests.scale import scaled

@@ -194,9 +194,9 @@ def test_a_random_day_ends_well(seed):
     world = day.world
     assert world.core.memory.binding.total() == 0
     for unit in world.core.queue.units.values():
-        plan = decide(world.core.cluster, unit.key, Configuration.load(None), int(world.now * 1e6))
+        plan = decide(world.core.cluster, unit.ref, Configuration.load(None), int(world.now * 1e6))
         assert plan.outcome == "unschedulable", (
-            f"{unit.key} is {unit.state.value} and could be helped: {plan.outcome}"
+            f"{unit.ref} is {unit.state.value} and could be helped: {plan.outcome}"
         )
     for gang in day.gangs.values():
         day.judge(gang)

@@ -1,5 +1,6 @@
 """Single pods and groups find their places."""
 
+from reprieve.objects import Reference
 from tests.scheduler.world import World, group, node, pod
 
 
@@ -48,7 +49,10 @@ def test_a_pod_that_is_deleted_while_it_waits_leaves_the_queue():
 def test_scheduling_gates_hold_a_pod_until_they_are_gone():
     world = World(node("n1"), pod("a", schedulingGates=[{"name": "example.com/wait"}]))
     assert world.run() == []
-    assert world.core.queue.units["Pod/ns/a"].gate == "ns/a has scheduling gates: example.com/wait"
+    assert (
+        world.core.queue.units[Reference("Pod", "ns", "a")].gate
+        == "ns/a has scheduling gates: example.com/wait"
+    )
     world.change("Pod", "a", spec={"schedulingGates": []})
     world.run()
     assert world.where("a") == ["n1"]
@@ -57,10 +61,10 @@ def test_scheduling_gates_hold_a_pod_until_they_are_gone():
 def test_a_gang_waits_for_its_object_and_for_enough_pods_and_is_then_bound_as_one():
     world = World(node("n1"), node("n2"), pod("a", group="g"), pod("b", group="g"))
     assert world.run() == []
-    assert "to appear" in world.core.queue.units["PodGroup/ns/g"].gate
+    assert "to appear" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
     world.add(group("g", 3))
     assert world.run() == []
-    assert "2 of 3 exist" in world.core.queue.units["PodGroup/ns/g"].gate
+    assert "2 of 3 exist" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
     world.add(pod("c", group="g"))
     [cycle] = world.run()
     assert cycle.pods == 3

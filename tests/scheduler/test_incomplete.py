@@ -4,6 +4,7 @@ lacks.
 
 import pytest
 
+from reprieve.objects import Reference
 from reprieve.scheduler.actions import Bind
 from tests.scheduler.world import World, group, node, pod
 
@@ -42,7 +43,7 @@ class TestCompleted:
     def test_the_rest_is_tried_before_more_important_units(self):
         world = half_placed(pod("boss", 2, 100))
         world.hold = lambda action: True
-        assert world.run()[0].unit == "PodGroup/ns/g"
+        assert world.run()[0].unit == Reference("PodGroup", "ns", "g")
 
     def test_a_node_that_comes_in_time_completes_it_and_the_condition_says_so(self):
         world = half_placed()
@@ -108,7 +109,7 @@ class TestReleased:
         world.add(*(pod(f"g-{i}", 2, 5, group="g", owned=True) for i in (3, 4)))
         world.wait(60)
         assert world.where("g-3", "g-4") == ["", ""], "the released pods still hold their nodes"
-        assert "to end" in world.core.queue.units["PodGroup/ns/g"].gate
+        assert "to end" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
         world.end()
         world.add(*(node(f"m{i}", 2) for i in (1, 2)))
         world.wait(60)

@@ -7,11 +7,12 @@ import pytest
 
 from reprieve.controllers.scheduler.api_actions import ATTEMPTS, ApiActions, merge_condition
 from reprieve.kube import EventRecorder, TransportError
-from reprieve.scheduler.actions import ActionError, Bind, Nominate, Ref, SetGroupCondition, SetPodCondition
+from reprieve.objects import Reference
+from reprieve.scheduler.actions import ActionError, Bind, Nominate, SetGroupCondition, SetPodCondition
 from tests.kube.apiserver import Script, ok, status
 
-POD = Ref("Pod", "ns", "a", "u1")
-GROUP = Ref("PodGroup", "ns", "g", "u2")
+POD = Reference("Pod", "ns", "a", "u1")
+GROUP = Reference("PodGroup", "ns", "g", "u2")
 SUCCESS = ok({"kind": "Status", "status": "Success"})
 
 
@@ -47,39 +48,39 @@ def lost(request):
 class TestBinding:
     async def test_a_binding_names_the_pod_by_uid(self):
         live, script, _ = actions(SUCCESS)
-        await live.bind(Bind("Pod/ns/a", POD, "n1"))
+        await live.bind(Bind(POD, POD, "n1"))
         assert script.asked[0].path == "/api/v1/namespaces/ns/pods/a/binding"
         assert script.asked[0].json()["metadata"]["uid"] == "u1"
 
     async def test_a_lost_answer_is_looked_up_before_the_binding_is_sent_again(self):
         live, script, _ = actions(lost, bound_to("n1"))
-        await live.bind(Bind("Pod/ns/a", POD, "n1"))
+        await live.bind(Bind(POD, POD, "n1"))
         assert [request.method for request in script.asked] == ["POST", "GET"]
 
     async def test_a_request_that_never_arrived_is_sent_again(self):
         live, script, _ = actions(lost, bound_to(""), SUCCESS)
-        await live.bind(Bind("Pod/ns/a", POD, "n1"))
+        await live.bind(Bind(POD, POD, "n1"))
         assert [request.method for request in script.asked] == ["POST", "GET", "POST"]
 
     async def test_a_conflict_with_our_own_earlier_binding_is_a_success(self):
         live, _, _ = actions(status(409, "Conflict"), bound_to("n1"))
-        await live.bind(Bind("Pod/ns/a", POD, "n1"))
+        await live.bind(Bind(POD, POD, "n1"))
 
     async def test_a_pod_bound_by_someone_else_says_where(self):
         live, _, _ = actions(status(409, "Conflict"), bound_to("n2"))
         with pytest.raises(ActionError, match="already bound to n2"):
-            await live.bind(Bind("Pod/ns/a", POD, "n1"))
+            await live.bind(Bind(POD, POD, "n1"))
 
     @pytest.mark.parametrize("answer", [status(404, "NotFound"), bound_to("", uid="other")])
     async def test_a_pod_that_vanished_is_gone(self, answer):
         live, _, _ = actions(status(409, "Conflict"), answer)
         with pytest.raises(ActionError) as raised:
-            await live.bind(Bind("Pod/ns/a", POD, "n1"))
+            await live.bind(Bind(POD, POD, "n1"))
         assert raised.value.gone
 
     async def test_the_binding_of_a_gangs_pod_is_repeated_until_it_happens(self):
         live, script, _ = actions(*[status(500, "InternalError"), bound_to("")] * (2 * ATTEMPTS), SUCCESS)
-        await live.bind(Bind("PodGroup/ns/g", POD, "n1", insist=True))
+        await live.bind(Bind(GROUP, POD, "n1", insist=True))
         assert len([request for request in script.asked if request.method == "POST"]) > ATTEMPTS
 
     async def test_trouble_that_lasts_is_given_up(self):

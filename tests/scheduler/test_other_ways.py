@@ -5,6 +5,7 @@ from typing import Any
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.controllers.scheduler.service import in_time
+from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
 
 
@@ -24,6 +25,6 @@ def test_a_pod_that_preempts_on_one_node_could_have_done_so_on_the_next_best():
     objects = [node("a"), node("b"), pod("low", 0, "a"), pod("mid", 5, "b"), pod("high", 10)]
     for each in decode_all(objects):
         cluster.set(each)
-    plan = in_time(cluster, "Pod/ml/high", Configuration.load({}), None)
+    plan = in_time(cluster, Reference("Pod", "ml", "high"), Configuration.load({}), None)
     assert [victim.pod for victim in plan.victims] == ["ml/low"]
     assert [(each.title, each.victims) for each in plan.alternatives] == [("on node b", ("Pod/ml/mid",))]

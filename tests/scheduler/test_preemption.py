@@ -2,6 +2,7 @@
 
 import pytest
 
+from reprieve.objects import Reference
 from reprieve.scheduler.actions import Preempt
 from tests.scheduler.world import World, group, node, pod
 
@@ -111,7 +112,7 @@ class TestKep4832Races:
         world.run()
         world.add(pod("pod2", 2, priority))
         [cycle] = world.run()
-        assert cycle.unit == "Pod/ns/pod2"
+        assert cycle.unit == Reference("Pod", "ns", "pod2")
         assert {victim.pod for victim in cycle.plan.victims} == {"ns/victim1", "ns/victim2"}, "room for both"
         self.victim_ends(world)
         world.run()
@@ -182,7 +183,7 @@ class TestDelayed:
         world.run()
         assert world.nominated("high", "mid") == ["n1", "n2"]
         world.end("v2")
-        world.core.queue.wake_unit("Pod/ns/high", world.now + 60)
+        world.core.queue.wake_unit(Reference("Pod", "ns", "high"), world.now + 60)
         world.now += 60
         world.run()
         assert world.where("high", "mid") == ["", "n2"]
@@ -359,7 +360,10 @@ class TestRestart:
             for name in ("shared", "own", "third"):
                 world.change("Pod", name, metadata={"deletionTimestamp": None})
         fresh = world.restart()
-        victims = {unit: fresh.core.preemptions.get(f"Pod/ns/{unit}").victims for unit in ("a", "b", "mid")}
+        victims = {
+            name: fresh.core.preemptions.get(Reference("Pod", "ns", name)).victims
+            for name in ("a", "b", "mid")
+        }
         assert sorted(victims["a"]) == sorted(victims["b"]) == ["ns/own", "ns/shared"]
         fresh.end("third")
         fresh.run()

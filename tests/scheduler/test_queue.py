@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.objects import Reference
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from tests.scheduler.world import World, group, node, pod
 
@@ -16,21 +17,25 @@ def queue_with(*units):
     return queue
 
 
+def queued(name: str, *order: int, **more: object) -> QueuedUnit:
+    return QueuedUnit(Reference.parse(name), *order, **more)
+
+
 def drain(queue, now=0.0):
     popped = []
     while (unit := queue.pop(now)) is not None:
-        popped.append(unit.key)
+        popped.append(str(unit.ref))
     return popped
 
 
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 5), st.booleans()), max_size=30))
 def test_more_important_units_go_first_then_older_ones_then_by_name(shape):
     units = [
-        QueuedUnit(f"Pod/ns/{i:02}", priority, age, unfinished=begun)
+        queued(f"Pod/ns/{i:02}", priority, age, unfinished=begun)
         for i, (priority, age, begun) in enumerate(shape)
     ]
-    wanted = sorted(units, key=lambda unit: (not unit.unfinished, -unit.priority, unit.since, unit.key))
-    assert drain(queue_with(*units)) == [unit.key for unit in wanted]
+    wanted = sorted(units, key=lambda unit: (not unit.unfinished, -unit.priority, unit.since, str(unit.ref)))
+    assert drain(queue_with(*units)) == [str(unit.ref) for unit in wanted]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +47,7 @@ def test_pauses_double_up_to_a_limit_that_grows_with_the_group(failures, pods, s
 
 
 def test_a_unit_that_failed_for_good_rests_until_something_helps_it():
-    unit = QueuedUnit("Pod/ns/a", 0, 0)
+    unit = queued("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.pop(0)
     queue.rest(unit, 0)
@@ -54,7 +59,7 @@ def test_a_unit_that_failed_for_good_rests_until_something_helps_it():
 
 
 def test_a_unit_that_nothing_helped_is_tried_again_after_five_minutes():
-    unit = QueuedUnit("Pod/ns/a", 0, 0)
+    unit = queued("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.pop(0)
     queue.rest(unit, 0)
@@ -63,7 +68,7 @@ def test_a_unit_that_nothing_helped_is_tried_again_after_five_minutes():
 
 
 def test_a_unit_in_backoff_waits_while_others_are_ready():
-    failed, other = QueuedUnit("Pod/ns/a", 0, 0), QueuedUnit("Pod/ns/b", 0, 1)
+    failed, other = queued("Pod/ns/a", 0, 0), queued("Pod/ns/b", 0, 1)
     queue = queue_with(failed)
     queue.pop(0)
     queue.rest(failed, 0)
@@ -75,7 +80,7 @@ def test_a_unit_in_backoff_waits_while_others_are_ready():
 
 
 def test_a_less_important_unit_never_overtakes_one_that_an_event_may_have_helped():
-    high, low = QueuedUnit("Pod/ns/high", 10, 0), QueuedUnit("Pod/ns/low", 1, 0)
+    high, low = queued("Pod/ns/high", 10, 0), queued("Pod/ns/low", 1, 0)
     queue = queue_with(high)
     queue.pop(0)
     queue.rest(high, 0)
@@ -86,7 +91,7 @@ def test_a_less_important_unit_never_overtakes_one_that_an_event_may_have_helped
 
 
 def test_a_unit_that_failed_by_error_is_not_hurried():
-    unit = QueuedUnit("Pod/ns/a", 0, 0)
+    unit = queued("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
     queue.pop(0)
     queue.back_off(unit, 0)
@@ -97,7 +102,7 @@ def test_a_unit_that_failed_by_error_is_not_hurried():
 
 
 def test_a_unit_that_waits_for_its_victims_is_not_hurried_by_other_events():
-    unit = QueuedUnit("Pod/ns/a", 0, 0, patient=True)
+    unit = queued("Pod/ns/a", 0, 0, patient=True)
     queue = queue_with(unit)
     queue.pop(0)
     queue.rest(unit, 0)
@@ -107,16 +112,16 @@ def test_a_unit_that_waits_for_its_victims_is_not_hurried_by_other_events():
 
 
 def test_removed_units_never_come_back():
-    unit = QueuedUnit("Pod/ns/a", 0, 0)
+    unit = queued("Pod/ns/a", 0, 0)
     queue = queue_with(unit)
-    queue.remove("Pod/ns/a", 0)
+    queue.remove(Reference.parse("Pod/ns/a"), 0)
     assert drain(queue) == []
     assert len(queue) == 0
 
 
 class TestUnitsAlike:
     def resting(self, count):
-        units = [QueuedUnit(f"Pod/ns/{i}", 0, i) for i in range(count)]
+        units = [queued(f"Pod/ns/{i}", 0, i) for i in range(count)]
         queue = queue_with(*units)
         for unit in units:
             queue.pop(0)
@@ -133,14 +138,14 @@ class TestUnitsAlike:
         queue.wake(lambda each: True, 10)
         popped = []
         while (unit := queue.pop(10)) is not None:
-            popped.append(unit.key)
+            popped.append(str(unit.ref))
             queue.wake_next(unit, 10)
         assert popped == ["Pod/ns/0", "Pod/ns/1", "Pod/ns/2"]
 
     def test_one_that_leaves_while_it_is_awake_wakes_the_next(self):
         queue, _ = self.resting(2)
         queue.wake(lambda each: True, 10)
-        queue.remove("Pod/ns/0", 10)
+        queue.remove(Reference.parse("Pod/ns/0"), 10)
         assert drain(queue, 10) == ["Pod/ns/1"]
 
     def test_all_are_tried_again_after_five_minutes(self):
@@ -149,7 +154,7 @@ class TestUnitsAlike:
 
 
 def test_depths_count_pods_and_groups_apart():
-    queue = queue_with(QueuedUnit("Pod/ns/a", 0, 0), QueuedUnit("PodGroup/ns/g", 0, 0))
+    queue = queue_with(queued("Pod/ns/a", 0, 0), queued("PodGroup/ns/g", 0, 0))
     assert queue.depths() == {(State.ACTIVE, False): 1, (State.ACTIVE, True): 1}
 
 
@@ -162,7 +167,7 @@ class TestWakeUps:
         return world
 
     def woken(self, world):
-        return [cycle.unit for cycle in world.wait(20)]
+        return [str(cycle.unit) for cycle in world.wait(20)]
 
     def test_a_new_node_that_cannot_take_it_does_not_wake_it(self):
         world = self.resting(pod("a", 3), pod("b", 2, nodeSelector={"zone": "b"}))

@@ -9,6 +9,7 @@ from reprieve.config import Configuration
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import Change
+from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.scheduler.actions import ActionError, Recorded
 from reprieve.scheduler.core import Core
@@ -77,7 +78,7 @@ async def test_no_victim_is_marked_when_the_promise_cannot_be_written():
 
 async def test_a_bug_in_one_decision_does_not_stop_the_others():
     def explode(cluster, unit, config, now):
-        if unit == "Pod/ns/a":
+        if unit == Reference("Pod", "ns", "a"):
             raise ZeroDivisionError("oops")
         from reprieve.preemption import decide
 
@@ -102,7 +103,9 @@ async def test_a_call_that_fails_in_an_unexpected_way_does_not_keep_its_room_for
     bench.actions.bind = broken
     async with bench.running():
         await bench.until(lambda: ("emit", "ns/a", "FailedScheduling") in bench.actions.calls)
-        await bench.until(lambda: bench.core.queue.units["Pod/ns/a"].state.value == "backoff")
+        await bench.until(
+            lambda: bench.core.queue.units[Reference("Pod", "ns", "a")].state.value == "backoff"
+        )
 
 
 async def test_every_decision_is_recorded_with_its_reason_and_the_revision_it_saw():

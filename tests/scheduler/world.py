@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 from reprieve.objects.decode import decode
 from reprieve.objects.times import format_time
 from reprieve.scheduler.actions import (
@@ -260,7 +260,7 @@ class World:
         )
 
     def state(self, unit: str) -> str:
-        found = self.core.queue.units.get(unit)
+        found = self.core.queue.units.get(Reference.parse(unit))
         return found.state.value if found else ""
 
     def restart(self) -> "World":

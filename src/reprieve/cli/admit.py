@@ -3,13 +3,14 @@
 Also draws quota plans for `reprieve plan --for Workload/...`.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather
-from reprieve.objects import ReprieveError, well_known
+from reprieve.objects import Document, ReprieveError, document_of, well_known
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,15 +59,15 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
-    documents = gather(filenames, kubeconfig)
-    _check_question(documents, "this cluster" if kubeconfig else "these manifests")
+    found = gather(filenames, kubeconfig)
+    _check_question([*map(document_of, found)], "this cluster" if kubeconfig else "these manifests")
     configuration: Any = Configuration.read(config) if config else None
-    data = reprieve.admit(documents, config=configuration, now=now, max_cycles=max_cycles).to_dict()
+    data = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles).to_dict()
     print_result(data, output, lambda screen: render_admissions(screen, data))
     raise SystemExit(NO if data["unadmitted"] else YES)
 
 
-def _check_question(documents: list[dict[str, Any]], where: str) -> None:
+def _check_question(documents: Sequence[Document], where: str) -> None:
     """Without queues and workloads nobody asks for quota, and "everybody has quota" would mislead."""
     kinds = {each.get("kind") for each in documents if str(each.get("apiVersion")).startswith(_KUEUE)}
     missing = [kind for kind in ("ClusterQueue", "Workload") if kind not in kinds]

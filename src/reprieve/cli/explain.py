@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reprieve.cli.output import NO, Output, output_option, print_result
+from reprieve.objects import Reference, ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,12 +61,13 @@ def command(
         raise click.UsageError(
             "-f explains from manifests, --controller from what happened on a cluster: give one of them"
         )
+    named = _target(target)
     evidence = (
         _from_files(files, records)
         if files
-        else asyncio.run(_from_cluster(target, kubeconfig, context, controller, token_file, records))
+        else asyncio.run(_from_cluster(named, kubeconfig, context, controller, token_file, records))
     )
-    answer = explain(target, evidence, datetime.now(UTC))
+    answer = explain(str(named), evidence, datetime.now(UTC))
     print_result(answer.to_dict(), output, lambda console: _render(console, answer))
     if answer.state in ("gone", "unknown"):
         raise SystemExit(NO)
@@ -74,30 +76,39 @@ def command(
 def _from_files(files: tuple[str, ...], records: str | None) -> "Evidence":
     from reprieve.cli.sources import read_manifests
     from reprieve.explain import Evidence
+    from reprieve.objects import decode_all
 
-    documents = read_manifests(files)
+    sources = read_manifests(files)
+    decode_all(sources)  # what cannot be read is said with its place, before anything is told from it
+    documents = [source.document for source in sources]
     events = [d for d in documents if d.get("kind") == "Event"]
     return Evidence([d for d in documents if d.get("kind") != "Event"], events, _read_records(records))
 
 
+def _target(text: str) -> Reference:
+    try:
+        return Reference.parse(text)
+    except ReprieveError as error:
+        raise ReprieveError(f"cannot explain {error}") from error
+
+
 async def _from_cluster(
-    target: str,
+    target: Reference,
     kubeconfig: str | None,
     context: str | None,
     controller: str | None,
     token_file: str | None,
     records: str | None,
 ) -> "Evidence":
-    from reprieve.explain import Target, fetch_records, from_cluster
+    from reprieve.explain import fetch_records, from_cluster
     from reprieve.kube import PATIENCE_OF_PEOPLE, Client
     from reprieve.runtime import read_token
 
-    named = Target(target)
     decisions = (
         await fetch_records(controller, read_token(token_file)) if controller else _read_records(records)
     )
     async with Client.from_kubeconfig(kubeconfig, context, attempts=PATIENCE_OF_PEOPLE) as client:
-        return await from_cluster(client, named, decisions)
+        return await from_cluster(client, target, decisions)
 
 
 def _read_records(path: str | None) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprieve.cli.output import NO, YES, Output, print_result
-from reprieve.objects import Document, ReprieveError, read_documents
+from reprieve.objects import Document, Reference, ReprieveError, read_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def plan_and_print(
     fleet: str,
     files: Sequence[str],
-    for_: str,
+    target: Reference,
     config: "Mapping[str, Any] | Configuration | None",
     now: str | None,
     kubeconfig: str | None,
@@ -32,7 +32,7 @@ def plan_and_print(
     workers."""
     from reprieve.whatif import plan_fleet
 
-    workload = _workload([item for path in files for item in _documents(Path(path))], for_)
+    workload = _workload([item for path in files for item in _documents(Path(path))], target)
     clusters = read_folder(Path(fleet)) if fleet else read_live(kubeconfig)
     plan = plan_fleet(workload, clusters, config=config, now=now)
     print_result(plan.to_dict(), output, lambda console: _render(plan, console))
@@ -70,15 +70,12 @@ def _documents(path: Path) -> list[Document]:
     return [source.document for source in read_documents(path)]
 
 
-def _workload(documents: Sequence[Document], for_: str) -> Document:
-    key = for_.removeprefix("Workload/")
+def _workload(documents: Sequence[Document], target: Reference) -> Document:
     for document in documents:
-        metadata = document.get("metadata") or {}
-        name = f"{metadata.get('namespace', 'default')}/{metadata.get('name', '')}"
-        if document.get("kind") == "Workload" and name == key:
+        if Reference.read(document) == target:
             return document
     raise ReprieveError(
-        f"--for {for_}: there is no such Workload (kueue.x-k8s.io) in the files given with -f"
+        f"--for {target}: there is no such Workload (kueue.x-k8s.io) in the files given with -f"
     )
 
 

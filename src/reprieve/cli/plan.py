@@ -1,12 +1,13 @@
 """`reprieve plan`: would it fit, and if not, who makes way and why."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather
-from reprieve.objects import ReprieveError
+from reprieve.objects import Document, Reference, ReprieveError, Source, document_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,18 +69,18 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
-    for_ = _target(for_)
+    target = _target(for_)
     configuration: Any = Configuration.read(config) if config else None
     if fleet is not None:
         from reprieve.cli.fleet_plan import plan_and_print
 
-        raise SystemExit(plan_and_print(fleet, filenames, for_, configuration, now, kubeconfig, output))
+        raise SystemExit(plan_and_print(fleet, filenames, target, configuration, now, kubeconfig, output))
     documents = gather(filenames, kubeconfig)
     if compare:
-        raise SystemExit(_compare(documents, for_, configuration, now, output))
-    answer = reprieve.plan(documents, for_, config=configuration, now=now)
+        raise SystemExit(_compare(documents, target, configuration, now, output))
+    answer = reprieve.plan(documents, str(target), config=configuration, now=now)
     data = answer.to_dict()
-    if not for_.startswith("Workload/") and not any(each.get("kind") == "Node" for each in documents):
+    if target.kind != "Workload" and not any(document_of(each).get("kind") == "Node" for each in documents):
         click.echo(
             "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig",
             err=True,
@@ -90,32 +91,24 @@ def command(
     )
 
 
-def _target(text: str) -> str:
-    """`pg/ml/train` is as good as `PodGroup/ml/train`, and no namespace means `default`, as for `reprieve
-    explain`."""
-    from reprieve.explain import Target
-
+def _target(text: str) -> Reference:
     try:
-        named = Target(text)
-    except ReprieveError:
-        named = None
-    if named is None or named.kind not in _KINDS:
-        raise ReprieveError(
-            f"cannot plan for {text!r}: expected KIND/NAMESPACE/NAME, for instance PodGroup/ml/train, with KIND one of "
-            f"{', '.join(_KINDS)}"
-        )
-    return str(named)
+        return Reference.parse(text, _KINDS)
+    except ReprieveError as error:
+        raise ReprieveError(f"cannot plan for {error}") from error
 
 
-def _compare(documents: list[dict[str, Any]], for_: str, config: Any, now: str | None, output: Output) -> int:
-    if for_.startswith("Workload/"):
+def _compare(
+    documents: Sequence[Document | Source], target: Reference, config: Any, now: str | None, output: Output
+) -> int:
+    if target.kind == "Workload":
         raise click.UsageError(
             "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
         )
     from reprieve.cli.tables import HELPED, render_comparison
     from reprieve.whatif import compare
 
-    data = compare(documents, for_, config=config, now=now)
+    data = compare(documents, str(target), config=config, now=now)
     print_result(data, output, lambda screen: render_comparison(screen, data))
     return YES if any(plan["outcome"] in HELPED for plan in data["plans"]) else NO
 

@@ -8,7 +8,7 @@
     cluster.forget("ml/train-0")             # the binding failed
     cluster.nominate("ml/train-0", "node-3") # a promise; "" withdraws it
 
-A decision is asked of `reprieve.preemption.decide(cluster, "PodGroup/ml/train", config, now)`: it returns a `Plan` (placements,
+A decision is asked of `reprieve.preemption.decide(cluster, for_, config, now)`: it returns a `Plan` (placements,
 victims, reasons) and leaves the cluster as it was. Supposed changes run under `checkpoint()` and `rollback()`.
 Nothing here does I/O or reads a clock.
 """

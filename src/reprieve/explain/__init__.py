@@ -14,15 +14,15 @@ from typing import Any
 
 from reprieve.explain.answer import Explanation, render
 from reprieve.explain.collect import fetch_records, from_cluster, read_records
-from reprieve.explain.evidence import Evidence, Target
+from reprieve.explain.evidence import Evidence
 from reprieve.explain.nodes import explain_node
 from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.quota import explain_queue, explain_workload
+from reprieve.objects import Reference
 
 __all__ = [
     "Evidence",
     "Explanation",
-    "Target",
     "explain",
     "fetch_records",
     "from_cluster",
@@ -30,7 +30,7 @@ __all__ = [
     "render",
 ]
 
-Explainer = Callable[[Target, Evidence, Mapping[str, Any] | None, datetime], Explanation]
+Explainer = Callable[[Reference, Evidence, Mapping[str, Any] | None, datetime], Explanation]
 
 EXPLAINERS: dict[str, Explainer] = {
     "Pod": explain_pod,
@@ -46,7 +46,7 @@ def explain(
     target: str, evidence: Evidence, now: datetime, config: Mapping[str, Any] | None = None
 ) -> Explanation:
     """The story of one object, from the evidence alone."""
-    named = Target(target)
+    named = Reference.parse(target)
     answer = EXPLAINERS[named.kind](named, evidence, config, now)
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)

@@ -14,6 +14,7 @@ from reprieve.objects import (
     Document,
     Node,
     Pod,
+    Reference,
     ReprieveError,
     amount,
     decode_all,
@@ -35,12 +36,12 @@ BLIND = (
 )
 
 
-def advice(unit: str, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime) -> list[str]:
+def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime) -> list[str]:
     """Sentences. If no plan can be made, one of them says why."""
     if evidence.partial:
         return [BLIND]
     try:
-        answer = plan(evidence.objects, unit, config=config, now=now).to_dict()
+        answer = plan(evidence.objects, str(unit), config=config, now=now).to_dict()
     except ReprieveError as error:
         return [f"No plan can be made from what is visible: {error}"]
     outcome = answer.get("outcome") or answer.get("mode")
@@ -58,25 +59,24 @@ def advice(unit: str, evidence: Evidence, config: Mapping[str, Any] | None, now:
 
 
 def _remedies(
-    unit: str, objects: list[Document], config: Mapping[str, Any] | None, now: datetime
+    unit: Reference, objects: list[Document], config: Mapping[str, Any] | None, now: datetime
 ) -> list[str]:
     """Sentences, each true by itself. The planner's own reasons are not repeated."""
     found = _enough_priority(unit, objects, config, now)
-    kind, _, key = unit.partition("/")
-    if kind == "Pod":
-        found += _free_capacity(key, objects)
-    if kind == "Workload":
-        found += _holders(_queue_of(key, objects), objects)
+    if unit.kind == "Pod":
+        found += _free_capacity(unit.key, objects)
+    if unit.kind == "Workload":
+        found += _holders(_queue_of(unit, objects), objects)
     return found
 
 
 def _enough_priority(
-    unit: str, objects: list[Document], config: Mapping[str, Any] | None, now: datetime
+    unit: Reference, objects: list[Document], config: Mapping[str, Any] | None, now: datetime
 ) -> list[str]:
     """The priority that would be enough: above the highest victim of a plan with the highest priority."""
     try:
         answer = plan(
-            [_raised(document, unit) for document in objects], unit, config=config, now=now
+            [_raised(document, unit) for document in objects], str(unit), config=config, now=now
         ).to_dict()
     except ReprieveError:
         return []
@@ -85,20 +85,19 @@ def _enough_priority(
         return []
     bound = max(victim["priority"] for victim in victims)
     units = list(dict.fromkeys(victim.get("unit") or victim["workload"] for victim in victims))
-    what = "quota" if unit.startswith("Workload/") else "room"
+    what = "quota" if unit.kind == "Workload" else "room"
     return [f"With a priority above {bound} it would find {what}: {_some(units, NAMED)} would make way."]
 
 
-def _raised(document: Document, unit: str) -> Document:
+def _raised(document: Document, unit: Reference) -> Document:
     """The unit's own objects with the highest priority; everything else as it is."""
-    kind, _, key = unit.partition("/")
     spec = document.get("spec") or {}
-    own = document.get("kind") == kind and key_of(document) == key
-    member = kind == "PodGroup" and document.get("kind") == "Pod" and group_key(document) == key
-    if not own and not member:
+    this = Reference.read(document)
+    member = this.kind == "Pod" and unit.kind == "PodGroup" and group_key(document) == unit.key
+    if this != unit and not member:
         return document
     kept = {name: value for name, value in spec.items() if name not in PRIORITY_CLASS_FIELDS}
-    policy = {} if kind == "Workload" else {"preemptionPolicy": "PreemptLowerPriority"}
+    policy = {} if unit.kind == "Workload" else {"preemptionPolicy": "PreemptLowerPriority"}
     return {**document, "spec": {**kept, "priority": HIGHEST_PRIORITY, **policy}}
 
 
@@ -142,12 +141,12 @@ def _short(
     return ""
 
 
-def _queue_of(workload: str, objects: Iterable[Document]) -> str:
+def _queue_of(workload: Reference, objects: Iterable[Document]) -> str:
     """The ClusterQueue in which a workload waits; empty if it is not known."""
     documents = list(objects)
-    found = next((d for d in documents if d.get("kind") == "Workload" and key_of(d) == workload), {})
-    local = f"{workload.split('/')[0]}/{(found.get('spec') or {}).get('queueName', '')}"
-    queue = next((d for d in documents if d.get("kind") == "LocalQueue" and key_of(d) == local), {})
+    found = next((d for d in documents if Reference.read(d) == workload), {})
+    local = Reference("LocalQueue", workload.namespace, (found.get("spec") or {}).get("queueName", ""))
+    queue = next((d for d in documents if Reference.read(d) == local), {})
     return str((queue.get("spec") or {}).get("clusterQueue", ""))
 
 

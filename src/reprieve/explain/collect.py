@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reprieve.explain.evidence import Evidence, Target
+from reprieve.explain.evidence import Evidence
 from reprieve.explain.redaction import namespaces_of, without
 from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
-from reprieve.objects import Document, ReprieveError
+from reprieve.objects import Document, Reference, ReprieveError
 from reprieve.records import Decision
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ UNAUTHORIZED, FORBIDDEN = 401, 403
 RECORDS_TIMEOUT_SECONDS = 10.0
 
 
-async def from_cluster(client: Client, target: Target, decisions: Iterable[Mapping[str, Any]]) -> Evidence:
+async def from_cluster(client: Client, target: Reference, decisions: Iterable[Mapping[str, Any]]) -> Evidence:
     """Everything readable that the answer can depend on."""
     not_shown: list[str] = []
     objects: list[Document] = []

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reprieve.explain.answer import Eviction
-from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, named
-from reprieve.objects import Document, well_known
+from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, referenced
+from reprieve.objects import Document, Reference, well_known
 from reprieve.quota import DUE_TO
 from reprieve.scheduler import preemptor_in
 
@@ -123,7 +123,7 @@ def _from_condition(pod: Document) -> Eviction | None:
         return None
     message = str(mark.get("message", ""))
     return Eviction(
-        by=preemptor_in(message) or "",
+        by=str(preemptor_in(message) or ""),
         victim=key_of(pod),
         time=str(mark.get("lastTransitionTime", "")),
         node=str((pod.get("spec") or {}).get("nodeName", "")),
@@ -134,14 +134,14 @@ def _from_condition(pod: Document) -> Eviction | None:
 
 def _from_events(evidence: Evidence) -> Iterator[Eviction]:
     for event in evidence.events_of(well_known.PREEMPTED_EVENT):
-        kind, _, victim = named(event.get("involvedObject") or event.get("regarding")).partition("/")
-        if kind != "Pod":
+        victim = referenced(event.get("involvedObject") or event.get("regarding"))
+        if victim is None or victim.kind != "Pod":
             continue
         text = event_text(event)
         match = _EVENT.match(text)
         yield Eviction(
-            by=named(event.get("related")),
-            victim=victim,
+            by=str(referenced(event.get("related")) or ""),
+            victim=victim.key,
             time=event_time(event),
             node=match["node"] if match else "",
             reason=(match["why"] or "") if match else text,
@@ -153,5 +153,5 @@ def _workload_with(uid: re.Match[str] | None, evidence: Evidence) -> str:
     """The workload whose uid a message names, if it may be seen."""
     for workload in evidence.of_kind("Workload") if uid else ():
         if (workload.get("metadata") or {}).get("uid") == uid["uid"]:  # type: ignore[index]
-            return f"Workload/{key_of(workload)}"
+            return str(Reference.read(workload))
     return ""

@@ -3,39 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from reprieve.objects import Document, ReprieveError
-
-CLUSTER_SCOPED = ("Node", "ClusterQueue", "Cohort")
-
-
-class Target:
-    """`KIND/NAMESPACE/NAME`, or `KIND/NAME` for kinds without a namespace and for the namespace `default`."""
-
-    def __init__(self, text: str) -> None:
-        kind, *rest = text.strip("/").split("/")
-        kind = _KINDS.get(kind.lower(), "")
-        if not kind or not 1 <= len(rest) <= 2 or not all(rest):
-            raise ReprieveError(
-                f"{text!r} names nothing to explain; write KIND/NAMESPACE/NAME, for instance Pod/ml/train-0, "
-                f"with KIND one of {', '.join(sorted(set(_KINDS.values())))}"
-            )
-        self.kind = kind
-        self.name = rest[-1]
-        self.namespace = "" if kind in CLUSTER_SCOPED else (rest[0] if len(rest) == 2 else "default")
-        self.key = f"{self.namespace}/{self.name}" if self.namespace else self.name
-
-    def __str__(self) -> str:
-        return f"{self.kind}/{self.key}"
-
-
-_KINDS = {
-    **dict.fromkeys(("pod", "pods", "po"), "Pod"),
-    **dict.fromkeys(("podgroup", "podgroups", "pg"), "PodGroup"),
-    **dict.fromkeys(("workload", "workloads", "wl"), "Workload"),
-    **dict.fromkeys(("clusterqueue", "clusterqueues", "cq"), "ClusterQueue"),
-    **dict.fromkeys(("localqueue", "localqueues", "lq", "queue"), "LocalQueue"),
-    **dict.fromkeys(("node", "nodes", "no"), "Node"),
-}
+from reprieve.objects import Document, Reference
 
 
 class Evidence:
@@ -72,10 +40,7 @@ class Evidence:
 
 
 def key_of(document: Document) -> str:
-    metadata = document.get("metadata") or {}
-    if document.get("kind") in CLUSTER_SCOPED:
-        return str(metadata.get("name", ""))
-    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name', '')}"
+    return Reference.read(document).key
 
 
 def condition(document: Document | None, type: str) -> dict[str, Any]:
@@ -95,13 +60,6 @@ def event_text(event: Document) -> str:
     return str(event.get("message") or event.get("note") or "")
 
 
-def named(reference: Mapping[str, Any] | None) -> str:
-    """An object reference as `KIND/NAMESPACE/NAME`; empty for none."""
-    if not reference or not reference.get("name"):
-        return ""
-    kind, name = str(reference.get("kind", "")), str(reference["name"])
-    return (
-        f"{kind}/{name}"
-        if kind in CLUSTER_SCOPED
-        else f"{kind}/{reference.get('namespace') or 'default'}/{name}"
-    )
+def referenced(reference: Mapping[str, Any] | None) -> Reference | None:
+    """The object that an event refers to, if it names one."""
+    return Reference.read(reference) if reference and reference.get("name") else None

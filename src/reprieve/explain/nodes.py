@@ -6,15 +6,15 @@ from typing import Any
 
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_on
-from reprieve.explain.evidence import Evidence, Target, condition, key_of
+from reprieve.explain.evidence import Evidence, condition, key_of
 from reprieve.explain.pods import ended
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 
 SHOWN = 10
 
 
 def explain_node(
-    target: Target,
+    target: Reference,
     evidence: Evidence,
     config: Mapping[str, Any] | None,  # noqa: ARG001 - one signature for all explainers
     now: datetime,  # noqa: ARG001

@@ -7,27 +7,27 @@ from typing import Any, NamedTuple
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
-from reprieve.explain.evidence import Evidence, Target, condition, key_of
-from reprieve.objects import Document, group_key, well_known
+from reprieve.explain.evidence import Evidence, condition, key_of
+from reprieve.objects import Document, Reference, group_key, well_known
 
 LEAVING_SHOWN = 10
 
 
 def explain_pod(
-    target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+    target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Explanation:
     """A pod of a group waits with its group, so the answer covers what the group waits for."""
     pod = evidence.find("Pod", target.key)
     evictions = evictions_of_pod(target.key, pod, evidence)
     group = group_key(pod) if pod else ""
-    unit = f"PodGroup/{group}" if group else str(target)
+    unit = Reference.of("PodGroup", group) if group else target
     state, sentence = _state(target, pod, evictions)
     answer = Explanation(
         for_=str(target),
         state=state,
         sentence=sentence,
         preempted_by=evictions,
-        preempted=evictions_by(unit, evidence),
+        preempted=evictions_by(str(unit), evidence),
     )
     if group:
         answer.details.append(f"It belongs to PodGroup {group}.")
@@ -70,7 +70,7 @@ def _waits_for(pod: Document, group: Document | None) -> list[str]:
     return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
-def _state(target: Target, pod: Document | None, evictions: list[Eviction]) -> tuple[str, str]:
+def _state(target: Reference, pod: Document | None, evictions: list[Eviction]) -> tuple[str, str]:
     name = f"Pod {target.key}"
     if pod is None:
         if evictions:
@@ -112,7 +112,7 @@ class Members(NamedTuple):
 
 
 def explain_group(
-    target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+    target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Explanation:
     group = evidence.find("PodGroup", target.key)
     pods = [pod for pod in evidence.of_kind("Pod") if _in_group(pod, target)]
@@ -137,11 +137,11 @@ def explain_group(
     else:
         answer.waits_for = _waits_for(members.waiting[0], group)
         if group is not None:
-            answer.would_help = advice(str(target), evidence, config, now)
+            answer.would_help = advice(target, evidence, config, now)
     return answer
 
 
-def _in_group(pod: Document, target: Target) -> bool:
+def _in_group(pod: Document, target: Reference) -> bool:
     return group_key(pod) == target.key
 
 
@@ -159,7 +159,7 @@ def _members(pods: list[Document]) -> Members:
     return members
 
 
-def _sentence(target: Target, group: Document | None, members: Members, evicted: list[Eviction]) -> str:
+def _sentence(target: Reference, group: Document | None, members: Members, evicted: list[Eviction]) -> str:
     name = f"PodGroup {target.key}"
     running, waiting, leaving, done = (len(pods) for pods in members)
     lost = f" It was preempted{_by(evicted[0])}." if evicted else ""

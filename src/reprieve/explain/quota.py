@@ -9,15 +9,15 @@ from reprieve.config import Configuration
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_workload
-from reprieve.explain.evidence import Evidence, Target, condition, key_of
-from reprieve.objects import Document, ReprieveError, decode_all, well_known
+from reprieve.explain.evidence import Evidence, condition, key_of
+from reprieve.objects import Document, Reference, ReprieveError, decode_all, well_known
 from reprieve.quota import Rules, load, quota_lines
 
 SHOWN = 10
 
 
 def explain_queue(
-    target: Target,
+    target: Reference,
     evidence: Evidence,
     config: Mapping[str, Any] | None,  # noqa: ARG001 - one signature for all explainers
     now: datetime,
@@ -58,8 +58,8 @@ def _created(workload: Document) -> str:
     return str((workload.get("metadata") or {}).get("creationTimestamp") or "")
 
 
-def _belongs(workload: Document, target: Target, evidence: Evidence) -> bool:
-    namespace = key_of(workload).split("/")[0]
+def _belongs(workload: Document, target: Reference, evidence: Evidence) -> bool:
+    namespace = Reference.read(workload).namespace
     queue = str((workload.get("spec") or {}).get("queueName", ""))
     if target.kind == "LocalQueue":
         return namespace == target.namespace and queue == target.name
@@ -71,7 +71,7 @@ def _belongs(workload: Document, target: Target, evidence: Evidence) -> bool:
 
 
 def explain_workload(
-    target: Target, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+    target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Explanation:
     workload = evidence.find("Workload", target.key)
     evictions = evictions_of_workload(target.key, workload, evidence)
@@ -94,11 +94,11 @@ def explain_workload(
             message = f" ({check['message']})" if check.get("message") else ""
             answer.waits_for.append(f"admission check {check.get('name')}: {check.get('state')}{message}")
     if state == "waiting":
-        answer.would_help = advice(str(target), evidence, config, now)
+        answer.would_help = advice(target, evidence, config, now)
     return answer
 
 
-def _state(target: Target, workload: Document) -> tuple[str, str]:
+def _state(target: Reference, workload: Document) -> tuple[str, str]:
     name = f"Workload {target.key}"
     finished, admitted = condition(workload, well_known.FINISHED), condition(workload, well_known.ADMITTED)
     reserved, evicted = (

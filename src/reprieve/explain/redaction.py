@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from reprieve.objects import Reference, split_key
+
 HIDDEN = "something you may not see"
 
 
@@ -61,12 +63,11 @@ def _victim(victim: Mapping[str, Any]) -> str:
 
 
 def _key(unit: str) -> str:
-    """`ml/train` of `PodGroup/ml/train`."""
-    return unit.split("/", 1)[-1]
+    return Reference.parse(unit).key
 
 
 def _namespace(key: str) -> str:
-    return key.split("/")[0] if "/" in key else "default"
+    return split_key(key)[0] or "default"
 
 
 def _unless_hidden(text: str, hidden: Iterable[str]) -> str:

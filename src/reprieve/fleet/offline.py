@@ -21,7 +21,7 @@ from reprieve.fleet.group import Group, Remote
 from reprieve.fleet.manager import step
 from reprieve.fleet.reading import key_of, moment, status_of
 from reprieve.fleet.settings import settings_from
-from reprieve.objects import Document, ReprieveError, parse_time, well_known
+from reprieve.objects import Document, Reference, ReprieveError, parse_time, well_known
 
 
 class UnknownWorkload(ReprieveError):
@@ -76,7 +76,7 @@ def reconcile(
     `{"connected": bool, "objects": [...], "disconnectedSince": time}`. Without `now`, the moment is the latest time
     that any of the workload's documents mentions.
     """
-    key = for_.removeprefix("Workload/")
+    key = Reference.parse(for_, ("Workload",)).key
     group = find_group(list(objects), remotes, key)
     settings = settings_from(config)
     result = step(group, settings, _moment(now, group))

@@ -37,7 +37,7 @@ from reprieve.kube.client import (
 from reprieve.kube.dump import fetch_cluster, read_cluster
 from reprieve.kube.election import Election, LeaderElector
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
-from reprieve.kube.events import EventRecorder, Reference
+from reprieve.kube.events import EventRecorder, ObjectReference
 from reprieve.kube.informer import Change, Informer
 from reprieve.kube.kubeconfig import merge, resolve
 from reprieve.kube.pacing import Backoff, Clock, RateLimit, Sleep
@@ -108,8 +108,8 @@ __all__ = [
     "LeaderElector",
     "Listing",
     "MemoryTransport",
+    "ObjectReference",
     "RateLimit",
-    "Reference",
     "Reflector",
     "Request",
     "Resource",

@@ -29,7 +29,7 @@ WRITERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ObjectReference:
     """An object as events refer to it."""
 
     api_version: str
@@ -39,7 +39,7 @@ class Reference:
     uid: str = ""
 
     @classmethod
-    def to(cls, object: Object, api_version: str, kind: str) -> "Reference":
+    def to(cls, object: Object, api_version: str, kind: str) -> "ObjectReference":
         metadata = object.metadata
         return cls(api_version, kind, metadata.name, metadata.namespace, metadata.uid)
 
@@ -61,7 +61,7 @@ class _Series:
     written: int = 1
 
 
-Key = tuple[Reference, Reference | None, str, str, str]
+Key = tuple[ObjectReference, ObjectReference | None, str, str, str]
 
 
 class EventRecorder:
@@ -86,8 +86,8 @@ class EventRecorder:
         self.dropped = 0
 
     def record(
-        self, regarding: Reference, reason: str, note: str,
-        *, action: str, type: str = "Normal", related: Reference | None = None,
+        self, regarding: ObjectReference, reason: str, note: str,
+        *, action: str, type: str = "Normal", related: ObjectReference | None = None,
     ) -> None:  # fmt: skip
         key, seen, now = (regarding, related, type, reason, action), self._clock(), self._now()
         series = self._series.get(key)

@@ -30,7 +30,7 @@ from reprieve.objects.core import (
     TopologySpreadConstraint,
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
-from reprieve.objects.documents import MAX_BYTES, Found, Source, scan_documents
+from reprieve.objects.documents import MAX_BYTES, Found, Source, document_of, scan_documents
 from reprieve.objects.errors import InvalidObject, ReprieveError
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
 from reprieve.objects.kueue import (
@@ -63,6 +63,7 @@ from reprieve.objects.meta import (
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
+from reprieve.objects.reference import Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PriorityClass
@@ -127,6 +128,7 @@ __all__ = [
     "Quantity",
     "QuantityError",
     "ReclaimablePod",
+    "Reference",
     "ReprieveError",
     "ResourceFlavor",
     "ResourceGroup",
@@ -151,6 +153,7 @@ __all__ = [
     "decode_as",
     "dns_label",
     "dns_subdomain",
+    "document_of",
     "encode",
     "exact",
     "find_condition",
@@ -181,6 +184,7 @@ __all__ = [
     "scan_documents",
     "scheduling",
     "shown",
+    "split_key",
     "tolerates",
     "usable",
     "well_known",

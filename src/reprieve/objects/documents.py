@@ -38,6 +38,11 @@ class Source(NamedTuple):
 Found = Source | UnreadableInput
 
 
+def document_of(found: Document | Source) -> Document:
+    """The document itself, with or without the place where it stands."""
+    return found.document if isinstance(found, Source) else found
+
+
 def read_documents(
     source: str | Path | IO[bytes] | IO[str], *, max_bytes: int = MAX_BYTES
 ) -> Iterator[Source]:

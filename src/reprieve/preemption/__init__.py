@@ -1,6 +1,6 @@
 """Who makes way: victim units, importance, budgets, reprieve, and the plan that says why.
 
-    plan = decide(cluster, "PodGroup/ml/train", Configuration.load(None), now)   # now: microseconds since 1970
+    plan = decide(cluster, Reference("PodGroup", "ml", "train"), config, now)   # now: microseconds since 1970
     plan.outcome        # scheduled | preempts | unschedulable | gated
     plan.placements     # {"ml/train-0": "node-3"}: where pods are bound (scheduled) or nominated (preempts)
     plan.victims        # pods that make way, most important first; each names its unit, node, priority and reason

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reprieve.cluster import EPHEMERAL, PODS, Mask, PodClass, Rows, ticks
-from reprieve.objects import TimeError, parse_time, well_known
+from reprieve.objects import Reference, TimeError, parse_time, well_known
 from reprieve.placement import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.units import single_unit
@@ -288,10 +288,12 @@ def _terms(view: View, victims: Sequence[Victim]) -> dict[str, Terms]:
     numbers = {name: np.round(getattr(columns, name), DIGITS).tolist() for name in Terms.__struct_fields__}
     counted: set[str] = set()
     for at, victim in enumerate(victims):
-        kind, _, key = victim.unit.partition("/")
-        if kind == "PodGroup" and victim.unit not in counted:
-            counted.add(victim.unit)
-            numbers["preemption_cost"][at] += ledger.group_cost(cluster.groups.number_of[key])
+        if victim.unit in counted:
+            continue
+        counted.add(victim.unit)
+        unit = Reference.parse(victim.unit)
+        if unit.kind == "PodGroup":
+            numbers["preemption_cost"][at] += ledger.group_cost(cluster.groups.number_of[unit.key])
     return {
         victim.pod: Terms(**{name: column[at] for name, column in numbers.items()})
         for at, victim in enumerate(victims)

@@ -7,7 +7,7 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import ReprieveError
+from reprieve.objects import Reference, ReprieveError, split_key
 from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, diagnose, place
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
@@ -23,7 +23,6 @@ from reprieve.preemption.preemptor import (
     find_pod,
     must_wait,
     never_preempts,
-    parse_target,
     pod_refusal,
     why_invalid,
 )
@@ -41,36 +40,35 @@ LED = "There is room only where a leader runs, and a member of its group may not
 
 def decide(
     cluster: Cluster,
-    for_: str,
+    for_: Reference,
     config: Configuration,
     now: int | None = None,
     *,
     alternatives: bool = False,
     expired: Callable[[], bool] | None = None,
 ) -> Plan:
-    """Where `for_` (`Pod/NS/NAME` or `PodGroup/NS/NAME`) goes and who makes way. `now` is in microseconds since 1970.
+    """Where `for_` (a Pod or a PodGroup) goes and who makes way. `now` is in microseconds since 1970.
 
     With `alternatives` the plan also says what other ways would cost; each of them is a decision of its own. `expired` ends a search
     that goes on for too long by somebody's clock. The cluster is the same afterwards. Raises `UnknownTarget` for something that is
     not there.
     """
     view = View(cluster, config, now, expired)
-    kind, key = parse_target(for_)
-    if kind == "PodGroup":
+    if for_.kind == "PodGroup":
         if not view.groups_exist:
             raise ReprieveError(f"cannot plan for {for_}: the feature gate GenericWorkload is off")
-        return _plan_group(view, for_, find_group(view, key), alternatives)
-    row = find_pod(cluster, key)
+        return _plan_group(view, for_, find_group(view, for_.key), alternatives)
+    row = find_pod(cluster, for_.key)
     group = int(cluster.pods.group[row])
     if view.groups_exist and group >= 0 and cluster.pods.node[row] == NOWHERE:
         if cluster.groups.objects[group] is None:
-            name = cluster.groups.keys[group].rpartition("/")[2]
+            name = split_key(cluster.groups.keys[group])[1]
             return _refused(view, for_, outcomes.GATED, MISSING_GROUP.format(name))
         return _plan_group(view, for_, find_group(view, cluster.groups.keys[group]), alternatives)
     return _plan_pod(view, for_, row, alternatives)
 
 
-def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
+def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan:
     cluster = view.cluster
     if cluster.pods.node[row] != NOWHERE:
         where = {cluster.pods.keys[row]: node_name(view, row)}
@@ -101,7 +99,7 @@ def _plan_pod(view: View, for_: str, row: int, alternatives: bool) -> Plan:
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
 
 
-def _plan_group(view: View, for_: str, preemptor: Preemptor, alternatives: bool) -> Plan:
+def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives: bool) -> Plan:
     cluster = view.cluster
     if any(cluster.pods.info[row].gated for row in preemptor.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
@@ -126,7 +124,9 @@ def _plan_group(view: View, for_: str, preemptor: Preemptor, alternatives: bool)
     return _preempt_for_group(view, for_, preemptor, placement.status, alternatives)
 
 
-def _preempt_for_group(view: View, for_: str, preemptor: Preemptor, status: str, alternatives: bool) -> Plan:
+def _preempt_for_group(
+    view: View, for_: Reference, preemptor: Preemptor, status: str, alternatives: bool
+) -> Plan:
     refused = f"{status}, pod group preemption: "
     if never_preempts(view, preemptor):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
@@ -135,7 +135,7 @@ def _preempt_for_group(view: View, for_: str, preemptor: Preemptor, status: str,
         nominations = {pods.keys[row]: pods.info[row].nominated_node for row in preemptor.waiting}
         text = "Victims of an earlier preemption are still on their way out; the nominations stand and nobody else makes way."
         return Plan(
-            for_=for_,
+            for_=str(for_),
             outcome=outcomes.PREEMPTS,
             placements=nominations,
             ongoing=True,
@@ -162,7 +162,7 @@ def _preempt_for_group(view: View, for_: str, preemptor: Preemptor, status: str,
 
 def _minimal_cost(
     view: View,
-    for_: str,
+    for_: Reference,
     gang: Gang,
     find: Callable[[], Selection | GangPlacement | None],
     domains: Sequence[Domain],
@@ -184,11 +184,13 @@ def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:
     return msgspec.structs.replace(plan, alternatives=others)
 
 
-def _scheduled(view: View, for_: str, where: dict[str, str], text: str) -> Plan:
+def _scheduled(view: View, for_: Reference, where: dict[str, str], text: str) -> Plan:
     algorithm = view.config.preemption.algorithm
-    return Plan(for_=for_, outcome=outcomes.SCHEDULED, placements=where, reasons=(text,), algorithm=algorithm)
+    return Plan(
+        for_=str(for_), outcome=outcomes.SCHEDULED, placements=where, reasons=(text,), algorithm=algorithm
+    )
 
 
-def _refused(view: View, for_: str, outcome: str, text: str, *more: str) -> Plan:
+def _refused(view: View, for_: Reference, outcome: str, text: str, *more: str) -> Plan:
     algorithm = view.config.preemption.algorithm
-    return Plan(for_=for_, outcome=outcome, message=text, reasons=(text, *more), algorithm=algorithm)
+    return Plan(for_=str(for_), outcome=outcome, message=text, reasons=(text, *more), algorithm=algorithm)

@@ -29,16 +29,6 @@ class Preemptor(NamedTuple):
     """Where it may go: everywhere, or one of the domains of its topology constraint."""
 
 
-def parse_target(for_: str) -> tuple[str, str]:
-    """(kind, key) of `Pod/NAMESPACE/NAME` or `PodGroup/NAMESPACE/NAME`."""
-    kind, _, key = for_.partition("/")
-    if kind not in ("Pod", "PodGroup") or key.count("/") != 1 or not all(key.split("/")):
-        raise UnknownTarget(
-            f"cannot plan for {for_!r}: expected Pod/NAMESPACE/NAME or PodGroup/NAMESPACE/NAME"
-        )
-    return kind, key
-
-
 def find_pod(cluster: Cluster, key: str) -> int:
     row = cluster.pods.row_of.get(key)
     if row is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprieve.cluster import LOST, add_at
-from reprieve.objects import format_amount
+from reprieve.objects import Reference, format_amount
 from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
@@ -147,7 +147,7 @@ def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
     return tuple(uses)
 
 
-def answer(view: View, for_: str, selection: Selection) -> list[str]:
+def answer(view: View, for_: Reference, selection: Selection) -> list[str]:
     """The first sentences of a plan that preempts."""
     units, pods = len(selection.victims), selection.pods
     nodes = {int(view.home[row]) for unit in selection.victims for row in unit.rows}

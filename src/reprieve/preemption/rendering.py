@@ -1,5 +1,6 @@
 """From rows and slots to a plan with names."""
 
+from reprieve.objects import Reference
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.reasons import Leftovers, answer, budget_uses, node_name, reprieved_units, unit_name
@@ -7,7 +8,7 @@ from reprieve.preemption.units import GROUP, Selection
 from reprieve.preemption.view import View
 
 
-def plan_of(view: View, for_: str, selection: Selection, *, gang: bool, without: str = "") -> Plan:
+def plan_of(view: View, for_: Reference, selection: Selection, *, gang: bool, without: str = "") -> Plan:
     """The plan that a selection amounts to. `without`: what the scheduler said before it thought of preemption."""
     pods, names = view.cluster.pods, view.cluster.nodes.names
     victims = selection.pods
@@ -17,7 +18,7 @@ def plan_of(view: View, for_: str, selection: Selection, *, gang: bool, without:
         found = f"found a potential placement for pod on node {where}, preempting {victims} victims"
     prefix = "pod group preemption" if gang else "preemption"
     return Plan(
-        for_=for_,
+        for_=str(for_),
         outcome=outcomes.PREEMPTS,
         placements={pods.keys[each.row]: names[each.slot] for each in selection.assigned},
         victims=victims_of(view, selection),

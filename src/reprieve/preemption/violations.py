@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from reprieve.cluster import Mask, Rows
+from reprieve.objects import split_key
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
@@ -25,9 +26,9 @@ def count_violations(view: View, units: Iterable[VictimUnit]) -> dict[VictimUnit
 def _breaks(view: View, row: int, left: list[int]) -> bool:
     """Charge the pod to every budget that covers it, up to the first that is overdrawn."""
     cluster = view.cluster
-    name = cluster.pods.keys[row].rpartition("/")[2]
     for number in cluster.budgets.covering(cluster.class_of(row)):
-        if name in cluster.budgets.all[number].status.disrupted_pods:
+        counted = cluster.budgets.all[number].status.disrupted_pods
+        if counted and split_key(cluster.pods.keys[row])[1] in counted:
             continue
         left[number] -= 1
         if left[number] < 0:

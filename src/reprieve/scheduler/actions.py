@@ -1,28 +1,15 @@
 """What the scheduler wants done, as data, and the one port through which it is done.
 
-The core returns actions and never performs one. `Actions` is all that the shell knows of the outside; it has a live
-implementation (`live.py`, an API server) and a recording one (below, for tests and dry runs).
+The core returns actions and never performs one. `Actions` is all that the shell knows of the outside: it has a live
+implementation (`controllers.scheduler.api_actions`) and a recording one (below, for tests and dry runs).
+
+Pods and groups carry their UID, so that a namesake is never meant. `unit` names what the core was deciding about.
 """
 
 from dataclasses import dataclass, field
 from typing import Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """An object by name, and by UID so that a namesake is never meant."""
-
-    kind: str
-    namespace: str
-    name: str
-    uid: str = ""
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
-
-    def __str__(self) -> str:
-        return f"{self.kind}/{self.namespace}/{self.name}"
+from reprieve.objects import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +19,8 @@ class Bind:
     `insist`: the pod belongs to a gang, whose other pods are being bound as well: while the trouble may pass, do not give up.
     """
 
-    unit: str
-    pod: Ref
+    unit: Reference
+    pod: Reference
     node: str
     insist: bool = False
 
@@ -42,7 +29,7 @@ class Bind:
 class Nominate:
     """Promise a node to a waiting pod; an empty node takes the promise back. A message says why it still waits."""
 
-    pod: Ref
+    pod: Reference
     node: str
     message: str = ""
 
@@ -60,7 +47,7 @@ class BindGang:
 class Evicted:
     """One victim: who it is, where it runs, why it must go."""
 
-    pod: Ref
+    pod: Reference
     node: str
     reason: str = ""
 
@@ -72,8 +59,8 @@ class Preempt:
     carry the mark.
     """
 
-    unit: str
-    preemptor: Ref
+    unit: Reference
+    preemptor: Reference
     nominations: tuple[Nominate, ...]
     victims: tuple[Evicted, ...]
     message: str
@@ -84,8 +71,8 @@ class Preempt:
 class Release:
     """Mark, then delete, the bound pods of a gang that cannot be completed (`incomplete.py`)."""
 
-    unit: str
-    group: Ref
+    unit: Reference
+    group: Reference
     pods: tuple[Evicted, ...]
     message: str
 
@@ -94,7 +81,7 @@ class Release:
 class Reprieve:
     """Take the mark off a pod that was to be evicted and is not."""
 
-    pod: Ref
+    pod: Reference
     message: str
 
 
@@ -102,14 +89,14 @@ class Reprieve:
 class SetPodCondition:
     """`PodScheduled` false, and why."""
 
-    pod: Ref
+    pod: Reference
     reason: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetGroupCondition:
-    group: Ref
+    group: Reference
     type: str
     status: str
     reason: str
@@ -121,12 +108,12 @@ class SetGroupCondition:
 class Emit:
     """An event that people see."""
 
-    regarding: Ref
+    regarding: Reference
     reason: str
     note: str
     action: str
     warning: bool = False
-    related: Ref | None = None
+    related: Reference | None = None
     by: str = ""
     """The scheduler in whose name it is told, if we have several."""
 
@@ -151,11 +138,11 @@ class Actions(Protocol):
 
     async def nominate(self, nomination: Nominate) -> None: ...
 
-    async def mark(self, victim: Ref, reason: str, message: str) -> None: ...
+    async def mark(self, victim: Reference, reason: str, message: str) -> None: ...
 
-    async def delete(self, victim: Ref) -> None: ...
+    async def delete(self, victim: Reference) -> None: ...
 
-    async def reprieve(self, pod: Ref, message: str) -> None: ...
+    async def reprieve(self, pod: Reference, message: str) -> None: ...
 
     async def set_pod_condition(self, condition: SetPodCondition) -> None: ...
 
@@ -182,13 +169,13 @@ class Recorded:
     async def nominate(self, nomination: Nominate) -> None:
         self._note("nominate", nomination.pod.key, nomination.node)
 
-    async def mark(self, victim: Ref, reason: str, message: str) -> None:
+    async def mark(self, victim: Reference, reason: str, message: str) -> None:
         self._note("mark", victim.key, f"{reason}: {message}")
 
-    async def delete(self, victim: Ref) -> None:
+    async def delete(self, victim: Reference) -> None:
         self._note("delete", victim.key)
 
-    async def reprieve(self, pod: Ref, message: str) -> None:
+    async def reprieve(self, pod: Reference, message: str) -> None:
         self._note("reprieve", pod.key, message)
 
     async def set_pod_condition(self, condition: SetPodCondition) -> None:

@@ -67,7 +67,7 @@ class Core:
         if len(self.memory.names) == 1:
             return event
         about = event.related or event.regarding
-        return replace(event, by=self.memory.scheduler_of(str(about)))
+        return replace(event, by=self.memory.scheduler_of(about))
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
         return self._results.bound(bind, error, now)

@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
@@ -23,7 +23,7 @@ from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import QueuedUnit, State
 from reprieve.scheduler.waiting import unit_of
 
-Decide = Callable[[Cluster, str, Configuration, int | None], Plan]
+Decide = Callable[[Cluster, Reference, Configuration, int | None], Plan]
 
 REMEMBERED = 4096
 
@@ -32,7 +32,7 @@ REMEMBERED = 4096
 class CycleResult:
     """One decision and what follows from it."""
 
-    unit: str
+    unit: Reference
     outcome: str
     """scheduled, preempts, waits, unschedulable, released or error."""
     reasons: list[str]
@@ -54,8 +54,8 @@ class Cycles:
         unit = self._memory.queue.pop(now)
         if unit is None:
             return None
-        scheduler = self._memory.scheduler_of(unit.key)
-        strangers, unequal = self._memory.waiting.misfits(unit.key, scheduler)
+        scheduler = self._memory.scheduler_of(unit.ref)
+        strangers, unequal = self._memory.waiting.misfits(unit.ref, scheduler)
         if strangers or unequal:
             message = status.mismatch(strangers, unequal, scheduler, unit.priority)
             cycle = self.fail(unit, message, now)
@@ -67,21 +67,21 @@ class Cycles:
 
     def fail(self, unit: QueuedUnit, message: str, now: float) -> CycleResult:
         """The unit cannot be decided on as it is: say so, and try again later."""
-        actions = self._memory.withdraw(unit.key, unit.pods)
+        actions = self._memory.withdraw(unit.ref, unit.pods)
         actions += self._say_waiting(unit, well_known.SCHEDULER_ERROR, message)
         self._memory.queue.wake_next(unit, now)
         self._memory.queue.back_off(unit, now)
-        return CycleResult(unit.key, "error", [message], len(unit.pods), actions)
+        return CycleResult(unit.ref, "error", [message], len(unit.pods), actions)
 
     def _try(self, unit: QueuedUnit, now: float) -> CycleResult:
-        waiting = self._memory.preemptions.get(unit.key)
+        waiting = self._memory.preemptions.get(unit.ref)
         given_up: list[Action] = []
-        with self._memory.nominations.in_order(unit.key, unit.pods, unit.priority):
+        with self._memory.nominations.in_order(unit.ref, unit.pods, unit.priority):
             holding = waiting is None or self._promise_holds(unit, waiting)
             plan = self._plan_beside_others(unit, waiting, now) if holding else None
         if plan is None:
             # A more important unit took the place, or the node went: from scratch.
-            given_up = self._memory.withdraw(unit.key, unit.pods)
+            given_up = self._memory.withdraw(unit.ref, unit.pods)
             waiting = None
             plan = self._plan(unit, now)
         if plan.outcome == "scheduled":
@@ -109,7 +109,7 @@ class Cycles:
             epoch, known = self._hopeless.get(key, (-1, None))
             if epoch == memory.epoch and known is not None:
                 return known
-        plan = self._decide(memory.cluster, unit.key, memory.config, int(now * 1_000_000))
+        plan = self._decide(memory.cluster, unit.ref, memory.config, int(now * 1_000_000))
         if key is not None and plan.outcome == "unschedulable":
             if len(self._hopeless) > REMEMBERED:
                 self._hopeless.clear()
@@ -121,7 +121,7 @@ class Cycles:
         if unit.is_group:
             return None
         pods = self._memory.cluster.pods
-        row = pods.row_of[unit.key.partition("/")[2]]
+        row = pods.row_of[unit.ref.key]
         if pods.info[row].nominated_node:
             return None
         return int(pods.cls[row]), unit.priority, pods.info[row].never_preempts
@@ -131,57 +131,57 @@ class Cycles:
     def _schedule(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory = self._memory
         memory.epoch += 1
-        memory.preemptions.end(unit.key)
-        memory.nominations.end_turn(unit.key)
+        memory.preemptions.end(unit.ref)
+        memory.nominations.end_turn(unit.ref)
         memory.queue.wake_next(unit, now)
         unit.patient = False
         unit.failures = 0
         actions = [*given_up, *self._binding(unit, plan)]
         actions += self._displace(unit, plan)
-        return CycleResult(unit.key, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
+        return CycleResult(unit.ref, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 
     def _binding(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Assume every placement; one pod is bound as it is, several of a group with their places promised first."""
         memory = self._memory
         nominations, binds = [], []
         for key, node in plan.placements.items():
-            ref = status.pod_ref(memory.waiting.pods[key])
+            ref = Reference.to(memory.waiting.pods[key])
             if memory.nominations.node(key) != node:
                 nominations.append(Nominate(ref, node))
-            binds.append(Bind(unit.key, ref, node, unit.is_group))
+            binds.append(Bind(unit.ref, ref, node, unit.is_group))
             memory.cluster.assume(key, node)
             memory.waiting.take(key)
-            memory.binding[unit.key] += 1
+            memory.binding[unit.ref] += 1
         return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
 
     def _preempt(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory = self._memory
         memory.epoch += 1
-        preemptor, message = memory.ref(unit.key), _message(plan)
+        preemptor, message = memory.identified(unit.ref), _message(plan)
         nominations = []
         for key, node in plan.placements.items():
             memory.nominations.make(memory.waiting.pods[key], node)
-            nominations.append(Nominate(status.pod_ref(memory.waiting.pods[key]), node, message))
+            nominations.append(Nominate(Reference.to(memory.waiting.pods[key]), node, message))
         victims = tuple(
-            Evicted(memory.pod_ref(victim.pod), victim.node, victim.reason)
+            Evicted(Reference.of("Pod", victim.pod, memory.uid(victim.pod)), victim.node, victim.reason)
             for victim in plan.victims
             if not victim.terminating and not memory.preemptions.includes(victim.pod)
         )
-        leaving = {victim.pod: memory.pod_ref(victim.pod).uid for victim in plan.victims}
-        memory.preemptions.start(unit.key, leaving)
+        leaving = {victim.pod: memory.uid(victim.pod) for victim in plan.victims}
+        memory.preemptions.start(unit.ref, leaving)
         memory.queue.wake_next(unit, now)
         unit.patient = True
-        why = marks.message(memory.name, unit.key, unit.priority, "there was no room without preemption")
+        why = marks.message(memory.name, unit.ref, unit.priority, "there was no room without preemption")
         actions = [
             each for each in given_up if not (isinstance(each, Nominate) and each.pod.key in plan.placements)
         ]
         actions += self._displace(unit, plan)
-        actions.append(Preempt(unit.key, preemptor, tuple(nominations), victims, why))
+        actions.append(Preempt(unit.ref, preemptor, tuple(nominations), victims, why))
         actions.append(status.preempting(preemptor, victims))
         actions += self._say_group(unit, well_known.UNSCHEDULABLE, message)
         evicted = frozenset(victim.pod.key for victim in victims)
         return CycleResult(
-            unit.key, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted
+            unit.ref, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted
         )
 
     def _keep_waiting(
@@ -190,27 +190,27 @@ class Cycles:
         self._memory.queue.rest(unit, now)
         count = len(waiting.victims) if waiting else 0
         reason = f"waiting for {count or 'the'} preempted {'pod' if count == 1 else 'pods'} to end"
-        return CycleResult(unit.key, "waits", [reason], len(unit.pods), plan=plan)
+        return CycleResult(unit.ref, "waits", [reason], len(unit.pods), plan=plan)
 
     def _reject(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory, text, due = self._memory, _message(plan), None
         unit.patient = False
-        memory.preemptions.end(unit.key)
+        memory.preemptions.end(unit.ref)
         promised = memory.nominations.holders(unit.pods)
         stuck = not promised or not making_way(memory.cluster, promised.values())
         if promised and stuck:
-            given_up = [*given_up, *memory.withdraw(unit.key, unit.pods)]
-        shortfall = memory.begun.shortfall(unit.key)
+            given_up = [*given_up, *memory.withdraw(unit.ref, unit.pods)]
+        shortfall = memory.begun.shortfall(unit.ref)
         if shortfall is not None:
             text = f"{shortfall.sentence(memory.begun.timeout)}: {text}"
-            due = memory.begun.due(unit.key, shortfall, now)
+            due = memory.begun.due(unit.ref, shortfall, now)
             if stuck and due is not None and now >= due:
                 return self._release(unit, plan, shortfall, given_up, text)
         actions = [*given_up, *self._say_waiting(unit, well_known.UNSCHEDULABLE, text)]
         actions += self._say_incomplete(unit, shortfall, text)
         memory.queue.rest(unit, now, self._likeness(unit), due)
         reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
-        return CycleResult(unit.key, "unschedulable", reasons, len(unit.pods), actions, plan)
+        return CycleResult(unit.ref, "unschedulable", reasons, len(unit.pods), actions, plan)
 
     def _release(
         self, unit: QueuedUnit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str
@@ -218,22 +218,22 @@ class Cycles:
         """The gang cannot be completed: its bound pods go, so that it can be placed as a whole. It waits until they are gone."""
         memory = self._memory
         memory.epoch += 1
-        pods, group = memory.begun.members(shortfall), memory.ref(unit.key)
-        memory.preemptions.start(unit.key, {each.pod.key: each.pod.uid for each in pods})
+        pods, group = memory.begun.members(shortfall), memory.identified(unit.ref)
+        memory.preemptions.start(unit.ref, {each.pod.key: each.pod.uid for each in pods})
         unit.patient = True
-        actions = [*given_up, Release(unit.key, group, pods, message(memory.name, unit.key, text))]
+        actions = [*given_up, Release(unit.ref, group, pods, message(memory.name, unit.ref, text))]
         actions.append(status.releasing(group, text))
         victims = tuple(
-            Victim(pod=each.pod.key, node=each.node, unit=unit.key, priority=unit.priority, reason=each.reason) for each in pods
+            Victim(pod=each.pod.key, node=each.node, unit=str(unit.ref), priority=unit.priority, reason=each.reason) for each in pods
         )  # fmt: skip
         told = msgspec.structs.replace(plan, victims=victims)
         evicted = frozenset(shortfall.bound)
-        return CycleResult(unit.key, "released", [text], len(unit.pods), actions, told, evicted)
+        return CycleResult(unit.ref, "released", [text], len(unit.pods), actions, told, evicted)
 
     def _say_incomplete(self, unit: QueuedUnit, shortfall: Shortfall | None, text: str) -> list[Action]:
-        group = self._memory.waiting.group(unit.key)
+        group = self._memory.waiting.group(unit.ref)
         if shortfall is None or group is None:
-            return [*self._memory.begun.over(unit.key)]
+            return [*self._memory.begun.over(unit.ref)]
         condition = status.group_condition(
             group, well_known.INCOMPLETE, "True", well_known.UNSCHEDULABLE, text
         )
@@ -242,21 +242,21 @@ class Cycles:
     def _displace(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Less important units that were promised these nodes and would no longer fit give their promises up."""
         memory = self._memory
-        losers: dict[str, None] = {}
+        losers: dict[Reference, None] = {}
         for node in sorted(set(plan.placements.values()) & memory.cluster.nominated.keys()):
             for row in memory.cluster.nominated[node]:
                 pod = memory.waiting.pods.get(memory.cluster.pods.keys[row])
-                if pod is not None and unit_of(pod) != unit.key:
+                if pod is not None and unit_of(pod) != unit.ref:
                     losers[unit_of(pod)] = None
         actions: list[Action] = []
-        for key in losers:
-            loser = memory.queue.units.get(key)
+        for ref in losers:
+            loser = memory.queue.units.get(ref)
             if loser is None or loser.priority >= unit.priority or loser.state is State.IN_FLIGHT:
                 continue
-            waiting = memory.preemptions.get(key)
+            waiting = memory.preemptions.get(ref)
             promised = memory.nominations.holders(loser.pods)
             if not holds(memory.cluster, promised, waiting.victims if waiting else ()):
-                actions += memory.withdraw(key, loser.pods)
+                actions += memory.withdraw(ref, loser.pods)
                 loser.patient = False
                 memory.queue.activate(loser)
         return actions
@@ -268,18 +268,18 @@ class Cycles:
         pods = self._memory.waiting.pods
         conditions = (status.not_scheduled(pods[key], reason, message) for key in unit.pods)
         actions: list[Action] = [condition for condition in conditions if condition is not None]
-        actions.append(status.failed(self._memory.ref(unit.key), message))
+        actions.append(status.failed(self._memory.identified(unit.ref), message))
         return actions + self._say_group(unit, reason, message)
 
     def _say_group(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
-        group = self._memory.waiting.group(unit.key)
+        group = self._memory.waiting.group(unit.ref)
         if group is None:
             return []
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "False", reason, message)
         return [condition] if condition else []
 
     def _say_matching(self, unit: QueuedUnit, truth: str, message: str, actions: list[Action]) -> None:
-        group = self._memory.waiting.group(unit.key)
+        group = self._memory.waiting.group(unit.ref)
         if group is not None:
             reason = "PriorityMismatch" if truth == "True" else "PrioritiesMatch"
             condition = status.group_condition(

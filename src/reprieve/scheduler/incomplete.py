@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from reprieve.cluster import LOST, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Duration, Pod, PodGroup, find_condition, well_known
+from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, well_known
 from reprieve.scheduler import status
-from reprieve.scheduler.actions import Evicted, Ref, SetGroupCondition
+from reprieve.scheduler.actions import Evicted, SetGroupCondition
 from reprieve.scheduler.waiting import WaitingPods
 
 RELEASED = "IncompleteGang"
@@ -60,9 +60,9 @@ class Begun:
         self._gangs = config.gate("GenericWorkload") and config.gate("GangScheduling")
         self._controlled: set[str] = set()
         """Pods of groups, on nodes, that have a controller."""
-        self.marked: dict[str, Ref] = {}
+        self.marked: dict[str, Reference] = {}
         """Pods that carry our mark of a release and are not going yet."""
-        self._since: dict[str, float] = {}
+        self._since: dict[Reference, float] = {}
 
     def observe(self, pod: Pod, gone: bool) -> None:
         """A pod of a group came, changed or went."""
@@ -73,9 +73,9 @@ class Begun:
         if any(owner.controller for owner in pod.metadata.owner_references):
             self._controlled.add(pod.key)
         if pod.metadata.deletion_timestamp is None and _is_marked(pod, self._names):
-            self.marked[pod.key] = status.pod_ref(pod)
+            self.marked[pod.key] = Reference.to(pod)
 
-    def shortfall(self, unit: str) -> Shortfall | None:
+    def shortfall(self, unit: Reference) -> Shortfall | None:
         """What a gang that was begun and never was complete lacks; None for everybody else."""
         group = self._waiting.group(unit)
         if not self._gangs or group is None or not group.is_gang or self._waiting.once_complete(group):
@@ -86,14 +86,14 @@ class Begun:
         bare = tuple(key for key in bound if key not in self._controlled)
         return Shortfall(tuple(bound), group.min_count, bare)
 
-    def since(self, unit: str, now: float) -> float:
+    def since(self, unit: Reference, now: float) -> float:
         """Since when it has been known to be incomplete."""
         group = self._waiting.group(unit)
         told = _told(group) if group is not None else None
         known = self._since.setdefault(unit, now)
         return known if told is None else min(known, told)
 
-    def due(self, unit: str, shortfall: Shortfall, now: float) -> float | None:
+    def due(self, unit: Reference, shortfall: Shortfall, now: float) -> float | None:
         """When its bound pods are to be released; None for never."""
         return None if shortfall.bare or not self.timeout else self.since(unit, now) + self.timeout
 
@@ -102,15 +102,13 @@ class Begun:
         pods, names = self._cluster.pods, self._cluster.nodes.names
         found = []
         for key in shortfall.bound:
-            namespace, _, name = key.partition("/")
             row = pods.row_of[key]
             node = pods.info[row].node_name if pods.node[row] == LOST else names[pods.node[row]]
-            found.append(
-                Evicted(Ref("Pod", namespace, name, pods.info[row].uid), node, "its gang is incomplete")
-            )
+            pod = Reference.of("Pod", key, pods.info[row].uid)
+            found.append(Evicted(pod, node, "its gang is incomplete"))
         return tuple(found)
 
-    def over(self, unit: str) -> list[SetGroupCondition]:
+    def over(self, unit: Reference) -> list[SetGroupCondition]:
         """The condition of a gang that is not incomplete any more, if it still says so."""
         group = self._waiting.group(unit)
         if self.shortfall(unit) is not None:
@@ -124,18 +122,18 @@ class Begun:
         condition = status.group_condition(group, well_known.INCOMPLETE, "False", reason, text)
         return [condition] if condition else []
 
-    def saved(self) -> list[Ref]:
+    def saved(self) -> list[Reference]:
         """Pods that were marked to be released, and are not: their gang is incomplete no more."""
         return [ref for key, ref in self.marked.items() if self.shortfall(self._unit(key)) is None]
 
-    def _unit(self, key: str) -> str:
+    def _unit(self, key: str) -> Reference:
         group = self._cluster.pods.group[self._cluster.pods.row_of[key]]
-        return f"PodGroup/{self._cluster.groups.keys[group]}"
+        return Reference.of("PodGroup", self._cluster.groups.keys[group])
 
 
-def message(scheduler: str, unit: str, text: str) -> str:
+def message(scheduler: str, unit: Reference, text: str) -> str:
     """For the DisruptionTarget condition of a released pod."""
-    return f"{scheduler}: releasing the pods of podgroup {unit.partition('/')[2]}: {text}"
+    return f"{scheduler}: releasing the pods of podgroup {unit.key}: {text}"
 
 
 def _is_marked(pod: Pod, schedulers: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ A change wakes only the units it can help (`wakeups`); most changes help nobody.
 from typing import Any
 
 from reprieve.cluster import PodClass
-from reprieve.objects import Node, Pod, PodDisruptionBudget, PodGroup, well_known
+from reprieve.objects import Node, Pod, PodDisruptionBudget, PodGroup, Reference, well_known
 from reprieve.scheduler import recovery, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
@@ -105,7 +105,7 @@ class Intake:
         if left is not None:
             self._queue.wake(
                 lambda unit: (
-                    not preemptions.waits_for(unit.key, pod.key)
+                    not preemptions.waits_for(unit.ref, pod.key)
                     and wakeups.pod_left(self._cluster, unit, pod.spec.node_name, left)
                 ),
                 now,
@@ -138,7 +138,7 @@ class Intake:
     # --- everything else ------------------------------------------------------------------------------------------------
 
     def _group(self, type: str, old: PodGroup | None, group: PodGroup, now: float) -> None:
-        unit = f"PodGroup/{group.key}"
+        unit = Reference("PodGroup", group.namespace, group.name)
         if type == "DELETED":
             self._waiting.forget_group(group)
         self._memory.refresh(unit, now)
@@ -149,8 +149,8 @@ class Intake:
         """Priority classes and namespaces: rare, and may matter to anyone."""
         for unit in list(self._queue.units.values()):
             if unit.state is not State.IN_FLIGHT:
-                self._memory.refresh(unit.key, now)
-                self._queue.wake_unit(unit.key, now)
+                self._memory.refresh(unit.ref, now)
+                self._queue.wake_unit(unit.ref, now)
 
 
 _TOLD = frozenset(

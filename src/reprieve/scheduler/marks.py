@@ -7,7 +7,7 @@ knows for whom a pod was to make way.
 import re
 from typing import NamedTuple
 
-from reprieve.objects import Pod, find_condition, well_known
+from reprieve.objects import Pod, Reference, find_condition, well_known
 
 _TEXT = re.compile(
     r"^(?P<scheduler>\S+): preempting to accommodate a higher priority (?P<kind>pod|podgroup) (?P<key>[^\s(]+)"
@@ -18,16 +18,13 @@ _WORDS = {kind: word for word, kind in _KINDS.items()}
 
 class Mark(NamedTuple):
     scheduler: str
-    preemptor: str
-    """As `KIND/NAMESPACE/NAME`."""
+    preemptor: Reference
 
 
-def message(scheduler: str, preemptor: str, priority: int, why: str) -> str:
+def message(scheduler: str, preemptor: Reference, priority: int, why: str) -> str:
     """Who preempts, and why."""
-    kind, _, key = preemptor.partition("/")
-    text = (
-        f"{scheduler}: preempting to accommodate a higher priority {_WORDS[kind]} {key} (priority {priority})"
-    )
+    who = f"{_WORDS[preemptor.kind]} {preemptor.key} (priority {priority})"
+    text = f"{scheduler}: preempting to accommodate a higher priority {who}"
     return f"{text}: {why}" if why else text
 
 
@@ -44,11 +41,11 @@ def read(pod: Pod) -> Mark | None:
     return found and Mark(found["scheduler"], _preemptor(found))
 
 
-def preemptor_in(text: str) -> str | None:
-    """The preemptor that a mark's message names, as `KIND/NAMESPACE/NAME`; kube-scheduler's messages name none."""
+def preemptor_in(text: str) -> Reference | None:
+    """The preemptor that a mark's message names; kube-scheduler's messages name none."""
     found = _TEXT.match(text)
     return found and _preemptor(found)
 
 
-def _preemptor(found: re.Match[str]) -> str:
-    return f"{_KINDS[found['kind']]}/{found['key']}"
+def _preemptor(found: re.Match[str]) -> Reference:
+    return Reference.of(_KINDS[found["kind"]], found["key"])

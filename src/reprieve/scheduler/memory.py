@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.scheduler import status
-from reprieve.scheduler.actions import Action, Nominate, Ref
+from reprieve.objects import Reference
+from reprieve.scheduler.actions import Action, Nominate
 from reprieve.scheduler.incomplete import Begun
 from reprieve.scheduler.nominations import Nominations
 from reprieve.scheduler.preemptions import Preemptions
@@ -31,85 +31,79 @@ class Memory:
         self.preemptions = Preemptions()
         self.marked: dict[str, Marked] = {}
         """Pods on nodes that carry our mark."""
-        self.binding: Counter[str] = Counter()
+        self.binding: Counter[Reference] = Counter()
         """Bindings under way, by unit."""
         self.epoch = 0
         """Counts changes of the cluster: a decision made at the same count needs no second thought."""
 
-    def refresh(self, key: str, now: float) -> None:
+    def refresh(self, ref: Reference, now: float) -> None:
         """Bring the queue in line with the pods that wait for this unit."""
-        pods = self.waiting.free(key)
-        unit = self.queue.units.get(key)
+        pods = self.waiting.free(ref)
+        unit = self.queue.units.get(ref)
         if not pods:
             if unit is not None:
                 unit.pods = pods
-                if not self.binding[key]:
-                    self.queue.remove(key, now)
-                    self.preemptions.end(key)
-                    self.nominations.end_turn(key)
+                if not self.binding[ref]:
+                    self.queue.remove(ref, now)
+                    self.preemptions.end(ref)
+                    self.nominations.end_turn(ref)
             return
         if unit is None:
-            unit = QueuedUnit(key, 0, self.waiting.since(key, now))
+            unit = QueuedUnit(ref, 0, self.waiting.since(ref, now))
             self.queue.add(unit)
         unit.pods = pods
         if unit.state is State.IN_FLIGHT:
             return
-        unit.priority = self.waiting.priority(key)
-        gate = self.waiting.gate(key)
+        unit.priority = self.waiting.priority(ref)
+        gate = self.waiting.gate(ref)
         if gate:
             self.queue.gate(unit, gate)
         elif unit.state is State.GATED:
-            unit.unfinished = self.waiting.is_unfinished(key)
+            unit.unfinished = self.waiting.is_unfinished(ref)
             self.queue.activate(unit)
 
     def settle(self, unit: QueuedUnit, now: float, *, failed: bool = False) -> None:
         """Nothing of the unit is in flight any more: it waits on, or leaves."""
         unit.state = State.GATED
-        self.refresh(unit.key, now)
-        if failed and self.queue.units.get(unit.key) is unit and unit.state is State.ACTIVE:
+        self.refresh(unit.ref, now)
+        if failed and self.queue.units.get(unit.ref) is unit and unit.state is State.ACTIVE:
             self.queue.back_off(unit, now)
 
-    def withdraw(self, unit: str, pods: Iterable[str]) -> list[Action]:
+    def withdraw(self, unit: Reference, pods: Iterable[str]) -> list[Action]:
         """Take back what was promised to the pods of a unit, and forget whom it was waiting for."""
         self.preemptions.end(unit)
         self.nominations.end_turn(unit)
         actions: list[Action] = []
         for key in self.nominations.holders(pods):
             self.nominations.make(self.waiting.pods[key], "")
-            actions.append(Nominate(status.pod_ref(self.waiting.pods[key]), ""))
+            actions.append(Nominate(Reference.to(self.waiting.pods[key]), ""))
         if actions:
             self.epoch += 1
         return actions
 
-    def stands(self, preemptor: str) -> bool:
+    def stands(self, preemptor: Reference) -> bool:
         """A preemption's decision stands while its unit waits and holds a promise."""
         unit = self.queue.units.get(preemptor)
         return unit is not None and bool(self.nominations.holders(unit.pods))
 
-    def scheduler_of(self, unit: str) -> str:
+    def scheduler_of(self, unit: Reference) -> str:
         """The scheduler that the unit's pods named; our own name when they are gone."""
         if len(self.names) == 1:
             return self.name
-        kind, _, key = unit.partition("/")
         pods, groups = self.cluster.pods, self.cluster.groups
-        if kind == "PodGroup":
-            number = groups.number_of.get(key)
+        if unit.kind == "PodGroup":
+            number = groups.number_of.get(unit.key)
             row = None if number is None else next(iter(groups.members[number]), None)
         else:
-            row = pods.row_of.get(key)
+            row = pods.row_of.get(unit.key)
         named = self.name if row is None else pods.info[row].scheduler
         return named if named in self.names else self.name
 
-    def ref(self, unit: str) -> Ref:
-        kind, _, key = unit.partition("/")
-        namespace, _, name = key.partition("/")
-        if kind == "PodGroup":
-            group = self.waiting.group(unit)
-            return status.group_ref(group) if group else Ref(kind, namespace, name)
-        pod = self.waiting.pods.get(key)
-        return status.pod_ref(pod) if pod else Ref(kind, namespace, name)
+    def uid(self, pod: str) -> str:
+        """Of any pod in the cluster, by its key."""
+        return self.cluster.pods.info[self.cluster.pods.row_of[pod]].uid
 
-    def pod_ref(self, key: str) -> Ref:
-        """Of any pod in the cluster."""
-        namespace, _, name = key.partition("/")
-        return Ref("Pod", namespace, name, self.cluster.pods.info[self.cluster.pods.row_of[key]].uid)
+    def identified(self, unit: Reference) -> Reference:
+        """The unit with its UID, as far as it is known."""
+        found = self.waiting.group(unit) if unit.kind == "PodGroup" else self.waiting.pods.get(unit.key)
+        return Reference.to(found) if found is not None else unit

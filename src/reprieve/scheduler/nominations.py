@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from reprieve.cluster import Cluster
-from reprieve.objects import Pod
+from reprieve.objects import Pod, Reference
 from reprieve.scheduler.waiting import unit_of
 
 
@@ -17,8 +17,8 @@ class Nominations:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._said: dict[str, str] = {}
-        self._unit: dict[str, str] = {}
-        self._turn: dict[str, int] = {}
+        self._unit: dict[str, Reference] = {}
+        self._turn: dict[Reference, int] = {}
         """Units in the order in which they first held a promise."""
         self._turns = 0
 
@@ -50,12 +50,12 @@ class Nominations:
         self._said.pop(key, None)
         self._unit.pop(key, None)
 
-    def end_turn(self, unit: str) -> None:
+    def end_turn(self, unit: Reference) -> None:
         """The unit has its place, or starts over."""
         self._turn.pop(unit, None)
 
     @contextmanager
-    def in_order(self, unit: str, pods: Iterable[str], priority: int) -> Iterator[None]:
+    def in_order(self, unit: Reference, pods: Iterable[str], priority: int) -> Iterator[None]:
         """While these pods look at the nodes they were promised, later promises to equals stand aside.
 
         Each promise was made with room for the earlier ones; without this, equals that were promised the same node would wait for
@@ -85,16 +85,20 @@ class Nominations:
         finally:
             priorities[rows] = before
 
-    def _later_equals(self, unit: str, held: dict[str, str], priority: int) -> dict[str, str]:
+    def _later_equals(self, unit: Reference, held: dict[str, str], priority: int) -> dict[str, str]:
         cluster, turn = self._cluster, self._turn.get(unit, 0)
         found: dict[str, str] = {}
         for node in set(held.values()):
             for row in cluster.nominated.get(node, ()):
                 key = cluster.pods.keys[row]
-                later = self._turn.get(self._unit.get(key, ""), 0) > turn
+                later = self._turn_of(key) > turn
                 if key not in held and later and int(cluster.pods.priority[row]) == priority:
                     found[key] = node
         return found
+
+    def _turn_of(self, key: str) -> int:
+        unit = self._unit.get(key)
+        return 0 if unit is None else self._turn.get(unit, 0)
 
     def _take_turn(self, pod: Pod) -> None:
         unit = self._unit[pod.key] = unit_of(pod)

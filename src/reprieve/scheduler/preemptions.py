@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from reprieve.objects import Reference
+
 
 @dataclass(slots=True)
 class Preemption:
-    unit: str
+    unit: Reference
     victims: dict[str, str]
     """Victims that still exist: key -> UID."""
     calling: bool = True
@@ -17,23 +19,23 @@ class Preemption:
 
 class Preemptions:
     def __init__(self) -> None:
-        self._by_unit: dict[str, Preemption] = {}
-        self._by_victim: dict[str, dict[str, None]] = {}
+        self._by_unit: dict[Reference, Preemption] = {}
+        self._by_victim: dict[str, dict[Reference, None]] = {}
 
-    def __contains__(self, unit: str) -> bool:
+    def __contains__(self, unit: Reference) -> bool:
         return unit in self._by_unit
 
-    def get(self, unit: str) -> Preemption | None:
+    def get(self, unit: Reference) -> Preemption | None:
         return self._by_unit.get(unit)
 
-    def start(self, unit: str, victims: dict[str, str], calling: bool = True) -> Preemption:
+    def start(self, unit: Reference, victims: dict[str, str], calling: bool = True) -> Preemption:
         self.end(unit)
         preemption = self._by_unit[unit] = Preemption(unit, dict(victims), calling)
         for key in victims:
             self._by_victim.setdefault(key, {})[unit] = None
         return preemption
 
-    def end(self, unit: str) -> None:
+    def end(self, unit: Reference) -> None:
         preemption = self._by_unit.pop(unit, None)
         if preemption is not None:
             for key in list(preemption.victims):
@@ -56,7 +58,7 @@ class Preemptions:
         units = {unit: None for victim in victims for unit in self._by_victim.get(victim, ())}
         return [self._by_unit[unit] for unit in units]
 
-    def waits_for(self, unit: str, victim: str) -> bool:
+    def waits_for(self, unit: Reference, victim: str) -> bool:
         preemption = self._by_unit.get(unit)
         return preemption is not None and victim in preemption.victims
 
@@ -67,7 +69,7 @@ class Preemptions:
     def __len__(self) -> int:
         return len(self._by_unit)
 
-    def _unlink(self, victim: str, unit: str) -> None:
+    def _unlink(self, victim: str, unit: Reference) -> None:
         units = self._by_victim.get(victim)
         if units is not None:
             units.pop(unit, None)

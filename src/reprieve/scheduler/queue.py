@@ -26,6 +26,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from reprieve.config import Configuration
+from reprieve.objects import Reference
 
 
 class State(Enum):
@@ -40,8 +41,8 @@ class State(Enum):
 class QueuedUnit:
     """One pod, or one group with the pods of it that wait."""
 
-    key: str
-    """`Pod/NAMESPACE/NAME` or `PodGroup/NAMESPACE/NAME`."""
+    ref: Reference
+    """A Pod or a PodGroup."""
     priority: int
     since: float
     pods: dict[str, None] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class QueuedUnit:
 
     @property
     def is_group(self) -> bool:
-        return self.key.startswith("PodGroup/")
+        return self.ref.kind == "PodGroup"
 
 
 class Pauses(NamedTuple):
@@ -83,7 +84,7 @@ class Pauses(NamedTuple):
 class Queue:
     def __init__(self, pauses: Pauses | None = None) -> None:
         self._pauses = pauses or Pauses()
-        self.units: dict[str, QueuedUnit] = {}
+        self.units: dict[Reference, QueuedUnit] = {}
         self._active: list[tuple[Order, int, QueuedUnit]] = []
         self._backoff: list[tuple[float, int, QueuedUnit]] = []
         self._early: list[tuple[Order, int, QueuedUnit]] = []
@@ -101,10 +102,10 @@ class Queue:
         return Counter((unit.state, unit.is_group) for unit in self.units.values())
 
     def add(self, unit: QueuedUnit) -> None:
-        self.units[unit.key] = unit
+        self.units[unit.ref] = unit
 
-    def remove(self, key: str, now: float) -> None:
-        unit = self.units.pop(key, None)
+    def remove(self, ref: Reference, now: float) -> None:
+        unit = self.units.pop(ref, None)
         if unit is not None:
             self._stamp(unit)
             if unit.state in (State.ACTIVE, State.BACKOFF):
@@ -132,7 +133,7 @@ class Queue:
         """It failed, and only a change of the cluster can help. `until`: the latest moment for another look."""
         self._failed(unit, now)
         self._enter(unit, State.UNSCHEDULABLE)
-        unit.like = like or unit.key
+        unit.like = like or unit.ref
         heapq.heappush(self._resting.setdefault(unit.like, []), (_order(unit), unit.ticket, unit))
         overdue = now + self._pauses.leftover
         heapq.heappush(self._overdue, (overdue if until is None else min(overdue, until), unit.ticket, unit))
@@ -144,9 +145,9 @@ class Queue:
             if unit is not None and helped(unit):
                 self._rouse(unit, now)
 
-    def wake_unit(self, key: str, now: float) -> None:
+    def wake_unit(self, ref: Reference, now: float) -> None:
         """Something about this very unit changed."""
-        unit = self.units.get(key)
+        unit = self.units.get(ref)
         if unit is not None and unit.state is State.UNSCHEDULABLE:
             self._rouse(unit, now)
 
@@ -220,7 +221,7 @@ Order = tuple[bool, int, float, str]
 
 
 def _order(unit: QueuedUnit) -> Order:
-    return (not unit.unfinished, -unit.priority, unit.since, unit.key)
+    return (not unit.unfinished, -unit.priority, unit.since, str(unit.ref))
 
 
 def _first(heap: list[Any], state: State) -> QueuedUnit | None:

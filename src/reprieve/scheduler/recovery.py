@@ -13,27 +13,26 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from reprieve.cluster import Cluster
-from reprieve.objects import Pod, well_known
+from reprieve.objects import Pod, Reference, well_known
 from reprieve.scheduler import marks
-from reprieve.scheduler.actions import Ref
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
     """A pod on a node that a scheduler of ours marked for eviction."""
 
-    pod: Ref
+    pod: Reference
     node: str
     group: str
-    preemptor: str
+    preemptor: Reference
     going: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    finish: dict[str, list[tuple[Ref, str]]]
+    finish: dict[Reference, list[tuple[Reference, str]]]
     """Preemptor -> pods (and their nodes) still to be evicted for it."""
-    spare: list[Ref]
+    spare: list[Reference]
 
 
 def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
@@ -46,12 +45,11 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
         or pod.status.phase in well_known.TERMINAL_PHASES
     ):
         return None
-    ref = Ref("Pod", pod.namespace, pod.name, pod.metadata.uid)
     going = pod.metadata.deletion_timestamp is not None
-    return Marked(ref, pod.spec.node_name, pod.group_key, mark.preemptor, going)
+    return Marked(Reference.to(pod), pod.spec.node_name, pod.group_key, mark.preemptor, going)
 
 
-def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[str], bool]) -> Unfinished:
+def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[Reference], bool]) -> Unfinished:
     """`stands(preemptor)`: it waits and holds a promise."""
     verdict = Unfinished({}, [])
     judged: set[str] = set()
@@ -74,7 +72,7 @@ def _judge_group(
     cluster: Cluster,
     number: int,
     found: dict[str, Marked],
-    stands: Callable[[str], bool],
+    stands: Callable[[Reference], bool],
     verdict: Unfinished,
 ) -> None:
     pods = cluster.pods
@@ -86,9 +84,8 @@ def _judge_group(
     begun = any(mark.going for mark in with_mark) or len(with_mark) == len(running)
     if begun or stands(with_mark[0].preemptor):
         for key in staying:
-            namespace, _, name = key.partition("/")
             row = pods.row_of[key]
-            ref = Ref("Pod", namespace, name, pods.info[row].uid)
+            ref = Reference.of("Pod", key, pods.info[row].uid)
             node = cluster.nodes.names[pods.node[row]]
             verdict.finish.setdefault(with_mark[0].preemptor, []).append((ref, node))
     else:

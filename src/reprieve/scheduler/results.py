@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 from reprieve.scheduler import marks, recovery, status, wakeups
 from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Release, Reprieve
 from reprieve.scheduler.feasibility import leaving_from
@@ -15,7 +15,7 @@ from reprieve.scheduler.waiting import unit_of
 class Results:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._failed: set[str] = set()
+        self._failed: set[Reference] = set()
         """Units with a binding that failed while others are still under way."""
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
@@ -49,26 +49,26 @@ class Results:
         memory.queue.wake(lambda unit: wakeups.pod_left(memory.cluster, unit, bind.node, left), now)
         return actions
 
-    def _unit_bound(self, key: str, now: float) -> list[Action]:
+    def _unit_bound(self, ref: Reference, now: float) -> list[Action]:
         memory = self._memory
-        failed = key in self._failed
-        self._failed.discard(key)
-        unit = memory.queue.units.get(key)
+        failed = ref in self._failed
+        self._failed.discard(ref)
+        unit = memory.queue.units.get(ref)
         if unit is not None and unit.state is State.IN_FLIGHT:
             memory.settle(unit, now, failed=failed)
         elif unit is None:
-            memory.refresh(key, now)
-        return self._complete(key)
+            memory.refresh(ref, now)
+        return self._complete(ref)
 
-    def _complete(self, key: str) -> list[Action]:
+    def _complete(self, unit: Reference) -> list[Action]:
         """A group that has all it needs says so, once and for ever: nothing of it is half placed any more."""
         memory = self._memory
-        group = memory.waiting.group(key)
-        if group is None or key in memory.binding or len(memory.waiting.staying(key)) < group.min_count:
+        group = memory.waiting.group(unit)
+        if group is None or unit in memory.binding or len(memory.waiting.staying(unit)) < group.min_count:
             return []
         memory.waiting.note_complete(group)
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "True", "Scheduled", "")
-        return [*([condition] if condition else []), *memory.begun.over(key)]
+        return [*([condition] if condition else []), *memory.begun.over(unit)]
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
         """The calls of a preemption ended. With errors the promise is taken back and the unit queued again; what was begun of a
@@ -119,7 +119,7 @@ class Results:
         return actions
 
     def _give_up(self, unit: QueuedUnit, now: float) -> list[Action]:
-        actions = self._memory.withdraw(unit.key, unit.pods)
+        actions = self._memory.withdraw(unit.ref, unit.pods)
         unit.patient = False
         self._memory.settle(unit, now, failed=True)
         return actions
@@ -144,24 +144,24 @@ class Results:
         """What a predecessor did not come to say: gangs that are complete, or incomplete no more."""
         memory = self._memory
         actions: list[Action] = []
-        for key, group in memory.waiting.gangs():
-            if key not in memory.binding:
+        for unit, group in memory.waiting.gangs():
+            if unit not in memory.binding:
                 if not memory.waiting.once_complete(group):
-                    actions += self._complete(key)
-                actions += memory.begun.over(key)
+                    actions += self._complete(unit)
+                actions += memory.begun.over(unit)
         saved = (pod for pod in memory.begun.saved() if not memory.preemptions.includes(pod.key))
         return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
 
     def _counted_on(
         self, found: dict[str, recovery.Marked], verdict: recovery.Unfinished
-    ) -> dict[str, dict[str, str]]:
+    ) -> dict[Reference, dict[str, str]]:
         """For each preemptor the pods (and their UIDs) whose end it waits for, as if the preemptions had been ours all along.
 
         A victim carries the name of one preemptor; others may have counted on it as well. So a unit waits for whoever leaves the
         nodes it was promised, too: woken too early it would take what others were promised.
         """
         memory = self._memory
-        waited_for: dict[str, dict[str, str]] = {}
+        waited_for: dict[Reference, dict[str, str]] = {}
         leaving: dict[str, dict[str, str]] = {}
         for key, mark in found.items():
             if mark.going:
@@ -171,7 +171,7 @@ class Results:
             for pod, node in pods:
                 leaving.setdefault(node, {})[pod.key] = pod.uid
         for node, rows in memory.cluster.nominated.items():
-            going = {key: memory.pod_ref(key).uid for key in leaving_from(memory.cluster, node)}
+            going = {key: memory.uid(key) for key in leaving_from(memory.cluster, node)}
             going |= leaving.get(node, {})
             for row in rows if going else ():
                 waiting = memory.waiting.pods.get(memory.cluster.pods.keys[row])
@@ -179,7 +179,7 @@ class Results:
                     waited_for.setdefault(unit_of(waiting), {}).update(going)
         return waited_for
 
-    def _finish(self, preemptor: str, leaving: dict[str, str], victims: list[Evicted]) -> Preempt:
+    def _finish(self, preemptor: Reference, leaving: dict[str, str], victims: list[Evicted]) -> Preempt:
         memory = self._memory
         unit = memory.queue.units.get(preemptor)
         memory.preemptions.start(preemptor, leaving)
@@ -187,4 +187,4 @@ class Results:
             unit.patient = True
             memory.queue.hold(unit)
         why = marks.message(memory.name, preemptor, unit.priority if unit else 0, "finishing what was begun")
-        return Preempt(preemptor, memory.ref(preemptor), (), tuple(victims), why)
+        return Preempt(preemptor, memory.identified(preemptor), (), tuple(victims), why)

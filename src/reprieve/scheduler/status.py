@@ -2,18 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from reprieve.objects import Pod, PodGroup, find_condition, well_known
-from reprieve.scheduler.actions import Emit, Evicted, Ref, SetGroupCondition, SetPodCondition
+from reprieve.objects import Pod, PodGroup, Reference, find_condition, well_known
+from reprieve.scheduler.actions import Emit, Evicted, SetGroupCondition, SetPodCondition
 
 NAMED = 5
-
-
-def pod_ref(pod: Pod) -> Ref:
-    return Ref("Pod", pod.namespace, pod.name, pod.metadata.uid)
-
-
-def group_ref(group: PodGroup) -> Ref:
-    return Ref("PodGroup", group.namespace, group.name, group.metadata.uid)
 
 
 def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
@@ -21,7 +13,7 @@ def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None
     now = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
     if now is not None and (now.status, now.reason, now.message) == ("False", reason, message):
         return None
-    return SetPodCondition(pod_ref(pod), reason, message)
+    return SetPodCondition(Reference.to(pod), reason, message)
 
 
 def group_condition(
@@ -36,18 +28,18 @@ def group_condition(
             return None
     elif type == well_known.PODS_NOT_MATCHING_PRIORITY and status == "False":
         return None
-    return SetGroupCondition(group_ref(group), type, status, reason, message, group.metadata.generation)
+    return SetGroupCondition(Reference.to(group), type, status, reason, message, group.metadata.generation)
 
 
-def failed(unit: Ref, message: str) -> Emit:
+def failed(unit: Reference, message: str) -> Emit:
     return Emit(unit, "FailedScheduling", message, "Scheduling", warning=True)
 
 
-def scheduled(pod: Ref, node: str) -> Emit:
+def scheduled(pod: Reference, node: str) -> Emit:
     return Emit(pod, "Scheduled", f"Successfully assigned {pod.key} to {node}", "Binding")
 
 
-def preempting(preemptor: Ref, victims: Sequence[Evicted]) -> Emit:
+def preempting(preemptor: Reference, victims: Sequence[Evicted]) -> Emit:
     names = some([victim.pod.key for victim in victims])
     what = "pod" if len(victims) == 1 else "pods"
     return Emit(
@@ -55,7 +47,7 @@ def preempting(preemptor: Ref, victims: Sequence[Evicted]) -> Emit:
     )
 
 
-def preempted(victim: Evicted, preemptor: Ref) -> Emit:
+def preempted(victim: Evicted, preemptor: Reference) -> Emit:
     word = "podgroup" if preemptor.kind == "PodGroup" else "pod"
     note = f"Preempted by {word} {preemptor.key} ({preemptor.uid}) on node {victim.node}"
     if victim.reason:
@@ -63,16 +55,16 @@ def preempted(victim: Evicted, preemptor: Ref) -> Emit:
     return Emit(victim.pod, well_known.PREEMPTED_EVENT, note, "Preempting", related=preemptor)
 
 
-def released(pod: Evicted, group: Ref) -> Emit:
+def released(pod: Evicted, group: Reference) -> Emit:
     note = f"Released from node {pod.node}: {pod.reason}, and its rest has no place"
     return Emit(pod.pod, "Released", note, "Releasing", related=group)
 
 
-def releasing(group: Ref, text: str) -> Emit:
+def releasing(group: Reference, text: str) -> Emit:
     return Emit(group, "GangReleased", f"Releasing its bound pods: {text}", "Releasing", warning=True)
 
 
-def withdrawn(preemptor: Ref, message: str) -> Emit:
+def withdrawn(preemptor: Reference, message: str) -> Emit:
     return Emit(preemptor, "PreemptionFailed", message, "Preempting", warning=True)
 
 

@@ -10,12 +10,15 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, PodGroup, find_condition, well_known
+from reprieve.objects import Pod, PodGroup, Reference, find_condition, well_known
 
 
-def unit_of(pod: Pod) -> str:
-    group = pod.group_key
-    return f"PodGroup/{group}" if group else f"Pod/{pod.key}"
+def unit_of(pod: Pod) -> Reference:
+    """What is decided on: its group, or the pod by itself."""
+    link, meta = pod.spec.scheduling_group, pod.metadata
+    if link is not None and link.pod_group_name:
+        return Reference("PodGroup", meta.namespace, link.pod_group_name)
+    return Reference("Pod", meta.namespace, meta.name)
 
 
 class WaitingPods:
@@ -25,9 +28,9 @@ class WaitingPods:
         self._groups = config.gate("GenericWorkload")
         self._gangs = config.gate("GangScheduling")
         self.pods: dict[str, Pod] = {}
-        self._free: dict[str, dict[str, None]] = {}
+        self._free: dict[Reference, dict[str, None]] = {}
         """The pods of each unit that nothing is being done about."""
-        self._gated: dict[str, dict[str, None]] = {}
+        self._gated: dict[Reference, dict[str, None]] = {}
         """The pods of each unit that have scheduling gates."""
         self._completed: set[str] = set()
         """UIDs of groups that were seen complete, before their condition tells."""
@@ -81,39 +84,37 @@ class WaitingPods:
     def give_back(self, key: str) -> None:
         self._free.setdefault(unit_of(self.pods[key]), {})[key] = None
 
-    def free(self, unit: str) -> dict[str, None]:
+    def free(self, unit: Reference) -> dict[str, None]:
         """Pods of a unit that wait and are not being bound; do not change it."""
         return self._free.get(unit, {})
 
-    def since(self, unit: str, now: float) -> float:
+    def since(self, unit: Reference, now: float) -> float:
         """When the unit's first pod was created; survives a restart of ours."""
         return min((_age(self.pods[key]) or now for key in self.free(unit)), default=now)
 
-    def group(self, unit: str) -> PodGroup | None:
-        kind, _, key = unit.partition("/")
-        return self._cluster.groups.get(key) if kind == "PodGroup" else None
+    def group(self, unit: Reference) -> PodGroup | None:
+        return self._cluster.groups.get(unit.key) if unit.kind == "PodGroup" else None
 
-    def priority(self, unit: str) -> int:
-        kind, _, key = unit.partition("/")
-        if kind == "Pod":
-            return int(self._cluster.pods.priority[self._cluster.pods.row_of[key]])
-        number = self._cluster.groups.number_of.get(key)
+    def priority(self, unit: Reference) -> int:
+        if unit.kind == "Pod":
+            return int(self._cluster.pods.priority[self._cluster.pods.row_of[unit.key]])
+        number = self._cluster.groups.number_of.get(unit.key)
         return 0 if number is None else int(self._cluster.groups.priority[number])
 
-    def known(self, unit: str) -> int:
+    def known(self, unit: Reference) -> int:
         """Pods of a group that exist: waiting, assumed and bound."""
         return len(self._members(unit))
 
-    def is_unfinished(self, unit: str) -> bool:
+    def is_unfinished(self, unit: Reference) -> bool:
         """A gang of which some pods have a node, but too few."""
         group = self.group(unit)
         return self._gangs and group is not None and group.is_gang and 0 < self.placed(unit) < group.min_count
 
-    def placed(self, unit: str) -> int:
+    def placed(self, unit: Reference) -> int:
         """Pods of a group that have a node, or are about to."""
         return sum(1 for row in self._members(unit) if self._cluster.pods.node[row] >= 0)
 
-    def staying(self, unit: str) -> list[str]:
+    def staying(self, unit: Reference) -> list[str]:
         """Pods of a group that are bound, or about to be, and not on their way out."""
         pods = self._cluster.pods
         rows = (row for row in self._members(unit) if pods.node[row] != NOWHERE and not pods.terminating[row])
@@ -127,23 +128,23 @@ class WaitingPods:
     def forget_group(self, group: PodGroup) -> None:
         self._completed.discard(group.metadata.uid)
 
-    def gangs(self) -> Iterator[tuple[str, PodGroup]]:
+    def gangs(self) -> Iterator[tuple[Reference, PodGroup]]:
         """The gangs whose pods are ours, by unit."""
         groups, info = self._cluster.groups, self._cluster.pods.info
         for group, rows in zip(groups.objects, groups.members, strict=True):
             if not self._gangs or group is None or not group.is_gang or not rows:
                 continue
             if info[next(iter(rows))].scheduler in self._names:
-                yield f"PodGroup/{group.key}", group
+                yield Reference("PodGroup", group.namespace, group.name), group
 
     def note_complete(self, group: PodGroup) -> None:
         self._completed.add(group.metadata.uid)
 
-    def _members(self, unit: str) -> Collection[int]:
-        number = self._cluster.groups.number_of.get(unit.partition("/")[2])
+    def _members(self, unit: Reference) -> Collection[int]:
+        number = self._cluster.groups.number_of.get(unit.key)
         return () if number is None else self._cluster.groups.members[number]
 
-    def gate(self, unit: str) -> str:
+    def gate(self, unit: Reference) -> str:
         """Why the unit is no candidate yet; empty when it is.
 
         1. A pod of it has scheduling gates.
@@ -155,11 +156,11 @@ class WaitingPods:
             first = min(gated)
             gates = ", ".join(gate.name for gate in self.pods[first].spec.scheduling_gates)
             return f"{first} has scheduling gates: {gates}"
-        if not unit.startswith("PodGroup/"):
+        if unit.kind != "PodGroup":
             return ""
         group = self.group(unit)
         if group is None:
-            return f"waiting for the pod group {unit.partition('/')[2]} to appear"
+            return f"waiting for the pod group {unit.key} to appear"
         known = self.known(unit)
         if self._gangs and group.is_gang and known < group.min_count:
             return f"waiting for minCount pods from a gang to appear: {known} of {group.min_count} exist"
@@ -168,15 +169,14 @@ class WaitingPods:
             return f"waiting for {leaving} of the gang's pods to end"
         return ""
 
-    def _leaving(self, unit: str) -> int:
+    def _leaving(self, unit: Reference) -> int:
         pods = self._cluster.pods
         return sum(1 for row in self._members(unit) if pods.terminating[row] and pods.node[row] != NOWHERE)
 
-    def misfits(self, unit: str, scheduler: str) -> tuple[list[str], list[str]]:
+    def misfits(self, unit: Reference, scheduler: str) -> tuple[list[str], list[str]]:
         """Pods of a group (waiting or placed) with another scheduler, and with another priority than the group's."""
-        key = unit.partition("/")[2]
-        number = self._cluster.groups.number_of.get(key)
-        if number is None or not unit.startswith("PodGroup/"):
+        number = self._cluster.groups.number_of.get(unit.key) if unit.kind == "PodGroup" else None
+        if number is None:
             return [], []
         pods = self._cluster.pods
         wanted = int(self._cluster.groups.priority[number])

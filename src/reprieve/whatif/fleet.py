@@ -11,7 +11,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, price, settings_from
-from reprieve.objects import Document, ReprieveError, parse_time, well_known
+from reprieve.objects import Document, Reference, ReprieveError, parse_time, well_known
 from reprieve.quota import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
 from reprieve.whatif.quota import plan_workload
 
@@ -84,25 +84,25 @@ def plan_fleet(
     now: str | datetime | None = None,
 ) -> FleetPlan:
     """The choice for `workload` among `clusters` (name to the objects that cluster holds), changing nothing."""
-    metadata = workload["metadata"]
-    key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
+    target = Reference.read(workload)
     moment, settings = _moment(now), Configuration.load(config).to_dict()
     # The question is who would be allowed to preempt; so every worker is asked as if its gate were open.
     spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}
-    asked = {**workload, "metadata": {**metadata, "namespace": key.split("/")[0]}, "spec": spec, "status": {}}
+    metadata = {**workload["metadata"], "namespace": target.namespace}
+    asked = {**workload, "metadata": metadata, "spec": spec, "status": {}}
     candidates = [
-        _candidate(name, [*objects, asked], key, settings, moment) for name, objects in clusters.items()
+        _candidate(name, [*objects, asked], target, settings, moment) for name, objects in clusters.items()
     ]
     policy = settings_from(settings).gate_policy
     chosen, reasons = _choose(candidates, policy, moment)
-    return FleetPlan(key, policy, chosen, candidates, reasons)
+    return FleetPlan(target.key, policy, chosen, candidates, reasons)
 
 
 def _candidate(
-    cluster: str, objects: list[Document], key: str, config: Mapping[str, Any], now: datetime
+    cluster: str, objects: list[Document], for_: Reference, config: Mapping[str, Any], now: datetime
 ) -> Candidate:
     try:
-        plan = plan_workload(objects, f"Workload/{key}", config=config, now=now)
+        plan = plan_workload(objects, for_, config=config, now=now)
     except ReprieveError as error:
         return Candidate(cluster, None, problem=str(error))
     victims = [victim.info for victim in plan.proposal.victims]

@@ -1,12 +1,14 @@
 """Manifests on top of a cluster: what if these were submitted?"""
 
-from reprieve.objects import Document, kind_key
+from collections.abc import Sequence
+
+from reprieve.objects import Document, Source, document_of, kind_key
 
 
-def overlay(cluster: list[Document], asked: list[Document]) -> list[Document]:
+def overlay(cluster: Sequence[Document], submitted: Sequence[Document | Source]) -> list[Document | Source]:
     """The cluster with the manifests on top: an object of the same kind and name is replaced."""
-    replaced = {_identity(document) for document in asked}
-    return [document for document in cluster if _identity(document) not in replaced] + asked
+    replaced = {_identity(document_of(each)) for each in submitted}
+    return [*(document for document in cluster if _identity(document) not in replaced), *submitted]
 
 
 def _identity(document: Document) -> tuple[str, str, str, str]:

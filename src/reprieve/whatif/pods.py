@@ -14,8 +14,11 @@ from reprieve.objects import (
     LabelSelector,
     Object,
     PodGroup,
+    Reference,
     ReprieveError,
+    Source,
     decode_all,
+    document_of,
     parse_time,
 )
 from reprieve.preemption import Plan, decide
@@ -26,8 +29,8 @@ _SELECTORS = ("ReplicaSet", "StatefulSet")
 
 
 def plan_unit(
-    objects: Iterable[Document],
-    for_: str,
+    objects: Iterable[Document | Source],
+    for_: Reference,
     config: Mapping[str, Any] | None = None,
     now: str | datetime | None = None,
 ) -> Plan:
@@ -38,7 +41,7 @@ def plan_unit(
     return msgspec.structs.replace(plan, reasons=(*plan.reasons, *warnings(cluster)))
 
 
-def load(objects: Iterable[Document]) -> Cluster:
+def load(objects: Iterable[Document | Source]) -> Cluster:
     """A cluster of these objects.
 
     Manifests do not say whether a scheduler still keeps the promises (nominations) it once made to other waiting pods, so no room is
@@ -55,7 +58,7 @@ def load(objects: Iterable[Document]) -> Cluster:
         if isinstance(each, PodGroup):
             _check(each)
         cluster.set(each)
-    for kind, namespace, name, selector in _owners(documents):
+    for kind, namespace, name, selector in _owners(map(document_of, documents)):
         cluster.set_owner(kind, namespace, name, selector)
     return cluster
 

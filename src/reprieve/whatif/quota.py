@@ -13,7 +13,9 @@ from typing import Any
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
+    Reference,
     ReprieveError,
+    Source,
     Workload,
     amount,
     decode_all,
@@ -57,25 +59,26 @@ class QuestionError(ReprieveError):
 
 
 def plan_workload(
-    objects: Iterable[Document],
-    for_: str,
+    objects: Iterable[Document | Source],
+    for_: Reference,
     config: Mapping[str, Any] | None = None,
     now: str | datetime | None = None,
     cluster_queue: str | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> QuotaPlan:
-    """What the workload `Workload/NAMESPACE/NAME` would get if it was its turn now.
+    """What the workload would get if it was its turn now.
 
     `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the `oracle` of the flavor
     scan, or a whole `assignment` with `counts`, for which only the victims are looked for.
     """
     rules = Rules.of(Configuration.load(config))
     views = decode_all(objects)
-    key = for_.removeprefix("Workload/")
-    found = [view for view in views if isinstance(view, Workload) and view.key == key]
+    found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
         known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
-        raise QuestionError(f"there is no Workload {key} (kueue.x-k8s.io) in the input; there are: {known}")
+        raise QuestionError(
+            f"there is no Workload {for_.key} (kueue.x-k8s.io) in the input; there are: {known}"
+        )
     time = _time(now)
     quota = load((view for view in views if view is not found[0]), rules, time)
     queue = _queue(quota, found[0], cluster_queue)
@@ -228,7 +231,7 @@ def _granted(reservation: Reservation) -> dict[str, Any]:
 
 
 def admit_all(
-    objects: Iterable[Document],
+    objects: Iterable[Document | Source],
     config: Mapping[str, Any] | None = None,
     now: str | datetime | None = None,
     max_cycles: int | None = None,

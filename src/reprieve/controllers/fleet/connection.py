@@ -27,7 +27,7 @@ from reprieve.kube import (
     Resource,
     TransportError,
 )
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, split_key, well_known
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class Connection:
         """The copy as last seen, by the watch or in the answer to our own last write, whichever is newer."""
         if self._copies is None:
             return None
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         return self._written.newest(key, self._copies.get(name, namespace))
 
     def job(self, job: Document) -> Document | None:
@@ -178,7 +178,7 @@ class Connection:
 
     async def remove(self, key: str) -> None:
         """Withdraw the copy: first the jobs that were made for it, then the copy itself."""
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         jobs = [
             job["metadata"]["name"]
             for job in self._jobs or ()

@@ -26,7 +26,7 @@ from reprieve.fleet import (
     UpdateCopy,
 )
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, TransportError
-from reprieve.objects import Document, format_time, well_known
+from reprieve.objects import Document, format_time, split_key, well_known
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +149,7 @@ async def deactivate(worker: Connection, key: str, message: str, at: datetime) -
 
 
 async def _update(worker: Connection, key: str, change: Change, subresource: str) -> None:
-    namespace, name = key.split("/")
+    namespace, name = split_key(key)
 
     async def make(client: Client) -> Document:
         return await client.update_with_retries(

@@ -19,7 +19,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.objects import Document, format_time, well_known
+from reprieve.objects import Document, format_time, split_key, well_known
 
 
 class Home:
@@ -63,7 +63,7 @@ class Home:
 
     def workload(self, key: str) -> Document | None:
         """As last seen by the watch or in the answer to our own write, whichever is newer."""
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         seen: Document | None = self._workloads.get(name, namespace)
         return self._written.newest(key, seen) if seen is not None else None
 
@@ -102,7 +102,7 @@ class Home:
 
     async def remember(self, key: str, ledger: Ledger, revision: str) -> None:
         """Only if the workload is still the one that was decided on: of two managers, one fails here."""
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         metadata = {
             "resourceVersion": revision,
             "annotations": {well_known.LEDGER_ANNOTATION: write_ledger(ledger)},
@@ -145,7 +145,7 @@ class Home:
         )
 
     async def _status(self, key: str, change: Callable[[Document], bool]) -> None:
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         self.calls += 1
         answer = await self.client.update_with_retries(
             KUEUE_WORKLOADS, name, namespace, change, subresource="status"

@@ -6,7 +6,7 @@ from typing import Any
 from reprieve.controllers import GENERATED_LABELS, plain_template
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.kube import JOBS, ApiError, Client
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, split_key, well_known
 
 
 def owner_job(workload: Document) -> str:
@@ -49,7 +49,7 @@ def is_over(job: Document) -> bool:
 
 async def send_job(worker: Connection, job: Document, key: str, origin: str) -> None:
     """Make the job on the worker, for the copy `key`."""
-    document = remote_job(job, key.split("/")[1], origin)
+    document = remote_job(job, split_key(key)[1], origin)
     try:
         await worker.call(lambda client: client.create(JOBS, document))
     except ApiError as error:

@@ -33,10 +33,10 @@ from reprieve.kube import (
     ApiError,
     Client,
     EventRecorder,
-    Reference,
+    ObjectReference,
     TransportError,
 )
-from reprieve.objects import Document, Workload, well_known
+from reprieve.objects import Document, Workload, split_key, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, holds, wait
 from reprieve.records import DecisionLog
 
@@ -128,7 +128,7 @@ class QuotaController:
         for event in events if self._events is not None else ():
             known = self.seen.workloads.get(event.workload)
             if known is not None and self._events is not None:
-                reference = Reference.to(known, KUEUE_WORKLOADS.api_version, "Workload")
+                reference = ObjectReference.to(known, KUEUE_WORKLOADS.api_version, "Workload")
                 self._events.record(
                     reference, event.reason, event.message, action="Admission", type=event.type
                 )
@@ -151,7 +151,7 @@ class QuotaController:
                 await self._send(key, raw, patch)
 
     async def _send(self, key: str, raw: Document, patch: Document) -> None:
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         body = {"metadata": {"resourceVersion": raw["metadata"]["resourceVersion"]}, "status": patch}
         self.seen.writing.add(key)
         try:
@@ -166,7 +166,7 @@ class QuotaController:
 
     async def _reread(self, key: str) -> None:
         """What is true after a write that failed, or may have: until then the decision counts, which is the safe side."""
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         try:
             self.seen.see_workload(await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace), again=True)
         except ApiError as error:
@@ -233,7 +233,7 @@ class QuotaController:
 
     async def _annotate(self, key: str, note: str) -> None:
         """Note that the gate was seen opening; only then may it be obeyed."""
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         metadata = {
             "resourceVersion": self.seen.raw[key]["metadata"]["resourceVersion"],
             "annotations": {well_known.GATE_SEEN_ANNOTATION: note},
@@ -243,7 +243,7 @@ class QuotaController:
         )
 
     async def _deactivate(self, key: str) -> None:
-        namespace, name = key.split("/")
+        namespace, name = split_key(key)
         self.seen.see_workload(
             await self.client.patch(KUEUE_WORKLOADS, name, {"spec": {"active": False}}, namespace)
         )
@@ -291,7 +291,7 @@ class QuotaController:
             return
         document = deepcopy(known)
         if local_queue_status(self.quota, document, self._seconds()):
-            namespace, name = key.split("/")
+            namespace, name = split_key(key)
             await self.client.patch(
                 LOCAL_QUEUES, name, {"status": document["status"]}, namespace, subresource="status"
             )

@@ -20,17 +20,16 @@ from reprieve.kube import (
     Client,
     ConfigError,
     EventRecorder,
-    Reference,
+    ObjectReference,
     Sleep,
     TransportError,
 )
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 from reprieve.scheduler import (
     ActionError,
     Bind,
     Emit,
     Nominate,
-    Ref,
     SetGroupCondition,
     SetPodCondition,
 )
@@ -86,7 +85,7 @@ class ApiActions:
             ]
         await self._patch_status(nomination.pod, status)
 
-    async def mark(self, victim: Ref, reason: str, message: str) -> None:
+    async def mark(self, victim: Reference, reason: str, message: str) -> None:
         condition = {
             "type": well_known.DISRUPTION_TARGET,
             "status": "True",
@@ -95,7 +94,7 @@ class ApiActions:
         }
         await self._patch_status(victim, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
 
-    async def reprieve(self, pod: Ref, message: str) -> None:
+    async def reprieve(self, pod: Reference, message: str) -> None:
         condition = {
             "type": well_known.DISRUPTION_TARGET,
             "status": "False",
@@ -104,7 +103,7 @@ class ApiActions:
         }
         await self._patch_status(pod, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
 
-    async def delete(self, victim: Ref) -> None:
+    async def delete(self, victim: Reference) -> None:
         async def attempt() -> None:
             try:
                 await self._client.delete(PODS, victim.name, victim.namespace, uid=victim.uid)
@@ -147,11 +146,11 @@ class ApiActions:
             type="Warning" if event.warning else "Normal", related=self._reference(event.related) if event.related else None,
         )  # fmt: skip
 
-    def _reference(self, ref: Ref) -> Reference:
+    def _reference(self, ref: Reference) -> ObjectReference:
         resource = self.pod_groups if ref.kind == "PodGroup" else PODS
-        return Reference(resource.api_version, ref.kind, ref.name, ref.namespace, ref.uid)
+        return ObjectReference(resource.api_version, ref.kind, ref.name, ref.namespace, ref.uid)
 
-    async def _patch_status(self, pod: Ref, status: dict[str, Any]) -> None:
+    async def _patch_status(self, pod: Reference, status: dict[str, Any]) -> None:
         patch: dict[str, Any] = {"status": status}
         if pod.uid:
             patch["metadata"] = {"uid": pod.uid}
@@ -163,7 +162,7 @@ class ApiActions:
 
         await self._persist(attempt)
 
-    async def _bound_to(self, pod: Ref) -> str:
+    async def _bound_to(self, pod: Reference) -> str:
         """The node the pod has by now; empty when it has none."""
         try:
             found = await self._client.get(PODS, pod.name, pod.namespace)

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.kube import Clock
-from reprieve.objects import well_known
+from reprieve.objects import Reference, well_known
 from reprieve.scheduler import (
     RELEASED,
     Action,
@@ -28,7 +28,6 @@ from reprieve.scheduler import (
     Evicted,
     Nominate,
     Preempt,
-    Ref,
     Release,
     Reprieve,
     SetGroupCondition,
@@ -43,7 +42,7 @@ IN_FLIGHT = 64
 
 class AboutPod(Protocol):
     @property
-    def pod(self) -> Ref: ...
+    def pod(self) -> Reference: ...
 
 
 T = TypeVar("T", bound=AboutPod)

@@ -111,7 +111,7 @@ class Metrics:
         self.registry.register(_Depths(core))
 
     def cycle(self, cycle: CycleResult, seconds: float, core: Core) -> None:
-        group = cycle.unit.startswith("PodGroup/")
+        group = cycle.unit.kind == "PodGroup"
         result = RESULTS.get(cycle.outcome, "unschedulable")
         profile = core.memory.scheduler_of(cycle.unit)
         if group:

@@ -33,6 +33,7 @@ from reprieve.kube import (
     Resource,
     TransportError,
 )
+from reprieve.objects import Reference
 from reprieve.preemption import Plan, decide
 from reprieve.records import DecisionLog
 from reprieve.runtime import Services
@@ -60,13 +61,13 @@ async def run(client: Client, config: Configuration, services: Services) -> None
         await scheduler.schedule()
 
 
-def in_time(cluster: Cluster, for_: str, config: Configuration, now: int | None) -> Plan:
+def in_time(cluster: Cluster, for_: Reference, config: Configuration, now: int | None) -> Plan:
     """A decision that ends within `preemption.timeBudget` by the clock, also on a machine that is slower than expected.
 
     For a pod the next best nodes are known anyway and go into the record; for a gang every other way is a search of its own.
     """
     end = time.monotonic() + float(config.preemption.time_budget)
-    alone = for_.startswith("Pod/")
+    alone = for_.kind == "Pod"
     return decide(cluster, for_, config, now, alternatives=alone, expired=lambda: time.monotonic() > end)
 
 

@@ -105,7 +105,7 @@ class Shell:
             Decision(
                 time=instant(self._clock()),
                 controller="scheduler",
-                for_=cycle.unit,
+                for_=str(cycle.unit),
                 outcome=cycle.outcome,
                 revision=self._revision,
                 duration_ms=round(seconds * 1000, 3),
@@ -119,7 +119,7 @@ class Shell:
             )
         )
         about = {
-            "unit": cycle.unit,
+            "unit": str(cycle.unit),
             "outcome": cycle.outcome,
             "victims": len(cycle.victims),
             "decision": decision.id,

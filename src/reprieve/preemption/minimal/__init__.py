@@ -1,6 +1,6 @@
 """`preemption.algorithm: minimal-cost`: among all placements and victim sets, the cheapest one.
 
-    plan = minimal.decide(view, "PodGroup/ml/train", gang, start)   # start: finds what `kep-5710` would choose
+    plan = minimal.decide(view, for_, gang, start)   # start: finds what `kep-5710` would choose
 
 Inside: `improve` starts from that plan and never ends worse; `problem` and `unit_table` turn the cluster's columns into the arrays of
 `model`; `search` answers: per node the sets of victims worth considering (`frontier`, `options`), across nodes an exact table

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from reprieve.cluster import Mask
+from reprieve.objects import Reference
 from reprieve.placement import Assignment, PodFilters, nominated_slot, passes, place
 from reprieve.preemption import plan as outcomes
 from reprieve.preemption.cost import Ledger, billed
@@ -44,7 +45,7 @@ Start = Callable[[], Selection | None]
 
 def decide(
     view: View,
-    for_: str,
+    for_: Reference,
     gang: Gang,
     start: Start,
     *,

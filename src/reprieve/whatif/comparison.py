@@ -8,7 +8,7 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.objects import Document, parse_time, well_known
+from reprieve.objects import Document, Reference, Source, parse_time, well_known
 from reprieve.preemption import Bill, Plan, View, billed, decide
 from reprieve.whatif.pods import load
 
@@ -17,7 +17,7 @@ HELPED = ("scheduled", "preempts")
 
 
 def compare(
-    objects: Iterable[Document],
+    objects: Iterable[Document | Source],
     for_: str,
     config: Mapping[str, Any] | Configuration | None = None,
     now: str | datetime | None = None,
@@ -27,15 +27,16 @@ def compare(
     The configuration counts except for its `preemption.algorithm`. Without `now` the present moment counts.
     """
     moment = ticks(parse_time(now) if isinstance(now, str) else now or datetime.now(UTC))
+    target = Reference.parse(for_, ("Pod", "PodGroup"))
     cluster, base = load(objects), config if isinstance(config, Configuration) else Configuration.load(config)
-    plans = [_plan(cluster, for_, _with(base, algorithm), moment) for algorithm in ALGORITHMS]
+    plans = [_plan(cluster, target, _with(base, algorithm), moment) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]
     cheapest = min(helped, key=_order).algorithm if helped else None
     columns = [_column(algorithm, plan) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
     return {
         "apiVersion": well_known.API_VERSION,
         "kind": "PlanComparison",
-        "for": for_,
+        "for": str(target),
         "cheapest": cheapest,
         "plans": columns,
     }
@@ -46,7 +47,7 @@ def _with(config: Configuration, algorithm: str) -> Configuration:
     return msgspec.structs.replace(config, preemption=preemption)
 
 
-def _plan(cluster: Cluster, for_: str, config: Configuration, now: int) -> Plan:
+def _plan(cluster: Cluster, for_: Reference, config: Configuration, now: int) -> Plan:
     plan = decide(cluster, for_, config, now)
     optimality = plan.cost.optimality if isinstance(plan.cost, Bill) else ""
     named = msgspec.structs.replace(plan, algorithm=config.preemption.algorithm)

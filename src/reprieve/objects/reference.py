@@ -1,0 +1,95 @@
+"""The name of one object: `KIND/NAMESPACE/NAME`, or `KIND/NAME` for a kind without namespaces.
+
+The only place that takes such a name apart or puts one together. On the wire, in plans and in records it is the string.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from reprieve.objects.errors import ReprieveError
+from reprieve.objects.kinds import TABLE
+from reprieve.objects.meta import Object
+
+DEFAULT_NAMESPACE = "default"
+EXAMPLE = "PodGroup/ml/train"
+
+_CLUSTER_SCOPED = frozenset(kind for (_, kind), entry in TABLE.items() if not entry.namespaced)
+_WORDS = {
+    "Pod": ("pod", "pods", "po"),
+    "PodGroup": ("podgroup", "podgroups", "pg"),
+    "Workload": ("workload", "workloads", "wl"),
+    "ClusterQueue": ("clusterqueue", "clusterqueues", "cq"),
+    "LocalQueue": ("localqueue", "localqueues", "lq", "queue", "queues"),
+    "Node": ("node", "nodes", "no"),
+}
+"""What people may type for a kind, in any case: its name, its plural and its short names, as for kubectl."""
+_KIND_OF = {word: kind for kind, words in _WORDS.items() for word in words}
+
+
+class Reference(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
+    """One object by name. With a UID it means that very object; without one, whichever has the name.
+
+    Two references are equal only if their UIDs are: dictionaries by unit hold references without one.
+    """
+
+    kind: str
+    namespace: str
+    """Empty for kinds without namespaces."""
+    name: str
+    uid: str = ""
+
+    @classmethod
+    def parse(cls, text: str, kinds: Iterable[str] = tuple(_WORDS)) -> "Reference":
+        """What a person wrote. `kinds`: those that make sense here."""
+        word, *names = text.strip("/").split("/")
+        kind = _KIND_OF.get(word.lower(), "")
+        if problem := _problem(word, kind, names, kinds := tuple(kinds)):
+            raise ReprieveError(
+                f"{text!r}: expected KIND/NAMESPACE/NAME, for instance {EXAMPLE}, "
+                f"with KIND one of {', '.join(kinds)}; {problem}"
+            )
+        namespace = names[0] if len(names) == 2 else DEFAULT_NAMESPACE
+        return cls(kind, "" if kind in _CLUSTER_SCOPED else namespace, names[-1])
+
+    @classmethod
+    def of(cls, kind: str, key: str, uid: str = "") -> "Reference":
+        """The object of this kind with this key."""
+        return cls(kind, *split_key(key), uid)
+
+    @classmethod
+    def to(cls, view: Object) -> "Reference":
+        """This very object."""
+        meta = view.metadata
+        return cls(type(view).__name__, meta.namespace, meta.name, meta.uid)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "Reference":
+        """A raw object, or a raw reference to one as events carry it; without a UID."""
+        meta = document.get("metadata") or document
+        kind = str(document.get("kind") or "")
+        namespace = "" if kind in _CLUSTER_SCOPED else str(meta.get("namespace") or DEFAULT_NAMESPACE)
+        return cls(kind, namespace, str(meta.get("name") or ""))
+
+    @property
+    def key(self) -> str:
+        """`NAMESPACE/NAME`, or the bare name: unique among objects of its kind."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.key}"
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """Namespace and name of a key; the namespace is empty for kinds without one."""
+    namespace, _, name = key.rpartition("/")
+    return namespace, name
+
+
+def _problem(word: str, kind: str, names: list[str], kinds: tuple[str, ...]) -> str:
+    if kind not in kinds:
+        return f"{kind or word!r} is not one of them" if kind else f"{word!r} is no kind known here"
+    if not names or not all(names):
+        return "the name is missing"
+    return f"{len(names) + 1} parts are too many" if len(names) > 2 else ""
