@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -10,7 +12,10 @@ from click.testing import CliRunner
 from reprieve import __version__
 from reprieve.cli import COMMANDS, main
 from reprieve.cli.output import console, fail, print_result
+from reprieve.objects import decode
 from reprieve.objects.errors import ReprieveError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(*arguments: str, text: str | None = None) -> tuple[int, str, str]:
@@ -53,6 +58,48 @@ def test_help_imports_no_command() -> None:
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     modules = set(out.splitlines()[-1].split())
     assert not modules & {"numpy", "rich", "aiohttp", "yaml", "reprieve.cli.validate", "reprieve.cli.plan"}
+
+
+ELSEWHERE = {
+    "aiohttp",
+    "asyncio",
+    "reprieve.explain",
+    "reprieve.kube",
+    "reprieve.scheduler",
+    "reprieve.records",
+}
+
+
+@pytest.mark.parametrize(
+    ("folder", "target", "unneeded"),
+    [
+        ("01-first-plan", "PodGroup/ml/train", {"reprieve.quota", "reprieve.fleet"}),
+        ("12-cohort-reclaim", "Workload/web/crawl-a", {"reprieve.cluster", "reprieve.fleet", "numpy"}),
+    ],
+)
+def test_a_plan_imports_only_what_it_needs(folder: str, target: str, unneeded: set[str]) -> None:
+    arguments = ["plan", "-f", str(EXAMPLES / folder), "--for", target, "-o", "json"]
+    script = (
+        "import sys; from reprieve.cli import main\n"
+        f"try: main({arguments}, standalone_mode=False)\n"
+        "except SystemExit as ended: assert ended.code in (0, 1), ended\n"
+        "print(*sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert not set(out.splitlines()[-1].split()) & (ELSEWHERE | unneeded)
+
+
+def test_a_plan_decodes_each_manifest_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[str] = []
+
+    def counting(document: dict[str, Any]) -> Any:
+        decoded.append(f"{document['kind']}/{document['metadata']['name']}")
+        return decode(document)
+
+    monkeypatch.setattr(sys.modules["reprieve.objects.decode"], "decode", counting)
+    assert run("plan", "-f", str(EXAMPLES / "01-first-plan"), "--for", "PodGroup/ml/train")[0] == 0
+    assert decoded
+    assert len(decoded) == len(set(decoded))
 
 
 def test_an_unknown_command_is_answered_with_the_nearest_one() -> None:
