@@ -4,7 +4,7 @@ The other rooms import from here, never from the modules inside. Classes come by
 (`Workload`) it is Kueue's, and `scheduling.Workload` is the other.
 """
 
-from reprieve.objects import batch, core, kueue, policy, scheduling, well_known
+from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, well_known
 from reprieve.objects.admission import Context, PriorityClasses, Problem, admit
 from reprieve.objects.core import (
     Container,
@@ -61,6 +61,7 @@ from reprieve.objects.meta import (
     find_condition,
 )
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
+from reprieve.objects.outcomes import PlanOutcome
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
 from reprieve.objects.reference import Reference, split_key
@@ -112,6 +113,7 @@ __all__ = [
     "NodeSelectorRequirement",
     "NodeSelectorTerm",
     "Object",
+    "PlanOutcome",
     "Pod",
     "PodAffinity",
     "PodAffinityTerm",
@@ -175,6 +177,7 @@ __all__ = [
     "node_term_matches",
     "nonzero_requests",
     "normalise",
+    "outcomes",
     "parse_duration",
     "parse_time",
     "pod_requests",

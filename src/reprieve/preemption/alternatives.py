@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from reprieve.objects import PlanOutcome, outcomes
 from reprieve.placement import GangPlacement
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.gangs import GangSearch
-from reprieve.preemption.plan import PREEMPTS, SCHEDULED, Alternative
+from reprieve.preemption.plan import Alternative
 from reprieve.preemption.pods import choice_key
 from reprieve.preemption.preemptor import Preemptor
 from reprieve.preemption.reasons import unit_name
@@ -64,7 +65,7 @@ def _with_algorithm(view: View, algorithm: str) -> View:
 def _alternative(view: View, title: str, answer: Selection | GangPlacement) -> Alternative | None:
     if isinstance(answer, GangPlacement):
         return None
-    outcome = PREEMPTS if answer.victims else SCHEDULED
+    outcome: PlanOutcome = outcomes.PREEMPTS if answer.victims else outcomes.SCHEDULED
     return Alternative(title=title, outcome=outcome, cost=cost_of(answer), victims=_victims(view, answer))
 
 

@@ -7,9 +7,8 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Reference, ReprieveError, split_key
+from reprieve.objects import PlanOutcome, Reference, ReprieveError, outcomes, split_key
 from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, diagnose, place
-from reprieve.preemption import plan as outcomes
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
@@ -191,6 +190,6 @@ def _scheduled(view: View, for_: Reference, where: dict[str, str], text: str) ->
     )
 
 
-def _refused(view: View, for_: Reference, outcome: str, text: str, *more: str) -> Plan:
+def _refused(view: View, for_: Reference, outcome: PlanOutcome, text: str, *more: str) -> Plan:
     algorithm = view.config.preemption.algorithm
     return Plan(for_=str(for_), outcome=outcome, message=text, reasons=(text, *more), algorithm=algorithm)

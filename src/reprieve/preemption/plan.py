@@ -4,9 +4,7 @@ from typing import Any, dataclass_transform
 
 import msgspec
 
-from reprieve.objects import well_known
-
-SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
+from reprieve.objects import PlanOutcome, well_known
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
@@ -63,7 +61,7 @@ class Alternative(_Part):
     """Another way, and what it would cost."""
 
     title: str
-    outcome: str
+    outcome: PlanOutcome
     cost: Cost
     victims: tuple[str, ...] = ()
     """Units."""
@@ -71,7 +69,7 @@ class Alternative(_Part):
 
 class Plan(_Part):
     for_: str = msgspec.field(name="for")
-    outcome: str
+    outcome: PlanOutcome
     placements: dict[str, str] = {}
     victims: tuple[Victim, ...] = ()
     pdb_violations: int = 0

@@ -1,7 +1,6 @@
 """From rows and slots to a plan with names."""
 
-from reprieve.objects import Reference
-from reprieve.preemption import plan as outcomes
+from reprieve.objects import Reference, outcomes
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.reasons import Leftovers, answer, budget_uses, node_name, reprieved_units, unit_name
 from reprieve.preemption.units import GROUP, Selection

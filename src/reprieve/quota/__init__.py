@@ -27,7 +27,7 @@ from reprieve.quota.conditions import Conditions, with_condition, with_status
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle, can_shrink
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
-from reprieve.quota.plan import PREEMPTS, SCHEDULED, UNSCHEDULABLE, Proposal, QuotaPlan
+from reprieve.quota.plan import Proposal, QuotaPlan
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
@@ -40,10 +40,7 @@ from reprieve.quota.workload_info import WorkloadInfo, holds
 __all__ = [
     "DUE_TO",
     "GATED",
-    "PREEMPTS",
-    "SCHEDULED",
     "UNLIMITED",
-    "UNSCHEDULABLE",
     "Assignment",
     "Choice",
     "Conditions",

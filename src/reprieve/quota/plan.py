@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reprieve.objects import format_amount, well_known
+from reprieve.objects import PlanOutcome, format_amount, outcomes, well_known
 from reprieve.quota.assignment import Assignment, Mode
 from reprieve.quota.outcome import preempted_message
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.workload_info import WorkloadInfo
-
-SCHEDULED, PREEMPTS, UNSCHEDULABLE, GATED = "scheduled", "preempts", "unschedulable", "gated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +71,12 @@ class QuotaPlan:
         return self.reduced if self.reduced is not None else self.whole
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> PlanOutcome:
         if not self.proposal.works:
-            return UNSCHEDULABLE
+            return outcomes.UNSCHEDULABLE
         if self.proposal.assignment.mode == Mode.FIT:
-            return SCHEDULED
-        return GATED if self.gate_closed else PREEMPTS
+            return outcomes.SCHEDULED
+        return outcomes.GATED if self.gate_closed else outcomes.PREEMPTS
 
     def to_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {

@@ -11,8 +11,8 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, price, settings_from
-from reprieve.objects import Document, Reference, ReprieveError, parse_time, well_known
-from reprieve.quota import PREEMPTS, SCHEDULED, UNSCHEDULABLE, QuotaPlan
+from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, outcomes, parse_time, well_known
+from reprieve.quota import QuotaPlan
 from reprieve.whatif.quota import plan_workload
 
 
@@ -26,8 +26,8 @@ class Candidate:
     problem: str = ""
 
     @property
-    def outcome(self) -> str:
-        return self.plan.outcome if self.plan is not None else UNSCHEDULABLE
+    def outcome(self) -> PlanOutcome:
+        return self.plan.outcome if self.plan is not None else outcomes.UNSCHEDULABLE
 
     @property
     def victims(self) -> list[str]:
@@ -60,8 +60,8 @@ class FleetPlan:
     reasons: list[str] = field(default_factory=list)
 
     @property
-    def outcome(self) -> str:
-        return self.chosen.outcome if self.chosen is not None else UNSCHEDULABLE
+    def outcome(self) -> PlanOutcome:
+        return self.chosen.outcome if self.chosen is not None else outcomes.UNSCHEDULABLE
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -111,11 +111,11 @@ def _candidate(
 
 def _choose(candidates: list[Candidate], policy: str, now: datetime) -> tuple[Candidate | None, list[str]]:
     """1. a worker with room, in the order given; 2. the one whose gate would open first; 3. nobody."""
-    free = [candidate for candidate in candidates if candidate.outcome == SCHEDULED]
+    free = [candidate for candidate in candidates if candidate.outcome == outcomes.SCHEDULED]
     if free:
         others = f" (also: {', '.join(each.cluster for each in free[1:])})" if free[1:] else ""
         return free[0], [f"{free[0].cluster} has room without preemption{others}"]
-    able = {each.cluster: each for each in candidates if each.outcome == PREEMPTS}
+    able = {each.cluster: each for each in candidates if each.outcome == outcomes.PREEMPTS}
     if not able:
         return None, ["no worker has room, and none could make it by preemption"]
     waiting = [

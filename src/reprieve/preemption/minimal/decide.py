@@ -17,9 +17,8 @@ import msgspec
 import numpy as np
 
 from reprieve.cluster import Mask
-from reprieve.objects import Reference
+from reprieve.objects import Reference, outcomes
 from reprieve.placement import Assignment, PodFilters, nominated_slot, passes, place
-from reprieve.preemption import plan as outcomes
 from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
