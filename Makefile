@@ -39,6 +39,7 @@ test: setup lint types layers unit ## Everything that must hold: style, types, l
 lint: setup
 	$(BIN)/ruff check src tests bench tools
 	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/vulture
 
 types: setup
 	$(BIN)/mypy

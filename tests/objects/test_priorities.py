@@ -5,10 +5,6 @@ from typing import Any
 import pytest
 
 from reprieve.objects.admission import admit
-from reprieve.objects.core import Pod, PodSpec
-from reprieve.objects.meta import ObjectMeta
-from reprieve.objects.priorities import priority_divergence
-from reprieve.objects.scheduling import PodGroup, PodGroupSpec
 from reprieve.objects.structure import REFUSED
 from tests.objects.door import context, lines, paths, priority_class, stored
 
@@ -139,32 +135,3 @@ def test_the_field_of_the_first_draft_is_held_to_the_same_rule() -> None:
     low, high = priority_class("low", 1), priority_class("high", 9)
     document = group(priorityClassName="high", preemptionPriorityClassName="low")
     assert paths(document, at=context(low, high)) == ["spec.preemptionPriorityClassName"]
-
-
-class TestPodsNotMatchingPriority:
-    GROUP = PodGroup(metadata=ObjectMeta(name="g", generation=4), spec=PodGroupSpec(priority=10))
-
-    def pods(self, *priorities: int | None) -> list[Pod]:
-        return [
-            Pod(metadata=ObjectMeta(name=f"p{number}"), spec=PodSpec(priority=priority))
-            for number, priority in enumerate(priorities)
-        ]
-
-    def test_is_false_while_all_pods_have_the_groups_priority(self) -> None:
-        condition = priority_divergence(self.GROUP, self.pods(10, 10))
-        assert (condition.type, condition.status) == ("PodsNotMatchingPriority", "False")
-        assert condition.observed_generation == 4
-
-    def test_names_the_pods_that_differ(self) -> None:
-        condition = priority_divergence(self.GROUP, self.pods(10, 5, None))
-        assert condition.status == "True"
-        assert (
-            condition.message
-            == "the group's priority is 10, which counts; pods with another one: p1 (5), p2 (0)"
-        )
-
-    def test_names_only_the_first_few(self) -> None:
-        assert priority_divergence(self.GROUP, self.pods(*[1] * 8)).message.endswith("p4 (1) and 3 more")
-
-    def test_a_group_without_a_priority_has_priority_zero(self) -> None:
-        assert priority_divergence(PodGroup(), self.pods(0, None)).status == "False"

@@ -11,8 +11,9 @@ from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import Change
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode
-from reprieve.scheduler.actions import ActionError, Recorded
+from reprieve.scheduler.actions import ActionError
 from reprieve.scheduler.core import Core
+from tests.scheduler.recorded import Recorded
 from tests.scheduler.world import group, node, pod
 
 

@@ -26,12 +26,3 @@ def set_condition(
     if generation is not None:
         entry["observedGeneration"] = generation
     return True
-
-
-def remove_condition(document: Document, type: str) -> bool:
-    conditions = (document.get("status") or {}).get("conditions") or []
-    kept = [known for known in conditions if known.get("type") != type]
-    if len(kept) == len(conditions):
-        return False
-    document["status"]["conditions"] = kept
-    return True

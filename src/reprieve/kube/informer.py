@@ -55,10 +55,6 @@ class Informer:
             waiter.cancel()
             await self._task
 
-    @property
-    def has_synced(self) -> bool:
-        return self._synced.is_set()
-
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()

@@ -8,19 +8,16 @@ Resolution, for pods and pod groups alike:
 4. So must a preemption policy (of a group only with the gate PodGroupPreemptionPolicy).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reprieve.objects import well_known
-from reprieve.objects.core import Pod
-from reprieve.objects.meta import Condition, Document
-from reprieve.objects.scheduling import PodGroup
+from reprieve.objects.meta import Document
 from reprieve.objects.show import shown
 from reprieve.objects.structure import REFUSED, Problem
 from reprieve.objects.validation.checks import At
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
-_MOST_NAMED = 5
 
 
 class PriorityClasses(NamedTuple):
@@ -101,31 +98,3 @@ def preemption_priority_problems(document: Document, classes: PriorityClasses) -
             )
             problems.append(name.problem(message))
     return problems
-
-
-def priority_divergence(group: PodGroup, pods: Iterable[Pod]) -> Condition:
-    """The condition `PodsNotMatchingPriority` of a group: True where a pod's own priority is not the group's.
-
-    The time of the transition is the writer's to add.
-    """
-    expected = group.spec.priority or 0
-    others = sorted(
-        f"{pod.name} ({pod.spec.priority or 0})" for pod in pods if (pod.spec.priority or 0) != expected
-    )
-    if not others:
-        return Condition(
-            type=well_known.PODS_NOT_MATCHING_PRIORITY,
-            status="False",
-            reason="AllPodsMatch",
-            message=f"all pods have the group's priority {expected}",
-            observed_generation=group.metadata.generation,
-        )
-    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-    return Condition(
-        type=well_known.PODS_NOT_MATCHING_PRIORITY,
-        status="True",
-        reason="PriorityMismatch",
-        message=f"the group's priority is {expected}, which counts; pods with another one: "
-        f"{', '.join(others[:_MOST_NAMED])}{more}",
-        observed_generation=group.metadata.generation,
-    )

@@ -39,7 +39,6 @@ class Cache:
         """For each queue that admits nothing: (reason, message), the most important first."""
         self._forest = Forest(rules)
         self._objects: dict[str, ClusterQueue] = {}
-        self._broken_cohorts: dict[str, list[str]] = {}
 
     @property
     def queues(self) -> dict[str, QueueNode]:
@@ -48,10 +47,6 @@ class Cache:
     @property
     def forest(self) -> Forest:
         return self._forest
-
-    def cohort_problems(self) -> dict[str, list[str]]:
-        """Cohorts whose quota is not used because it makes no sense, and why."""
-        return self._broken_cohorts
 
     def put_flavor(self, flavor: ResourceFlavor) -> None:
         self.flavors[flavor.name] = flavor
@@ -70,15 +65,11 @@ class Cache:
         self._review_all()
 
     def put_cohort(self, cohort: Cohort) -> None:
-        problems = _cohort_problems(cohort)
-        self._broken_cohorts.pop(cohort.name, None)
-        if problems:
-            self._broken_cohorts[cohort.name] = problems
+        if _cohort_problems(cohort):
             cohort = replace(cohort, spec=replace(cohort.spec, resource_groups=(), fair_sharing=None))
         self._forest.put_cohort(cohort)
 
     def drop_cohort(self, name: str) -> None:
-        self._broken_cohorts.pop(name, None)
         self._forest.drop_cohort(name)
 
     def put_queue(self, queue: ClusterQueue) -> None:

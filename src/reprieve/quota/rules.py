@@ -23,7 +23,6 @@ class Rules:
     recompute_on_overlap: bool = True
     preempt_within_nominal: bool = True
     nominal_first: bool = True
-    equivalence_hashing: bool = True
     reclaimable_pods: bool = True
     priority_boost: bool = False
     admission_gated_by: bool = True
@@ -47,7 +46,6 @@ class Rules:
             recompute_on_overlap=gate("RecomputeAssignmentUponPreemptionTargetsOverlap"),
             preempt_within_nominal=gate("FairSharingPreemptWithinNominal"),
             nominal_first=gate("FairSharingPrioritizeNonBorrowing"),
-            equivalence_hashing=gate("SchedulingEquivalenceHashing"),
             reclaimable_pods=gate("ReclaimablePods"),
             priority_boost=gate("PriorityBoost"),
             admission_gated_by=gate("AdmissionGatedBy"),

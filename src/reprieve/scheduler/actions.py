@@ -1,12 +1,12 @@
 """What the scheduler wants done, as data, and the one port through which it is done.
 
-The core returns actions and never performs one. `Actions` is all that the shell knows of the outside: it has a live
-implementation (`controllers.scheduler.api_actions`) and a recording one (below, for tests and dry runs).
+The core returns actions and never performs one. `Actions` is all that the shell knows of the outside; its live
+implementation is `controllers.scheduler.api_actions`.
 
 Pods and groups carry their UID, so that a namesake is never meant. `unit` names what the core was deciding about.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from reprieve.objects import Reference
@@ -149,40 +149,3 @@ class Actions(Protocol):
     async def set_group_condition(self, condition: SetGroupCondition) -> None: ...
 
     def emit(self, event: Emit) -> None: ...
-
-
-@dataclass
-class Recorded:
-    """Notes every call as (verb, key, detail) and can be told to refuse some."""
-
-    calls: list[tuple[str, str, str]] = field(default_factory=list)
-    refuse: set[tuple[str, str]] = field(default_factory=set)
-
-    def _note(self, verb: str, key: str, detail: str = "") -> None:
-        self.calls.append((verb, key, detail))
-        if (verb, key) in self.refuse:
-            raise ActionError(f"{verb} {key} refused")
-
-    async def bind(self, bind: Bind) -> None:
-        self._note("bind", bind.pod.key, bind.node)
-
-    async def nominate(self, nomination: Nominate) -> None:
-        self._note("nominate", nomination.pod.key, nomination.node)
-
-    async def mark(self, victim: Reference, reason: str, message: str) -> None:
-        self._note("mark", victim.key, f"{reason}: {message}")
-
-    async def delete(self, victim: Reference) -> None:
-        self._note("delete", victim.key)
-
-    async def reprieve(self, pod: Reference, message: str) -> None:
-        self._note("reprieve", pod.key, message)
-
-    async def set_pod_condition(self, condition: SetPodCondition) -> None:
-        self._note("pod-condition", condition.pod.key, condition.reason)
-
-    async def set_group_condition(self, condition: SetGroupCondition) -> None:
-        self._note("group-condition", condition.group.key, f"{condition.type}={condition.status}")
-
-    def emit(self, event: Emit) -> None:
-        self.calls.append(("emit", event.regarding.key, event.reason))

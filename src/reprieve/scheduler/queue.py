@@ -50,7 +50,6 @@ class QueuedUnit:
     state: State = State.GATED
     gate: str = ""
     failures: int = 0
-    attempted: float = 0.0
     ready_at: float = 0.0
     patient: bool = False
     """Waits for its own victims to end: only they, or its pause, bring it back."""
@@ -182,7 +181,6 @@ class Queue:
         early = _first(self._early, State.BACKOFF)
         chosen = early if early is not None and (head is None or early.priority > head.priority) else head
         if chosen is not None:
-            chosen.attempted = now
             self.hold(chosen)
         return chosen
 

@@ -1,0 +1,50 @@
+"""The scheduler's actions, noted instead of performed."""
+
+from dataclasses import dataclass, field
+
+from reprieve.objects import Reference
+from reprieve.scheduler.actions import (
+    ActionError,
+    Bind,
+    Emit,
+    Nominate,
+    SetGroupCondition,
+    SetPodCondition,
+)
+
+
+@dataclass
+class Recorded:
+    """Notes every call as (verb, key, detail) and refuses those that a test names."""
+
+    calls: list[tuple[str, str, str]] = field(default_factory=list)
+    refuse: set[tuple[str, str]] = field(default_factory=set)
+
+    def _note(self, verb: str, key: str, detail: str = "") -> None:
+        self.calls.append((verb, key, detail))
+        if (verb, key) in self.refuse:
+            raise ActionError(f"{verb} {key} refused")
+
+    async def bind(self, bind: Bind) -> None:
+        self._note("bind", bind.pod.key, bind.node)
+
+    async def nominate(self, nomination: Nominate) -> None:
+        self._note("nominate", nomination.pod.key, nomination.node)
+
+    async def mark(self, victim: Reference, reason: str, message: str) -> None:
+        self._note("mark", victim.key, f"{reason}: {message}")
+
+    async def delete(self, victim: Reference) -> None:
+        self._note("delete", victim.key)
+
+    async def reprieve(self, pod: Reference, message: str) -> None:
+        self._note("reprieve", pod.key, message)
+
+    async def set_pod_condition(self, condition: SetPodCondition) -> None:
+        self._note("pod-condition", condition.pod.key, condition.reason)
+
+    async def set_group_condition(self, condition: SetGroupCondition) -> None:
+        self._note("group-condition", condition.group.key, f"{condition.type}={condition.status}")
+
+    def emit(self, event: Emit) -> None:
+        self.calls.append(("emit", event.regarding.key, event.reason))
