@@ -7,7 +7,7 @@ from reprieve.objects import PodDisruptionBudget, matches
 
 
 class BudgetTable:
-    """Budgets in the order in which they came; which ones cover a class is remembered until a budget changes."""
+    """Budgets in order of arrival. Which of them cover a class is cached until a budget changes."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, PodDisruptionBudget] = {}
@@ -29,7 +29,7 @@ class BudgetTable:
         self.forget()
 
     def covering(self, cls: PodClass) -> tuple[int, ...]:
-        """Numbers of the budgets that select pods of this class; a budget with an empty selector selects none."""
+        """Numbers of the budgets that select pods of this class. An empty selector selects none."""
         found = self._covering.get(cls.id)
         if found is None:
             found = self._covering[cls.id] = tuple(
@@ -38,7 +38,7 @@ class BudgetTable:
         return found
 
     def forget(self) -> None:
-        """What was worked out about classes no longer holds."""
+        """Drop what is cached about classes."""
         self._list = None
         self._covering.clear()
 

@@ -1,6 +1,6 @@
-"""Pod classes: pods with the same scheduling-relevant spec share one class, so that what follows from the spec is worked out once.
+"""Pod classes: pods with the same scheduling-relevant spec share a class, so that it is evaluated once.
 
-A class says nothing about one pod in particular: not its name, priority, node or group.
+A class says nothing about a particular pod: not its name, priority, node or group.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from reprieve.objects import (
 WILDCARD = "0.0.0.0"
 
 MAX_IDLE = 2048
-"""Classes without pods that are kept."""
+"""How many classes without pods are kept."""
 
 Port = tuple[str, str, int]
 """(host address, protocol, host port)"""
@@ -69,7 +69,7 @@ class PodClass:
         self.id = id
         self.key = key
         self.shape: bytes = key[1]
-        """Equal for classes that differ in nothing but how others call them: their labels and their namespace."""
+        """Equal for classes that differ only in labels and namespace."""
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
         self.spec: PodSpec = spec
@@ -77,6 +77,7 @@ class PodClass:
         self.filled = _bounded(nonzero_requests(spec, pod.status))
         self.score_cpu, self.score_memory = _bounded(nonzero_requests(_without_pod_level(spec)))
         self.requested: tuple[tuple[int, int], ...] = ()
+        """(row of the resource, amount) of everything it requests, one of `pods` included."""
         self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec)))
         self.spread: tuple[Spread, ...] = spread_constraints(spec, labels, "DoNotSchedule")
         self.soft_spread: tuple[Spread, ...] = spread_constraints(spec, labels, "ScheduleAnyway")
@@ -97,14 +98,16 @@ class PodClass:
 
     @property
     def has_terms(self) -> bool:
-        """Whether it says anything about other pods, so that placing it can change how others are scored or filtered."""
+        """Whether it has (anti-)affinity terms: placing it can change how others are filtered or scored."""
         return bool(
             self.affinity or self.anti_affinity or self.preferred_affinity or self.preferred_anti_affinity
         )
 
 
 class ClassTable:
-    """Classes by number. A class without pods is kept for a while, since more of its kind tend to come; then its number is used again."""
+    """Classes by number. A class without pods is kept for a while, since more such pods tend to come;
+    then its number is used again.
+    """
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
@@ -114,7 +117,7 @@ class ClassTable:
         self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
         self.with_ports: Mask = np.zeros(0, dtype=np.bool_)
         self.anti_affine: list[PodClass] = []
-        """Classes with required anti-affinity: theirs is the veto that others must heed."""
+        """Classes with required anti-affinity: their pods keep others away."""
         self.with_terms: list[PodClass] = []
         self._pods: list[int] = []
         self._idle: dict[int, None] = {}
@@ -122,7 +125,7 @@ class ClassTable:
 
     @property
     def requests(self) -> Ints:
-        """What a pod of each class (columns) asks of each resource (rows); every pod asks for one of `pods`."""
+        """Requests of a pod of each class (columns) by resource (rows); every pod requests one of `pods`."""
         missing = len(self._nodes.resources) - self._requests.shape[0]
         if missing:
             pad = np.zeros((missing, self._requests.shape[1]), dtype=np.int64)
@@ -133,7 +136,7 @@ class ClassTable:
         return self.all[id]
 
     def join(self, pod: Pod) -> PodClass:
-        """The class of a pod, made when it is the first of its kind; the pod counts as one of it until it leaves."""
+        """The class of a pod, created for the first pod of its kind. The pod is a member until `leave`."""
         key = _key(pod)
         found = self._by_key.get(key)
         if found is None:
@@ -148,7 +151,7 @@ class ClassTable:
             self._idle[id] = None
 
     def reclaim(self) -> bool:
-        """Give up classes without pods once there are many. True when numbers may mean something else from now on."""
+        """Drop classes without pods once there are many. True when class numbers may be reused now."""
         if len(self._idle) <= MAX_IDLE:
             return False
         for id in self._idle:
@@ -162,9 +165,9 @@ class ClassTable:
     def _add(self, key: ClassKey, pod: Pod) -> PodClass:
         id = self._spare[-1] if self._spare else len(self.all)
         fresh = PodClass(id, key, pod)
-        asked = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
-        asked[PODS] = 1
-        fresh.requested = tuple(sorted((index, number) for index, number in asked.items() if number))
+        amounts = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
+        amounts[PODS] = 1
+        fresh.requested = tuple(sorted((index, number) for index, number in amounts.items() if number))
         if self._spare:
             self.all[self._spare.pop()] = fresh
         else:
@@ -211,14 +214,14 @@ def _key(pod: Pod) -> ClassKey:
 def _requests(pod: Pod) -> dict[str, int]:
     where = f"Pod/{pod.key}"
     try:
-        asked = pod_requests(pod.spec, pod.status)
+        requests = pod_requests(pod.spec, pod.status)
     except QuantityError as wrong:
         raise InvalidObject("spec.containers[].resources.requests", None, str(wrong), where) from None
-    for name, number in asked.items():
+    for name, number in requests.items():
         if number < 0:
             path = f"spec.containers[].resources.requests[{name}]"
             raise InvalidObject(path, number, f"a request must not be negative, is {number}", where)
-    return {name: min(number, MAX_AMOUNT) for name, number in asked.items()}
+    return {name: min(number, MAX_AMOUNT) for name, number in requests.items()}
 
 
 def _bounded(pair: tuple[int, int]) -> tuple[int, int]:
@@ -226,7 +229,7 @@ def _bounded(pair: tuple[int, int]) -> tuple[int, int]:
 
 
 def _without_pod_level(spec: PodSpec) -> PodSpec:
-    """Upstream's scorer never hears of requests stated for the whole pod."""
+    """kube-scheduler's scorer ignores requests stated for the whole pod."""
     return spec if spec.resources is None else msgspec.structs.replace(spec, resources=None)
 
 

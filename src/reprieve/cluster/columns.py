@@ -10,14 +10,14 @@ Rows = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 NOWHERE = -1
-"""The node slot of a pod that waits for one."""
+"""The node slot of a waiting pod."""
 
 LOST = -2
-"""The node slot of a pod whose `spec.nodeName` names a node nobody has seen: it counts on no node."""
+"""The node slot of a pod whose `spec.nodeName` is an unknown node: it counts on no node."""
 
 
 def grown(column: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
-    """The column with room for `size` entries on its last axis, at least doubled; the column itself while it suffices."""
+    """The column with at least `size` entries on its last axis; when it must grow, it at least doubles."""
     have = column.shape[-1]
     if size <= have:
         return column
@@ -28,9 +28,9 @@ def grown(column: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
 
 
 def add_at(column: Ints, places: Rows, amounts: Ints, kinds: Rows) -> None:
-    """`column[places] += amounts[kinds]` where places repeat, exact in int64; kinds are few.
+    """`column[places] += amounts[kinds]` where places repeat; exact in int64.
 
-    A weighted bincount is much faster than `np.add.at`, but sums in float64: used only where no sum can round.
+    A weighted bincount is much faster than `np.add.at` but sums in float64: used only where no sum can round.
     """
     largest = int(np.abs(amounts).max(initial=0))
     if largest == 0 or len(places) == 0:

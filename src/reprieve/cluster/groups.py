@@ -1,6 +1,6 @@
 """Pod groups: their members, and what membership says about a pod's importance.
 
-A group can be named by pods before its object is seen: it has a number from then on, and counts as missing until it comes.
+Pods can name a group before its object arrives: it has a number from then on and does not exist until then.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ class GroupTable:
         self.keys: list[str] = []
         self.objects: list[PodGroup | None] = []
         self.members: list[dict[int, None]] = []
-        """Pod rows that name the group, in the order in which they came."""
+        """Pod rows that name the group, in order of arrival."""
         self.priority: Ints = np.zeros(0, dtype=np.int64)
         self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
         self.exists: Mask = np.zeros(0, dtype=np.bool_)
@@ -24,7 +24,7 @@ class GroupTable:
         self._free: list[int] = []
 
     def number(self, key: str) -> int:
-        """The number of a group, given out when it is first named."""
+        """The number of a group, assigned when it is first named."""
         found = self.number_of.get(key)
         if found is None and self._free:
             found = self.number_of[key] = self._free.pop()
@@ -63,7 +63,7 @@ class GroupTable:
         self._forget(number)
 
     def _forget(self, number: int) -> None:
-        """A group that nobody names any more gives up its number."""
+        """Free the number of a group that has neither an object nor members."""
         if self.objects[number] is None and not self.members[number]:
             del self.number_of[self.keys[number]]
             self.keys[number] = ""

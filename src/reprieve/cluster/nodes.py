@@ -1,6 +1,6 @@
-"""The nodes as columns: what they offer, what is used of it, and the order in which the scheduler looks at them.
+"""The nodes as columns: what they offer, what is used, and the order in which the scheduler visits them.
 
-A node keeps its slot from the day it is seen to the day it is gone; every per-node array of the house is indexed by slot.
+A node keeps its slot for as long as it exists; every per-node array of the project is indexed by slot.
 Nothing here knows about pods except as amounts.
 """
 
@@ -22,9 +22,11 @@ from reprieve.objects import (
 
 
 class ImageTable:
+    """Which nodes hold which container image."""
+
     def __init__(self) -> None:
         self.version = 0
-        """Counts changes of what nodes hold, and of the number of nodes."""
+        """Increases whenever a node's images or the number of nodes change."""
         self.holders: dict[str, dict[int, int]] = {}
         """Image name to the slots that hold it, each with the size it states."""
 
@@ -47,7 +49,7 @@ CPU, MEMORY, EPHEMERAL, PODS = range(4)
 BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
 
 MAX_AMOUNT = 2**53
-"""Amounts above this (8 PiB, nine quadrillion) count as this much, so that a thousand of them still add up in 64 bits."""
+"""Larger amounts (8 PiB, nine quadrillion) are cut to this, so that a thousand of them add up in 64 bits."""
 
 REGION_LABELS = (well_known.OLD_REGION_LABEL, well_known.REGION_LABEL)
 ZONE_LABELS = (well_known.OLD_ZONE_LABEL, well_known.ZONE_LABEL)
@@ -83,9 +85,9 @@ class NodeTable:
         self.allocatable: Ints = np.zeros((len(BUILT_IN), 0), dtype=np.int64)
         self.used: Ints = np.zeros((len(BUILT_IN), 0), dtype=np.int64)
         self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
-        """cpu and memory in use, where a container that asks for nothing counts as a small one; scoring reads it."""
+        """cpu and memory in use for scoring, where a container without requests counts as a small one."""
         self.taint_set: Rows = np.zeros(0, dtype=np.int32)
-        """Number of each node's taints (with its cordon) in `taint_sets`: few nodes differ."""
+        """Index of each node's taints and cordon in `taint_sets`: few nodes differ."""
         self.taint_sets: list[tuple[bool, tuple[Taint, ...]]] = []
         self.changes: list[int] = []
         """Slots whose labels, taints or cordon changed, in order: static filters recompute only these."""
@@ -145,7 +147,7 @@ class NodeTable:
         return slot
 
     def resource(self, name: str) -> int:
-        """The row of a resource; rows are added as names are met."""
+        """The row of a resource; new names get a new row."""
         index = self.resource_index.get(name)
         if index is None:
             index = self.resource_index[name] = len(self.resources)
@@ -156,7 +158,7 @@ class NodeTable:
         return index
 
     def topology(self, key: str) -> Topology:
-        """The column of a label key, kept up to date from now on."""
+        """The column of a label key, kept up to date from the first use."""
         found = self._topologies.get(key)
         if found is None:
             found = self._topologies[key] = Topology(self.slots)
@@ -166,11 +168,11 @@ class NodeTable:
 
     @property
     def order(self) -> Rows:
-        """Slots in the order the scheduler walks them.
+        """Slots in the order in which the scheduler visits them.
 
         1. Zones (region and zone labels together) in the order of their oldest node.
         2. The first node of each zone, then the second of each zone, and so on.
-        3. Inside a zone, nodes in the order in which they came.
+        3. Inside a zone, nodes in order of arrival.
         """
         if self._order is None:
             slots = np.fromiter(self.slot_of.values(), dtype=np.int32, count=len(self.slot_of))
@@ -248,7 +250,7 @@ def _reads_the_same(old: Node, new: Node) -> bool:
 
 
 def read_amounts(offered: ResourceList, node: Node) -> dict[str, int]:
-    """What a node offers; what no quantity can be, or less than nothing, is the user's to fix."""
+    """What a node offers. Raises `InvalidObject` for text that is no quantity, and for negative amounts."""
     amounts: dict[str, int] = {}
     for name, quantity in offered.items():
         path = f"status.allocatable[{name}]"

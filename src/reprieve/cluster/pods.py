@@ -1,6 +1,6 @@
-"""The pods as columns: where each one is, what it counts for, and the little about it that is not a number.
+"""The pods as columns: where each pod is, what it counts for, and the few facts that are not numbers.
 
-A pod keeps its row from the day it is seen to the day it is gone. Typed objects are not kept: a row costs a few hundred bytes.
+A pod keeps its row for as long as it exists. Typed objects are not kept: a row costs a few hundred bytes.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -12,14 +12,14 @@ from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
 from reprieve.objects import InvalidObject, Pod, TimeError, find_condition, parse_duration, well_known
 
 NOT_STARTED = 2**62
-"""The start of a pod that states none: later than any other."""
+"""The start time of a pod that has none: later than any other."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class PodInfo(NamedTuple):
-    """What only some decisions ask about a pod."""
+    """Facts about a pod that only some decisions read."""
 
     uid: str
     never_preempts: bool
@@ -31,7 +31,7 @@ class PodInfo(NamedTuple):
 
 
 def ticks(instant: datetime | None) -> int:
-    """Microseconds since 1970; the latest possible moment for a pod that has not started."""
+    """Microseconds since 1970; `NOT_STARTED` for None."""
     return NOT_STARTED if instant is None else (instant - _EPOCH) // _MICROSECOND
 
 
@@ -45,10 +45,10 @@ class PodTable:
         self.group: Rows = np.full(0, -1, dtype=np.int32)
         self.priority: Ints = np.zeros(0, dtype=np.int64)
         self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
-        """Number of the priority class that protects it from preemption, -1 for none."""
+        """Number of the priority class whose value it counts for as a victim, -1 for none."""
         self.start: Ints = np.zeros(0, dtype=np.int64)
         self.min_runtime_end: Ints = np.zeros(0, dtype=np.int64)
-        """Before this moment it is no victim (`reprieve.dev/min-runtime`); 0 for most."""
+        """Until then it cannot be a victim (`reprieve.dev/min-runtime`); 0 for most pods."""
         self.sequence: Ints = np.zeros(0, dtype=np.int64)
         self.terminating: Mask = np.zeros(0, dtype=np.bool_)
         self.preempted: Mask = np.zeros(0, dtype=np.bool_)
@@ -65,7 +65,7 @@ class PodTable:
         return len(self.keys)
 
     def add(self, pod: Pod) -> int:
-        """A row for a pod that is not known yet; the caller fills in class, group and node."""
+        """A row for a new pod; the caller fills in class, group and node."""
         if self._free:
             row = self._free.pop()
         else:
@@ -81,7 +81,7 @@ class PodTable:
         return row
 
     def fill(self, row: int, pod: Pod) -> None:
-        """Everything about the pod that follows from its own object alone."""
+        """Set everything that follows from the pod's own object alone."""
         self.info[row] = _info(pod)
         self.priority[row] = pod.spec.priority or 0
         self.start[row] = ticks(pod.status.start_time)
@@ -120,7 +120,7 @@ def terminating_by_preemption(pod: Pod) -> bool:
 
 
 def is_finished(pod: Pod) -> bool:
-    """A pod in a terminal phase holds nothing: to the scheduler it is gone."""
+    """A pod in a terminal phase uses nothing: to the scheduler it is gone."""
     return pod.status.phase in well_known.TERMINAL_PHASES
 
 
@@ -140,7 +140,7 @@ def _info(pod: Pod) -> PodInfo:
 
 
 def min_runtime_end(pod: Pod) -> int:
-    """Microseconds since 1970 up to which the pod is no victim; 0 when it states no minimum run time."""
+    """When the pod's minimum run time ends, in microseconds since 1970; 0 when it states none."""
     text = pod.metadata.annotations.get(well_known.MIN_RUNTIME_ANNOTATION)
     if text is None:
         return 0

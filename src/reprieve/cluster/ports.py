@@ -1,4 +1,4 @@
-"""Host ports in use, by port: a pod that wants one asks only the nodes where it is taken."""
+"""Host ports in use, indexed by port: a check looks only at nodes where the port is taken."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ class PortTable:
         )
 
     def taken(self, cls: PodClass) -> set[int]:
-        """Slots where a port that the class wants is in use."""
+        """Slots where a host port of the class is in use."""
         return {
             slot
             for address, protocol, number in cls.ports

@@ -1,4 +1,7 @@
-"""Whose priority is it: what admission would have written into `spec.priority`, for objects that never met an API server."""
+"""Priority classes, and the priority that admission would have written into `spec.priority`.
+
+Objects from manifests never went through an API server, so their priority is resolved here.
+"""
 
 from typing import NamedTuple
 
@@ -8,11 +11,11 @@ from reprieve.cluster.columns import Ints, grown
 from reprieve.objects import Pod, PodGroup, PriorityClass, well_known
 
 _UNKNOWN = -(2**62)
-"""The value of a class nobody has seen: it protects nothing."""
+"""The value of an unknown class: below every priority, so it protects nothing."""
 
 
 class PriorityTable:
-    """Priority classes by name; a name has a number from its first mention, so that columns can refer to it."""
+    """Priority classes by name. A name is numbered when first mentioned, so that columns can refer to it."""
 
     def __init__(self) -> None:
         self.number_of: dict[str, int] = {}
@@ -40,7 +43,7 @@ class PriorityTable:
         return self._objects.get(name)
 
     def default(self) -> PriorityClass | None:
-        """The class of those that name none: of several global defaults, the one with the lowest value."""
+        """The class of objects that name none: of several global defaults, the one with the lowest value."""
         defaults = [each for each in self._objects.values() if each.global_default]
         return min(defaults, key=lambda each: (each.value, each.name), default=None)
 
@@ -49,15 +52,15 @@ class Resolved(NamedTuple):
     priority: int
     never_preempts: bool
     preemption_class: int
-    """Number of the priority class that protects it from preemption, -1 for none."""
+    """Number of the priority class whose value it counts for as a victim, -1 for none."""
     missing: str
-    """Name of a priority class that does not exist, empty when there is nothing to warn about."""
+    """Name of a priority class that was named and does not exist, otherwise empty."""
 
 
 def resolve(obj: Pod | PodGroup, classes: PriorityTable) -> Resolved:
     """The priority and preemption policy of a pod or group.
 
-    1. `spec.priority` where it is set: admission has spoken.
+    1. `spec.priority` where admission has set it.
     2. The class it names; the two system classes always exist.
     3. The global default class, else 0.
     """

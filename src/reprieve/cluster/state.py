@@ -1,10 +1,11 @@
 """The cluster in memory: tables that change as objects come and go, and an undo log for what-ifs.
 
 Two kinds of change, never mixed:
-- *Observed* changes (`set`, `remove`, `assume`, `forget`, `nominate`) follow the world and stay.
-- *Supposed* changes (`attach`, `detach`) answer a question and are rolled back to a checkpoint. They touch only what filters and
-  scores read: node usage, host ports and the pods' node column.
-The final state depends on the objects and the order of their first appearance, not on how they came (one by one or in bulk).
+- *Observed* changes (`set`, `remove`, `assume`, `forget`, `nominate`) follow the real cluster and stay.
+- *Supposed* changes (`attach`, `detach`) answer a what-if and are rolled back to a checkpoint. They touch
+  only what filters and scores read: node usage, host ports and the pods' node column.
+
+The state depends on the objects and the order of their first appearance, not on how they were loaded.
 """
 
 from typing import Any
@@ -33,13 +34,13 @@ from reprieve.objects import (
 Undo = tuple[Any, ...]
 
 LONGEST_LOG = 500_000
-"""Changes that caches can catch up with; a longer log costs more than starting afresh."""
+"""Changes that caches can catch up with; beyond that, recomputing is cheaper."""
 
 
 class Cluster:
-    """`honour_nominations`: whether `status.nominatedNodeName` of a waiting pod makes others leave room for it.
+    """`honour_nominations`: whether `status.nominatedNodeName` of a waiting pod reserves capacity for it.
 
-    A scheduler that has just started knows of no promise but those it makes itself (`nominate`).
+    Without it only nominations made by `nominate` count, as in a scheduler that has just started.
     """
 
     def __init__(self, honour_nominations: bool = True) -> None:
@@ -55,25 +56,25 @@ class Cluster:
         self.owners: dict[tuple[str, str, str], LabelSelector] = {}
         """Selectors of services and controllers by (kind, namespace, name): default spreading reads them."""
         self.residents: list[dict[int, None]] = []
-        """Observed pods of each node slot, in the order in which they came."""
+        """Observed pods of each node slot, in order of arrival."""
         self.nominated: dict[str, dict[int, None]] = {}
-        """Waiting pods by the name of the node they are promised."""
+        """Waiting pods by the name of the node they are nominated for."""
         self.touched: list[int] = []
-        """Slots whose usage changed, in order; caches catch up from where they stopped reading."""
+        """Log of slots whose usage changed; caches catch up from where they stopped reading."""
         self.moved: list[int] = []
-        """Slots whose observed pods changed, in order; the victims' layout catches up from it."""
+        """Log of slots whose observed pods changed; the table of potential victims reads it."""
         self.version = 0
-        """Counts changes of priority classes, which may change the importance of any pod."""
+        """Increases with every change of a priority class, which may change the importance of any pod."""
         self.caches: dict[Any, Any] = {}
-        """What placement derived from the present usage; set aside whole when many pods are supposed away at once."""
+        """What placement derived from present usage; set aside when many pods are detached at once."""
         self.lasting: dict[Any, Any] = {}
-        """What placement derived from nodes and classes alone; no pod's coming or going changes it."""
+        """What was derived from nodes and classes alone; adding or removing pods does not change it."""
         self._without_priority: dict[int, Pod] = {}
         self._nomination_of: dict[int, str] = {}
         self._lost: dict[str, dict[int, None]] = {}
         self._undo: list[Undo] = []
 
-    # --- observed changes -----------------------------------------------------------------------------------------
+    # --- observed changes -----------------------------------------------------------------------------------
 
     def set(self, obj: Object) -> None:
         """Add or update an object; kinds that no decision reads are ignored."""
@@ -118,7 +119,7 @@ class Cluster:
             self.caches.clear()
 
     def _begin(self) -> None:
-        """Before an observed change: none while a what-if is open, and logs that have grown long are cut."""
+        """Before an observed change: refuse it while a what-if is open, and cut logs that have grown long."""
         if self._undo:
             raise RuntimeError("an observed change while a what-if is open")
         if max(len(self.touched), len(self.moved), len(self.nodes.changes)) > LONGEST_LOG:
@@ -133,31 +134,31 @@ class Cluster:
         self.budgets.forget()
 
     def set_owner(self, kind: str, namespace: str, name: str, selector: LabelSelector) -> None:
-        """The pods that a service or controller selects; only default spreading asks."""
+        """The pods that a service or controller selects; only default spreading reads it."""
         self.owners[kind, namespace, name] = selector
         self.caches.clear()
 
     def assume(self, key: str, node: str) -> None:
-        """The scheduler has decided to bind a waiting pod: it counts on the node from now on."""
+        """The scheduler binds a waiting pod: it counts on the node from now on."""
         row = self.pods.row_of[key]
         self._withdraw(row)
         self._unplace(row)
         self._place(row, node)
 
     def forget(self, key: str) -> None:
-        """The binding did not happen: the pod waits again, with the nomination its status states."""
+        """The binding failed: the pod waits again, with the nomination in its status."""
         row = self.pods.row_of[key]
         self._unplace(row)
         self._nominate(row, self.pods.info[row].nominated_node if self._honour_nominations else "")
 
     def nominate(self, key: str, node: str) -> None:
-        """Promise a node to a waiting pod; an empty name withdraws the promise."""
+        """Nominate a node for a waiting pod; an empty name withdraws the nomination."""
         row = self.pods.row_of[key]
         self.pods.info[row] = self.pods.info[row]._replace(nominated_node=node)
         self._withdraw(row)
         self._nominate(row, node)
 
-    # --- supposed changes -----------------------------------------------------------------------------------------
+    # --- supposed changes -----------------------------------------------------------------------------------
 
     def checkpoint(self) -> int:
         return len(self._undo)
@@ -203,7 +204,7 @@ class Cluster:
         self._count(row, slot, -1)
 
     def detach_all(self, rows: Rows) -> None:
-        """Suppose many pods gone at once: one masked subtraction, whatever their number."""
+        """Suppose many pods gone at once: one masked subtraction for all of them."""
         slots = self.pods.node[rows].copy()
         width = self.nodes.slots
         used, filled = self.nodes.used[:, :width], self.nodes.filled[:, :width]
@@ -213,22 +214,19 @@ class Cluster:
         here = slots >= 0
         self._count_many(rows[here], slots[here], -1)
 
-    # --- what pods count for ---------------------------------------------------------------------------------------
+    # --- usage ----------------------------------------------------------------------------------------------
 
     def class_of(self, row: int) -> PodClass:
         return self.classes.all[int(self.pods.cls[row])]
 
     def demand(self, rows: Rows) -> Ints:
-        """What pods ask for: resources (rows) by pods (columns)."""
+        """What pods request: resources (rows) by pods (columns)."""
         return self.classes.requests[:, self.pods.cls[rows]]
 
     def missing_classes(self) -> list[str]:
-        """Names of priority classes that pods or groups state and nobody has seen."""
-        found = [resolve(pod, self.priorities).missing for pod in self._without_priority.values()]
-        found += [
-            resolve(group, self.priorities).missing for group in self.groups.objects if group is not None
-        ]
-        return sorted({name for name in found if name})
+        """Names of unknown priority classes that pods or groups name."""
+        objects: list[Pod | PodGroup] = [*self._without_priority.values(), *filter(None, self.groups.objects)]
+        return sorted({resolve(each, self.priorities).missing for each in objects} - {""})
 
     def _count(self, row: int, slot: int, sign: int) -> None:
         if slot < 0:
@@ -258,7 +256,7 @@ class Cluster:
             cls = self.classes.all[self.pods.cls[rows[index]]]
             (self.ports.add if sign > 0 else self.ports.remove)(cls, int(slots[index]))
 
-    # --- pods come and go ------------------------------------------------------------------------------------------
+    # --- pods come and go -----------------------------------------------------------------------------------
 
     def _set_pod(self, pod: Pod) -> None:
         row = self.pods.row_of.get(pod.key)
@@ -272,7 +270,7 @@ class Cluster:
         else:
             self._withdraw(row)
             assumed = self.pods.node[row] >= 0 and not self.pods.info[row].node_name
-            if assumed and not where:  # it stays where it was assumed until the API shows it somewhere
+            if assumed and not where:  # until the API shows it somewhere, it stays where it was assumed
                 where = self.nodes.names[self.pods.node[row]]
             self._unplace(row)
             self.classes.leave(int(self.pods.cls[row]))
@@ -365,7 +363,7 @@ class Cluster:
             if not self.nominated[node]:
                 del self.nominated[node]
 
-    # --- nodes and groups come and go --------------------------------------------------------------------------------
+    # --- nodes and groups come and go -----------------------------------------------------------------------
 
     def _set_node(self, node: Node) -> None:
         fresh = node.name not in self.nodes.slot_of

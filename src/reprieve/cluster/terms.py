@@ -1,6 +1,7 @@
-"""What a pod says about other pods, resolved once: affinity terms and topology spread constraints.
+"""Affinity terms and topology spread constraints of a pod, resolved once.
 
-The API server merges `matchLabelKeys` into the selectors; manifests that never went through one get the same merge here.
+The API server merges `matchLabelKeys` into the selectors; manifests that never went through one are merged
+here.
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ class Term(NamedTuple):
     weight: int = 0
 
     def covers(self, namespace: str, namespace_labels: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Whether a pod with these labels in this namespace is one the term speaks of."""
+        """Whether the term selects a pod with these labels in this namespace."""
         if namespace not in self.namespaces and not matches(self.namespace_selector, namespace_labels):
             return False
         return matches(self.selector, labels)
@@ -63,7 +64,7 @@ def preferred_terms(side: PodAffinity | None, namespace: str, labels: Mapping[st
 
 
 def spread_constraints(spec: PodSpec, labels: Mapping[str, str], when: str) -> tuple[Spread, ...]:
-    """The pod's own constraints that say `when` (DoNotSchedule or ScheduleAnyway) they cannot be met."""
+    """The pod's constraints whose `whenUnsatisfiable` is `when` (DoNotSchedule or ScheduleAnyway)."""
     return tuple(
         _spread(each, labels)
         for each in spec.topology_spread_constraints

@@ -1,8 +1,8 @@
 """Where a pod or a gang can go: kube-scheduler's default filters and scores over columns.
 
-    cycle = Cycle(cluster, row)                # one pod's view, made once
-    slot = place(cycle)                        # the best node, or None
-    why = diagnose(cycle)                      # each node's first objection, `why.message`
+    filters = PodFilters(cluster, row)         # the filters of one pod, made once
+    slot = place(filters)                      # the best node, or None
+    why = diagnose(filters)                    # each node's first objection, `why.message`
     gang = place_gang(cluster, rows, min_count=4, running=0)
 
 Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.

@@ -1,4 +1,4 @@
-"""InterPodAffinity, both ways: what the pod demands of others, and what pods already there demand of it."""
+"""InterPodAffinity in both directions: the pod's own terms, and the terms of pods already on nodes."""
 
 import copy
 from functools import partial
@@ -9,7 +9,7 @@ from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Term
 from reprieve.placement.counting import by_domain, class_table, weights_by_node
 
 HARD_WEIGHT = 1
-"""What a required affinity term of a pod on a node counts for in the score of a pod it would welcome."""
+"""What a required affinity term of a pod on a node counts for in the score of a pod that it selects."""
 
 
 class _Counts:
@@ -56,14 +56,14 @@ class _Counts:
         if found is None:
             nodes = self._cluster.nodes
             topology = nodes.topology(key)
-            # The last entry stays 0: it is where nodes without the label (id -1) look.
+            # The last entry stays 0: nodes without the label (id -1) read it.
             found = (topology.ids[: nodes.slots], np.zeros(len(topology.values) + 1, dtype=np.int64))
             self._keys[key] = found
         return found
 
 
 def may_refuse(cluster: Cluster, cls: PodClass) -> bool:
-    """Whether the filter can ever have a say: the class has terms of its own, or some class has a term against it."""
+    """Whether the filter can refuse a node: the class has required terms, or another class forbids it."""
     return bool(cls.affinity or cls.anti_affinity or _veto_keys(cluster, cls))
 
 
@@ -73,7 +73,7 @@ def may_score(cluster: Cluster, cls: PodClass) -> bool:
 
 
 class AffinityState:
-    """What the filter knows about one pod; None of it changes by itself, `change` keeps it up to date."""
+    """Counts of the filter for one pod; `change` keeps them up to date."""
 
     def __init__(self, cluster: Cluster, cls: PodClass) -> None:
         self._cluster = cluster
@@ -98,7 +98,7 @@ class AffinityState:
 
     @property
     def idle(self) -> bool:
-        """Nothing to check: upstream then skips the filter for the rest of the cycle."""
+        """Nothing to check: kube-scheduler then skips the filter for the rest of the cycle."""
         return not self._cls.affinity and not self._cls.anti_affinity and not self.vetoes.any()
 
     def change(self, row: int, slot: int, delta: int) -> None:
@@ -116,7 +116,7 @@ class AffinityState:
                 self.apart.add(term.key, slot, delta)
 
     def refused(self) -> tuple[Mask, Mask, Mask]:
-        """(affinity unmet, own anti-affinity violated, somebody else's violated), each among all nodes."""
+        """(affinity unmet, own anti-affinity violated, another pod's violated), each over all nodes."""
         slots = self._cluster.nodes.slots
         unmet, violated, vetoed = (np.zeros(slots, dtype=np.bool_) for _ in range(3))
         if self._cls.affinity:
@@ -144,24 +144,24 @@ class AffinityState:
         return not any(self.vetoes.at(key, slot) > 0 for key in self.vetoes.topology_keys)
 
     def _may_be_first(self) -> bool:
-        """The first pod of a group that wants to be near itself has nobody to be near yet."""
+        """The first pod of a group with affinity to itself has no pod to be near yet."""
         return self._matches_itself and not self.near.any()
 
 
 def covers(cluster: Cluster, term: Term, cls: PodClass) -> bool:
-    """Whether the term speaks of pods of this class."""
+    """Whether the term selects pods of this class."""
     return term.covers(cls.namespace, cluster.namespaces.get(cls.namespace, {}), cls.labels)
 
 
 def _namespaces_key(cluster: Cluster) -> tuple[tuple[str, int], ...]:
-    """Tables that read namespace labels are kept only as long as these stay the same."""
+    """Part of the key of cached tables that read namespace labels."""
     return tuple(
         (name, hash(tuple(sorted(labels.items())))) for name, labels in sorted(cluster.namespaces.items())
     )
 
 
 def _veto_keys(cluster: Cluster, cls: PodClass) -> tuple[str, ...]:
-    """Topology keys of the required anti-affinity terms, of whatever class, that forbid this one."""
+    """Topology keys of the required anti-affinity terms of all classes that forbid this one."""
     hosts = cluster.classes.anti_affine
     if not hosts:
         return ()
@@ -200,11 +200,11 @@ def _apart_table(cluster: Cluster, cls: PodClass, number: int) -> Ints:
     return class_table(cluster, key, lambda other: covers(cluster, term, other))
 
 
-# --- score --------------------------------------------------------------------------------------------------------------
+# --- score --------------------------------------------------------------------------------------------------
 
 
 def affinity_scores(cluster: Cluster, cls: PodClass, slots: Rows) -> Ints | None:
-    """0 to 100 for each feasible node, None when nobody has a preference that matters here."""
+    """0 to 100 for each feasible node, None when no preference applies."""
     total: Ints | None = None
     nodes = cluster.nodes
     for key, table in _preference_tables(cluster, cls).items():
@@ -243,7 +243,7 @@ def _preference_tables(cluster: Cluster, cls: PodClass) -> dict[str, Ints]:
 
 
 def _weighted_terms(cls: PodClass) -> list[tuple[Term, int]]:
-    """What pods of a class feel about others near them: terms with their weights."""
+    """Terms with the weight each adds to the score of a pod that it selects."""
     return [
         *((term, HARD_WEIGHT) for term in cls.affinity),
         *((term, term.weight) for term in cls.preferred_affinity),

@@ -1,4 +1,4 @@
-"""Counting pods by what they are: tables over pod classes, sums over nodes and topology domains."""
+"""Counting pods by class: tables over pod classes, sums over nodes and topology domains."""
 
 from collections.abc import Callable, Hashable
 
@@ -8,7 +8,7 @@ from reprieve.cluster import Cluster, Ints, PodClass, Rows
 
 
 def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int]) -> Ints:
-    """`weigh` of every class, worked out once for each class and key."""
+    """`weigh` of every class, cached under the key and extended as classes are added."""
     table: Ints = cluster.lasting.get(key, _NOTHING)
     classes = cluster.classes.all
     if len(table) < len(classes):
@@ -18,7 +18,7 @@ def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int
 
 
 def weights_by_node(cluster: Cluster, table: Ints, *, terminating: bool = True) -> Ints:
-    """For each node, the sum of the table over the pods on it; terminating ones only if asked for."""
+    """For each node, the sum of the table over its pods; terminating ones only if `terminating`."""
     pods = cluster.pods
     weights = table[pods.cls[: pods.rows]]
     rows = np.flatnonzero(weights)

@@ -1,4 +1,4 @@
-"""Why a pod fits nowhere: each node's first objection, whether evicting pods could help, and the familiar message."""
+"""Why a pod fits nowhere: each node's first objection, whether eviction could help, and the usual message."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -35,11 +35,11 @@ class Diagnosis(NamedTuple):
     reasons: Counter[str]
     nodes: int
     refusal: str = ""
-    """What rejected the pod before any node was looked at."""
+    """Why the pod was rejected before any node was considered."""
 
     @property
     def message(self) -> str:
-        """`0/5 nodes are available: ...`; the counts are sorted as text, as upstream sorts them."""
+        """`0/5 nodes are available: ...`; counts are sorted as text, as in kube-scheduler."""
         if not self.nodes:
             return "no nodes available to schedule pods"
         if self.refusal:
@@ -49,7 +49,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Diagnosis:
-    """Ask every filter in order; a node's first objection counts."""
+    """Run every filter in order; a node's first objection counts."""
     cluster = filters.cluster
     considered = cluster.nodes.known if within is None else cluster.nodes.known & within
     code = np.full(cluster.nodes.slots, UNRESOLVABLE, dtype=np.int32)
@@ -62,10 +62,10 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
     left = considered & fit.fine
     code[left] = FEASIBLE
 
-    def object_to(mask: Mask, text: str, verdict: int) -> None:
+    def object_to(mask: Mask, text: str, outcome: int) -> None:
         nonlocal left
         hit = left & mask
-        code[hit] = verdict
+        code[hit] = outcome
         _count(reasons, text, int(hit.sum()))
         left = left & ~mask
 
@@ -107,7 +107,7 @@ def _diagnose_resources(filters: PodFilters, left: Mask, code: Rows, reasons: Co
 
 
 def _diagnose_nominations(filters: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> None:
-    """Nodes whose only objection is the room they must leave for promised pods."""
+    """Nodes whose only objection is the capacity that they keep for nominated pods."""
     cluster = filters.cluster
     for name in cluster.nominated:
         slot = cluster.nodes.slot_of.get(name)

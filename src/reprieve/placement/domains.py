@@ -11,7 +11,7 @@ from reprieve.placement.resources import BALANCED, Scoring
 
 
 class Domain(NamedTuple):
-    """Nodes considered together; no mask means all of them."""
+    """Nodes considered together; None means all of them."""
 
     name: str
     nodes: Mask | None
@@ -23,7 +23,7 @@ EVERYWHERE = (Domain("", None),)
 def domains_of(cluster: Cluster, key: str, running: Iterable[int]) -> list[Domain]:
     """One domain for each value of the label, by name; nodes without it are in none.
 
-    Members that run already pin the group to their domain; when they span several, no domain is left.
+    Running members pin the group to their domain; when they span several, no domain is left.
     """
     topology = cluster.nodes.topology(key)
     ids = topology.ids[: cluster.nodes.slots]
@@ -38,9 +38,9 @@ def domains_of(cluster: Cluster, key: str, running: Iterable[int]) -> list[Domai
 def best_domain(
     cluster: Cluster, tried: Sequence[tuple[Domain, GangPlacement]], running: int, scoring: Scoring
 ) -> GangPlacement:
-    """The placement in the best domain: most pods placed and fullest domain count alike; then the first by name.
+    """The placement in the best domain: pods placed and fullness of the domain count equally, then the name.
 
-    When none is feasible, the first one's words, with the number of domains before them.
+    When none is feasible, the status of the first one, prefixed with the number of domains.
     """
     feasible = [(domain, placement) for domain, placement in tried if placement.feasible]
     if not feasible:
@@ -71,8 +71,8 @@ def _fullness(cluster: Cluster, domain: Domain, placement: GangPlacement, scorin
         if not offered:
             continue
         used = nodes.filled if index in BALANCED else nodes.used
-        asked = cluster.classes.filled if index in BALANCED else cluster.classes.requests
-        wanted = int(used[index, : nodes.slots][inside].sum()) + int(asked[index, classes].sum())
+        requests = cluster.classes.filled if index in BALANCED else cluster.classes.requests
+        wanted = int(used[index, : nodes.slots][inside].sum()) + int(requests[index, classes].sum())
         total += weight * (min(wanted, offered) * 100 // offered)
         weights += weight
     return total // weights if weights else 0

@@ -1,6 +1,7 @@
-"""One pod's view of the cluster during a decision: its filters, with the counts that change as other pods come and go.
+"""The filters of one pod during a decision, with counts that change as other pods are attached and detached.
 
-`PodFilters` is what kube-scheduler calls a cycle state: made once (PreFilter), then told about every pod that is supposed to come or go.
+`PodFilters` is what kube-scheduler calls a cycle state: made once (PreFilter), then updated for every pod
+that is supposed to come or go.
 """
 
 import copy
@@ -14,10 +15,11 @@ from reprieve.placement.spread import SpreadState
 
 
 class PodFilters:
-    """`faithful`: repeat two shortcuts of kube-scheduler 1.37 that overlook pods put back in a gang's what-if.
+    """`faithful`: repeat two shortcuts of kube-scheduler 1.37 that overlook pods put back in a gang's
+    what-if.
 
-    1. A pod that met no anti-affinity when the cycle began does not look for any later.
-    2. The least crowded domain is remembered, not searched again.
+    1. A pod that met no anti-affinity when the cycle began does not check for any later.
+    2. The least crowded domain is cached, not searched again.
     """
 
     def __init__(self, cluster: Cluster, row: int, faithful: bool = True) -> None:
@@ -33,10 +35,11 @@ class PodFilters:
 
     @property
     def plain(self) -> bool:
-        """Only resources and host ports of the node itself decide: what happens elsewhere does not matter."""
+        """Only the node's own resources and host ports decide: pods elsewhere do not matter."""
         return self.spread is None and self.affinity is None
 
     def change(self, row: int, slot: int, delta: int) -> None:
+        """A pod comes to (+1) or leaves (-1) a node."""
         if slot < 0:
             return
         if self.spread is not None:
@@ -57,10 +60,10 @@ class PodFilters:
         twin.affinity = self.affinity.copy() if self.affinity is not None else None
         return twin
 
-    # --- nominated pods -------------------------------------------------------------------------------------------------
+    # --- nominated pods -------------------------------------------------------------------------------------
 
     def nominated(self, slot: int) -> list[int]:
-        """Waiting pods that were promised this node and are at least as important: room must be left for them."""
+        """Other waiting pods nominated for this node and at least as important: capacity is kept for them."""
         cluster = self.cluster
         if not cluster.nominated:
             return []
@@ -75,8 +78,8 @@ class PodFilters:
     def allows(self, slot: int, mates: Sequence[int] = ()) -> bool:
         """All dynamic filters for one node, on top of its static ones.
 
-        `mates` are pods of the same gang that are supposed there already and known to the counts. With promised pods two passes
-        must succeed: with them and without them.
+        `mates` are pods of the same gang that are supposed there already and part of the counts. Where pods
+        are nominated for the node, the filters must pass both with and without them.
         """
         nominated = self.nominated(slot)
         if not self._allows(slot, mates, ()):

@@ -1,4 +1,7 @@
-"""Where a gang goes: pod after pod in queue order, each seeing the earlier ones in place, all or nothing. Nothing stays placed."""
+"""Where a gang goes: pod by pod in queue order, each seeing the earlier ones in place, all or nothing.
+
+The cluster is rolled back: nothing stays placed.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,9 +17,9 @@ from reprieve.placement.waves import Waves, goes_in_waves
 
 
 class Assignment(NamedTuple):
-    """A pod of the gang, the node it got, and its view of the cluster at that moment.
+    """A pod of the gang, its node, and its filters as they were at that moment.
 
-    Pods to which other pods do not matter see nothing that changes; those placed by a lane share one view.
+    Pods of one class that were placed in waves share their filters: no other pod changes what those say.
     """
 
     row: int
@@ -30,7 +33,7 @@ class GangPlacement(NamedTuple):
     failed: list[int]
     """Pods that were tried and found no node."""
     status: str
-    """Why not, in kube-scheduler's words; empty when feasible."""
+    """Why not, in kube-scheduler's wording; empty when feasible."""
 
 
 def place_gang(
@@ -42,7 +45,8 @@ def place_gang(
     within: Mask | None = None,
     faithful: bool = True,
 ) -> GangPlacement:
-    """Place as many pods as fit; feasible when, with those running, the minimum is reached and at least one was placed.
+    """Place as many pods as fit. Feasible when at least one was placed and, with those running, the minimum
+    is met.
 
     Stops as soon as the minimum can no longer be reached. Pods beyond it are placed too.
     """
@@ -59,15 +63,15 @@ def place_gang(
     if tally.hopeless():
         return GangPlacement(False, tally.assigned, tally.failed, tally.cannot)
     if tally.scheduled < min_count:
-        text = f"minCount ({min_count}) is not yet satisfied: {tally.scheduled} scheduled, {tally.remaining} remaining"
-        return GangPlacement(False, tally.assigned, tally.failed, f"pod group is unschedulable, {text}")
+        short = f"minCount ({min_count}) is not yet satisfied: {tally.progress}"
+        return GangPlacement(False, tally.assigned, tally.failed, f"pod group is unschedulable, {short}")
     if not tally.assigned:
         return GangPlacement(False, [], tally.failed, "pod group is unschedulable")
     return GangPlacement(True, tally.assigned, tally.failed, "")
 
 
 class _Tally:
-    """How far a gang has come."""
+    """Progress of a gang's placement."""
 
     def __init__(self, remaining: int, scheduled: int, min_count: int) -> None:
         self.remaining = remaining
@@ -81,7 +85,11 @@ class _Tally:
 
     @property
     def cannot(self) -> str:
-        return f"minCount ({self._min_count}) cannot be satisfied: {self.scheduled} scheduled, {self.remaining} remaining"
+        return f"minCount ({self._min_count}) cannot be satisfied: {self.progress}"
+
+    @property
+    def progress(self) -> str:
+        return f"{self.scheduled} scheduled, {self.remaining} remaining"
 
     def place(self, assignments: Sequence[Assignment]) -> None:
         self.assigned += assignments
@@ -89,14 +97,14 @@ class _Tally:
         self.remaining -= len(assignments)
 
     def fail(self, rows: Sequence[int]) -> None:
-        """These found no node; those after the one that makes it hopeless are not tried any more."""
+        """These found no node; those after the one that makes the gang hopeless are not tried."""
         tried = rows[: self.remaining + self.scheduled - self._min_count + 1]
         self.failed += tried
         self.remaining -= len(tried)
 
 
 class _Placer:
-    """Places pods: by the lane of their shape where they may take one, otherwise each by itself."""
+    """Places pods: in waves of one shape where possible, otherwise one by one."""
 
     def __init__(self, cluster: Cluster, scoring: Scoring, within: Mask | None, faithful: bool) -> None:
         self._cluster = cluster
@@ -106,7 +114,7 @@ class _Placer:
         self._by_shape: dict[bytes, Waves] = {}
 
     def place(self, alike: list[int], tally: _Tally) -> None:
-        """Pods of one shape, the first ones first; ends early when the gang has become hopeless."""
+        """Place pods of one shape in order; stop when the gang has become hopeless."""
         filters = self._filters_for_waves(alike)
         if filters is None:
             for row in alike:
@@ -116,27 +124,27 @@ class _Placer:
             return
         slots = self._waves_of(filters[0]).take(len(alike))
         placed = alike[: len(slots)]
-        if len(alike) < tally.remaining:  # somebody comes after them
+        if len(alike) < tally.remaining:  # other pods come after them
             self._cluster.attach_all(np.array(placed, np.int32), np.array(slots, np.int32))
         tally.place([Assignment(*each) for each in zip(placed, slots, filters, strict=False)])
         tally.fail(alike[len(slots) :])
 
     def _filters_for_waves(self, alike: list[int]) -> list[PodFilters] | None:
-        """Each pod's view, one for all pods of a class; None when one of them may not take the lane.
+        """The filters of each pod, one object for each class; None when one of the pods cannot go in waves.
 
-        Asked anew for each run of pods: those in between may have brought demands on their neighbours. Pods that make demands
-        take no lane, so that within a run nobody can.
+        Determined anew for each run of pods, since pods placed in between may have brought affinity terms.
+        Pods with such terms never go in waves, so nothing changes within a run.
         """
         if self._cluster.pods.info[alike[0]].nominated_node:
             return None
         classes = self._cluster.pods.cls[alike].tolist()
-        views: dict[int, PodFilters] = {}
+        by_class: dict[int, PodFilters] = {}
         for row, cls in zip(alike, classes, strict=True):
-            if cls not in views:
-                view = views[cls] = PodFilters(self._cluster, row, self._faithful)
-                if not goes_in_waves(view):
+            if cls not in by_class:
+                by_class[cls] = PodFilters(self._cluster, row, self._faithful)
+                if not goes_in_waves(by_class[cls]):
                     return None
-        return [views[cls] for cls in classes]
+        return [by_class[cls] for cls in classes]
 
     def _waves_of(self, filters: PodFilters) -> Waves:
         shape = filters.cls.shape
@@ -156,7 +164,7 @@ class _Placer:
 def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
     """Pods that may be placed together: consecutive ones that differ at most in name, namespace and labels.
 
-    A pod that was promised a node asks for that first and stays by itself.
+    A pod with a nominated node tries that one first and is placed alone.
     """
     info = cluster.pods.info
 

@@ -1,6 +1,6 @@
-"""Which nodes a selector picks, worked out once for each distinct label value instead of once for each node.
+"""Which nodes a node selector accepts, evaluated for each distinct label value instead of each node.
 
-`at` names the slots that are asked about, all of them unless it is given.
+`at` restricts the result to some slots; None means all of them.
 """
 
 import numpy as np
@@ -59,7 +59,7 @@ def _ids(nodes: NodeTable, topology: Topology, at: Rows | None) -> Rows:
 
 
 def restricted_names(selector: NodeSelector) -> set[str] | None:
-    """The only names the selector can pick, when every term pins `metadata.name`; None when one does not."""
+    """The only names the selector can accept when every term pins `metadata.name`, otherwise None."""
     names: set[str] = set()
     for term in selector.node_selector_terms:
         pins = [set(f.values) for f in term.match_fields if f.key == "metadata.name" and f.operator == "In"]

@@ -1,8 +1,9 @@
-"""NodeResourcesFit and NodeResourcesBalancedAllocation: does it fit, and how good is the fit.
+"""NodeResourcesFit and NodeResourcesBalancedAllocation: does a pod fit, and how well.
 
-Every formula exists twice, over many nodes at once and for a single node; a property test holds the two together. The single form is
-what makes the next pod cheap: after a pod only one node needs a new number. `guests` are pods of the same class that are meant
-for a node but are not counted there yet: with them a gang of equal pods is placed before any of its pods is.
+Every formula exists twice, over many nodes at once and for a single node; a property test keeps the two
+equal. The single form makes the next pod cheap: after a placement only one node needs a new score. `guests`
+are pods of the same class that are assigned to a node but not counted there yet, so that a wave is scored
+before it is placed.
 """
 
 from typing import NamedTuple
@@ -38,11 +39,11 @@ def resolve_scoring(cluster: Cluster, strategy: ScoringStrategy) -> Scoring:
     return Scoring(strategy.type, weights, shape)
 
 
-# --- does it fit ------------------------------------------------------------------------------------------------------
+# --- does it fit --------------------------------------------------------------------------------------------
 
 
 def fits(cluster: Cluster, cls: PodClass, slots: Slots = None, guests: Guests = 0) -> Mask:
-    """Nodes with enough of everything the pod asks for; what it does not ask for may be overdrawn."""
+    """Nodes with enough of everything the pod requests; other resources may be overcommitted."""
     nodes, at = cluster.nodes, _at(cluster, slots)
     mask: Mask = np.ones(nodes.slots if slots is None else len(slots), dtype=np.bool_)
     for index, number in cls.requested:
@@ -62,7 +63,7 @@ def _at(cluster: Cluster, slots: Slots) -> Rows | slice:
     return slice(cluster.nodes.slots) if slots is None else slots
 
 
-# --- how good is the fit ----------------------------------------------------------------------------------------------
+# --- how good is the fit ------------------------------------------------------------------------------------
 
 
 def scores(
@@ -170,7 +171,7 @@ def _shape_value(shape: tuple[tuple[int, int], ...], percent: int) -> int:
 
 
 def _balance_scores(cluster: Cluster, cls: PodClass, at: Rows | slice, guests: Guests) -> Ints:
-    """75 where the pod leaves the balance of cpu and memory as it is, more where it improves it; 0 for pods without requests."""
+    """75 where the balance of cpu and memory stays as it is, more where it improves; 0 without requests."""
     nodes = cluster.nodes
     cpu, memory = (_request(cluster, cls, index) for index in BALANCED)
     if not cpu and not memory:

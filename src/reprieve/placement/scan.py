@@ -1,6 +1,6 @@
-"""One pod class over all nodes: where its requests fit and what each node scores, kept while usage changes.
+"""One pod class over all nodes: where its requests fit and what each node scores, updated as usage changes.
 
-After a pod is placed only the touched node gets a new number, so the second pod of a class costs next to nothing.
+After a placement only the touched node is scored again, so the second pod of a class costs next to nothing.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from reprieve.placement.resources import Scoring, fits, fits_one, score_one, sco
 from reprieve.placement.static import static_fit
 
 MANY = 64
-"""With more touched nodes than this, looking at all of them at once is quicker than one by one."""
+"""Above this many touched nodes, computing all nodes at once is faster than one by one."""
 
 
 class Scan:
@@ -30,7 +30,7 @@ class Scan:
         self._read = len(cluster.touched)
 
     def refresh(self) -> None:
-        """Catch up with what was touched since the last look; a node that came or changed was touched, too."""
+        """Catch up with nodes touched since the last refresh, new and changed ones included."""
         touched = self._cluster.touched
         static = static_fit(self._cluster, self._cls)
         if static.rescored != self._rescored or len(touched) - self._read > MANY:
@@ -49,7 +49,7 @@ class Scan:
 
 
 def scan_of(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Scan:
-    """The class's scan for the present usage, from memory where there is one."""
+    """The class's scan for the present usage, cached."""
     key = ("scan", cls.id, scoring)
     found: Scan | None = cluster.caches.get(key)
     if found is None:

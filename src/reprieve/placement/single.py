@@ -1,4 +1,9 @@
-"""Where one pod goes, as the cluster is supposed to be now."""
+"""Where one pod goes: the feasible nodes, their total scores, and the best of them.
+
+Total score: 3 x taints + 2 x node affinity + fit + balance + 2 x spread + 2 x pod affinity + images. Equal
+totals are decided as kube-scheduler's heap decides them: the first in pre-order of the implicit binary tree
+over the list of feasible nodes.
+"""
 
 import numpy as np
 
@@ -15,8 +20,8 @@ _preorder: Ints = np.zeros(0, dtype=np.int64)
 def preorder(size: int) -> Ints:
     """A number for each list position: smaller comes first in pre-order of the heap's tree.
 
-    Position p has the path of p+1 in binary. Read left-aligned the paths sort as pre-order does, and of two that agree the
-    shorter (the ancestor) comes first.
+    The path to position p is p+1 in binary. Left-aligned, paths sort in pre-order, and of two that agree the
+    shorter one (the ancestor) comes first.
     """
     global _preorder  # noqa: PLW0603 - a table that only ever grows
     if size > len(_preorder):
@@ -34,7 +39,7 @@ def feasible_list(cluster: Cluster, feasible: Mask) -> Rows:
 
 
 def totals(cluster: Cluster, cls: PodClass, scan: Scan, slots: Rows) -> Ints:
-    """What each feasible node scores."""
+    """The total score of each feasible node."""
     total = scan.scores[slots] + scaled_totals(cls, scan, slots)
     for extra in (spread_scores(cluster, cls, slots), affinity_scores(cluster, cls, slots)):
         if extra is not None:
@@ -43,7 +48,7 @@ def totals(cluster: Cluster, cls: PodClass, scan: Scan, slots: Rows) -> Ints:
 
 
 def scaled_totals(cls: PodClass, scan: Scan, slots: Rows) -> Ints:
-    """The part that no usage changes, but the list of feasible nodes does: taints and preferences, scaled over it."""
+    """Taints and node preferences: independent of usage, but scaled over the list of feasible nodes."""
     total = 3 * _fewest_best(scan.static.taints[slots])
     if cls.preferred_nodes:
         total += 2 * _most_best(scan.static.preferred[slots])
@@ -71,7 +76,7 @@ def _fewest_best(raw: Ints) -> Ints:
 
 
 def feasible_mask(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Mask:
-    """Nodes that pass every filter, room for promised pods included."""
+    """Nodes that pass every filter, with capacity kept for nominated pods."""
     cluster = filters.cluster
     mask = scan_of(cluster, filters.cls, scoring).fits.copy()
     if within is not None:
@@ -88,7 +93,7 @@ def feasible_mask(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask 
 def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> int | None:
     """The slot for a pod, or None.
 
-    1. A node it was promised, if it passes the filters: nothing is scored then.
+    1. Its nominated node, if that passes the filters: nothing is scored then.
     2. The only feasible node.
     3. The feasible node with the highest score.
     """

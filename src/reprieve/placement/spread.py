@@ -1,4 +1,4 @@
-"""PodTopologySpread: hard constraints as a filter with counts that can be kept while pods come and go, soft ones as a score."""
+"""PodTopologySpread: hard constraints as a filter over counts that follow pods, soft ones as a score."""
 
 import copy
 import math
@@ -16,10 +16,10 @@ _NOT_YET = 2**31 - 1
 
 
 class Minimum:
-    """The smallest count over domains, as upstream remembers it: the two least domains and no more.
+    """The smallest count over domains, as kube-scheduler caches it: the two least domains and no more.
 
-    When a third domain becomes the least one upstream does not notice; `exact` does. Which of several equal domains upstream remembers
-    is left to chance there; here it is the first by name.
+    When a third domain becomes the least one kube-scheduler does not notice; `exact` does. Of several equal
+    domains kube-scheduler caches an arbitrary one; here it is the first by name.
     """
 
     def __init__(self, counts: dict[int, int], names: list[str], exact: bool) -> None:
@@ -30,7 +30,7 @@ class Minimum:
             self.update(domain, number)
 
     def copy(self, counts: dict[int, int]) -> "Minimum":
-        """The same memory over other counts."""
+        """The same cached domains over other counts."""
         twin = copy.copy(self)
         twin._counts = counts
         return twin
@@ -87,7 +87,7 @@ class _Hard:
         return self.minimum.value if len(self.counts) >= self.rule.min_domains else 0
 
     def change(self, cls: int, terminating: bool, slot: int, delta: int) -> None:
-        """A pod comes or goes. Upstream counts it here even if it is terminating or the selector is empty; `exact` does not."""
+        """A pod comes or goes. kube-scheduler counts it even if it terminates or the selector is empty."""
         if self.exact and (terminating or not self.rule.counts_pods):
             return
         if self.table[cls] and self.counted[slot]:
@@ -114,7 +114,7 @@ class _Hard:
 
 
 class SpreadState:
-    """What the filter knows about one pod: counts by domain, which change as other pods are supposed to come and go."""
+    """Counts of the filter for one pod by domain; `change` keeps them up to date."""
 
     def __init__(self, cluster: Cluster, cls: PodClass, exact: bool = False) -> None:
         self._cluster = cluster
@@ -138,7 +138,7 @@ class SpreadState:
                 each.change(int(pods.cls[row]), bool(pods.terminating[row]), slot, delta)
 
     def refused(self) -> tuple[Mask, Mask]:
-        """(nodes that lack a label, nodes that would be too full), by the first constraint that objects."""
+        """(nodes that lack a label, nodes that would be too skewed), by the first constraint that objects."""
         missing = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
         skewed = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
         for each in self._hard:
@@ -151,7 +151,7 @@ class SpreadState:
 
 
 def _included(cluster: Cluster, cls: PodClass, rule: Spread) -> Mask:
-    """Nodes that the constraint's inclusion policies let count."""
+    """Nodes that the constraint's inclusion policies count."""
     mask = np.ones(cluster.nodes.slots, dtype=np.bool_)
     if rule.honours_affinity:
         mask &= selected_mask(cluster.nodes, cls)
@@ -166,13 +166,14 @@ def _matching(cluster: Cluster, cls: PodClass, rule: Spread, key: tuple[object, 
     )
 
 
-# --- score --------------------------------------------------------------------------------------------------------------
+# --- score --------------------------------------------------------------------------------------------------
 
 
 def soft_constraints(cluster: Cluster, cls: PodClass) -> tuple[tuple[Spread, ...], bool]:
     """The constraints to score by, and whether a node must carry all their labels to get a score.
 
-    A pod without any constraint gets the system's: spread over hosts and zones with whatever a service or controller selects.
+    A pod without constraints gets the system defaults: over hosts and zones, with the selector of its service
+    or controller.
     """
     if cls.has_spread:
         return cls.soft_spread, True

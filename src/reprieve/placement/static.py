@@ -1,6 +1,7 @@
-"""Filters and raw scores that no pod's coming or going can change: cordons, taints, node selection, preferences, images.
+"""Filters and raw scores that do not depend on other pods: cordons, taints, node selection, preferences,
+images.
 
-Worked out once for each pod class and kept until a node changes; then only that node is looked at again.
+Computed once for each pod class and kept until a node changes; then only that node is computed again.
 """
 
 import numpy as np
@@ -16,13 +17,16 @@ from reprieve.placement.node_selectors import (
 )
 
 FINE, UNSCHEDULABLE_NODE, TAINTED, NOT_SELECTED, OUTSIDE = range(5)
-"""Why a static filter refuses a node, in the order in which the filters are asked; `OUTSIDE` comes before them all."""
+"""Why a static filter refuses a node, in the order of the filters; `OUTSIDE` comes before them all."""
 
 CORDON = Taint(key=well_known.UNSCHEDULABLE_TAINT, effect="NoSchedule")
 
+MIB = 1024 * 1024
+LEAST_IMAGE_BYTES = 23 * MIB
+MOST_IMAGE_BYTES = 1000 * MIB  # for each container
 
 MANY = 64
-"""With more changed nodes than this, looking at all of them at once is quicker."""
+"""Above this many changed nodes, computing all nodes at once is faster."""
 
 
 class StaticFit:
@@ -38,7 +42,7 @@ class StaticFit:
         self.most_taints = 0
         self.conflict = _names(cls) == set()
         self.rescored = 0
-        """Counts the times that one node's images changed what other nodes score."""
+        """Increases when a change of one node's images changed the scores of others."""
         self._image_version = -1
         self._read = 0
         self._widen(cluster.nodes.slots)
@@ -78,7 +82,7 @@ class StaticFit:
 
 
 def static_fit(cluster: Cluster, cls: PodClass) -> StaticFit:
-    """The class's static filters and scores, from memory where there are some."""
+    """The class's static filters and scores, cached."""
     key = ("static", cls.id)
     found: StaticFit | None = cluster.lasting.get(key)
     if found is None:
@@ -155,25 +159,23 @@ def _preference(nodes: NodeTable, cls: PodClass, at: Rows | None) -> Ints:
     return total
 
 
-MIB = 1024 * 1024
-LEAST = 23 * MIB
-MOST_PER_CONTAINER = 1000 * MIB
-
-
 def image_scores(cluster: Cluster, cls: PodClass) -> Ints:
-    """0 to 100 for each node: the bytes it need not pull, scaled down by how rare each image is."""
+    """ImageLocality, 0 to 100 for each node: the bytes it need not pull, less for rare images."""
     nodes = cluster.nodes
     saved = np.zeros(nodes.slots, dtype=np.int64)
     for image in cls.images:
         holders = nodes.images.holders.get(image)
         if holders:
             saved[list(holders)] += int(_size(cluster, holders) * (len(holders) / len(nodes)))
-    most = MOST_PER_CONTAINER * max(cls.container_count, 1)
-    return np.asarray(100 * (np.clip(saved, LEAST, most) - LEAST) // (most - LEAST), dtype=np.int64)
+    most = MOST_IMAGE_BYTES * max(cls.container_count, 1)
+    return np.asarray(
+        100 * (np.clip(saved, LEAST_IMAGE_BYTES, most) - LEAST_IMAGE_BYTES) // (most - LEAST_IMAGE_BYTES),
+        dtype=np.int64,
+    )
 
 
 def _size(cluster: Cluster, holders: dict[int, int]) -> int:
-    """An image has the size that the first node in the scheduler's order states."""
+    """The size of an image as reported by the first node in the scheduler's order."""
     sizes = set(holders.values())
     if len(sizes) == 1:
         return sizes.pop()

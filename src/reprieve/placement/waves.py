@@ -1,8 +1,9 @@
-"""Placing equal pods one after the other: all that go to equally good nodes in one step, instead of a search for each pod.
+"""Placing equal pods in waves: all that go to equally good nodes in one step, instead of a search for each
+pod.
 
-Usable when only free resources change where pods of the class may go and how nodes score. The list of feasible nodes and their totals
-are kept. A *wave* is a row of pods that are dealt with at once: each of them takes the best node that is left, and none of them
-changes the order of the nodes that the others take.
+Possible when only free resources decide where pods of the class may go and how nodes score. The list of
+feasible nodes and their totals is kept. A *wave* is a series of pods placed at once: each takes the best node
+that is left, and none changes the order of the nodes that the others take.
 """
 
 import numpy as np
@@ -16,11 +17,11 @@ from reprieve.placement.single import feasible_list, preorder, scaled_totals
 from reprieve.placement.spread import soft_constraints
 
 FULL = -1
-"""The total of a node that has no room left; others have 0 or more."""
+"""The total of a full node; others have 0 or more."""
 
 
 def goes_in_waves(filters: PodFilters) -> bool:
-    """Whether nothing but resources decides about pods of this class while pods of its shape are placed."""
+    """Whether only free resources decide about pods of this class while pods of its shape are placed."""
     cluster, cls = filters.cluster, filters.cls
     if not filters.plain or cls.ports or cluster.nominated:
         return False
@@ -36,7 +37,7 @@ class Waves:
         self._list_nodes()
 
     def take(self, most: int) -> list[int]:
-        """The slots that the next pods go to, in order; fewer than `most` when no node is left. The caller places them there."""
+        """The slots of the next pods, fewer than `most` when no node is left. The caller attaches them."""
         if self._read != len(self._cluster.touched):
             self._list_nodes()
         taken: list[int] = []
@@ -51,25 +52,25 @@ class Waves:
         self._slots: Rows = feasible_list(cluster, within)
         self._left = len(self._slots)
         self._rank: Rows = np.arange(self._left, dtype=np.int32)
-        """Each node's place among those that are left."""
+        """Each node's position among those that are left."""
         self._guests: Ints = np.zeros(self._left, dtype=np.int64)
-        """How many pods each node was given since."""
+        """How many pods each node was given since the list was made."""
         self._scaled: Ints = scaled_totals(self._cls, self._scan, self._slots)
         self._rescales = bool(self._scan.static.most_taints or self._cls.preferred_nodes)
-        """Whether a node that leaves may change how the others are scaled."""
+        """Whether a node that leaves the list may change how the others are scaled."""
         self._total: Ints = self._scan.scores[self._slots] + self._scaled
         self._read = len(cluster.touched)
 
-    # --- one wave -------------------------------------------------------------------------------------------------------
+    # --- one wave -------------------------------------------------------------------------------------------
 
     def _wave(self, most: int) -> Rows:
         """Positions in the list of the nodes that get the next pods, one each.
 
-        1. The first of the best nodes stays in the list and is no longer one of the best: the other best ones follow in their order, up
-           to and with the first that is full or still one of the best afterwards.
-        2. It was the first of the list and is full now: the next node moves up to its place and wins in turn, as long as it is one of
-           the best and is full afterwards, too.
-        3. Otherwise it alone.
+        1. The first of the best nodes stays in the list and is no longer one of the best: the other best ones
+           follow in order, up to and including the first that is full or still one of the best afterwards.
+        2. It was the first of the list and is full now: the next node moves up to its position and wins in
+           turn, as long as it is one of the best and full afterwards, too.
+        3. Otherwise that node alone.
         """
         best = int(self._total.max())
         ties = np.flatnonzero(self._total == best).astype(np.int32)
@@ -96,21 +97,21 @@ class Waves:
         worse = np.flatnonzero(self._total[listed] != best)
         front = listed[: worse[0]] if len(worse) else listed
         after = self._after(front)
-        roomy = np.flatnonzero(after != FULL)
-        end = int(roomy[0]) if len(roomy) else len(front)
+        not_full = np.flatnonzero(after != FULL)
+        end = int(not_full[0]) if len(not_full) else len(front)
         self._give(front[:end], after[:end])
         return front[:end]
 
-    # --- what a pod changes ---------------------------------------------------------------------------------------------
+    # --- what a pod changes ---------------------------------------------------------------------------------
 
     def _after(self, positions: Rows) -> Ints:
-        """The totals of nodes once they get one pod more."""
+        """The totals of nodes once they get one more pod."""
         slots, guests = self._slots[positions], self._guests[positions] + 1
-        room = fits(self._cluster, self._cls, slots, guests)
+        fitting = fits(self._cluster, self._cls, slots, guests)
         found = self._scan.static.images[slots] + scores(
             self._cluster, self._cls, self._scoring, slots, guests
         )
-        return np.where(room, found + self._scaled[positions], FULL)
+        return np.where(fitting, found + self._scaled[positions], FULL)
 
     def _after_one(self, position: int) -> int:
         slot, guests = int(self._slots[position]), int(self._guests[position]) + 1

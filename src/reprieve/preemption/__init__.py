@@ -1,15 +1,19 @@
-"""Who makes way: victim units, importance, budgets, reprieve, and the plan that says why.
+"""Which workloads are preempted: victim units, importance, budgets, reprieve, and the plan with its reasons.
 
     plan = decide(cluster, Reference("PodGroup", "ml", "train"), config, now)   # now: microseconds since 1970
     plan.outcome        # scheduled | preempts | unschedulable | gated
     plan.placements     # {"ml/train-0": "node-3"}: where pods are bound (scheduled) or nominated (preempts)
-    plan.victims        # pods that make way, most important first; each names its unit, node, priority and reason
+    plan.victims        # pods to evict, most important first; each with its unit, node, priority and reason
     plan.ongoing        # an earlier preemption is still under way: keep the nominations, evict nobody
     plan.message        # what kube-scheduler would write into the condition
 
-Evaluating changes nothing: the cluster is the same before and after. Whoever actuates the plan does so elsewhere.
-For algorithms: `View` (gates, importance, time), `Candidates` (potential victims in columns), `Gang`, `Selection` (an answer),
-`select_for_gang` (kube-scheduler's answer), `Cycle.allows` / `reprieve.placement.passes` (the full filters for one pod on one node).
+Deciding changes nothing: the cluster is the same before and after. Carrying out a plan is the scheduler's
+work.
+
+Inside: `view` (gates, time, importance of every pod), `units` (victim units, candidates, the selection of an
+algorithm), `gangs` and `pods` (the search for a gang and for a single pod), `algorithms` (KEP-5710's
+cut-off), `reprieve` (who can stay), `minimal` (the cheapest plan), `cost`, `reasons` and `rendering` (the
+plan in words).
 """
 
 from reprieve.preemption.cost import Bill, billed

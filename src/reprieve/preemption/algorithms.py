@@ -1,4 +1,16 @@
-"""`preemption.algorithm`: which search answers for a gang."""
+"""How the victims of a gang are chosen: as kube-scheduler does, or by KEP-5710's search.
+
+KEP-5710 spares whole priorities before it spares single units:
+
+1. Everyone below the gang's priority is out; the gang is placed; budget breakers that can stay, stay.
+2. Binary search over priorities for the lowest cut-off N at which the gang still finds places when only units
+   up to N are out.
+3. Units above N stay. The gang is placed again, and the rest are reprieved in order of importance.
+
+Placing a gang is greedy and can fail at a cut-off at which an earlier placement still stands; then that one
+is used. So no victim is more important than the most important one of step 1 alone, and no more budgets are
+broken.
+"""
 
 import numpy as np
 
@@ -23,7 +35,7 @@ def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
 
 
 def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
-    """Units that would break a budget and do not have to go."""
+    """Units that would break a budget and need not be evicted."""
     victims = {unit.rows[0] for unit in selection.victims}
     spared = np.zeros(len(search.candidates), dtype=np.bool_)
     spared[[n for n in search.violations if search.candidates.unit(n).rows[0] not in victims]] = True
@@ -43,14 +55,15 @@ def _lowest_feasible(search: GangSearch, out: Mask, levels: list[int]) -> int:
 
 
 def disruption(selection: Selection) -> tuple[int, int, int, int]:
-    """What makes one answer worse than another: broken budgets, the most important victim, units, pods."""
+    """The order of selections, least disruptive first: broken budgets, highest priority, units, pods."""
     return selection.broken, selection.highest, len(selection.victims), selection.pods
 
 
 def select_for_gang(search: GangSearch) -> Selection | GangPlacement:
     """Places and victims, or the placement that failed even with every lower unit out.
 
-    kube-scheduler picks the domain first and its victims afterwards; we compare what each domain would cost.
+    kube-scheduler picks the domain first and its victims afterwards; KEP-5710 compares the cost of the
+    domains.
     """
     if search.view.faithful:
         return search.select(search.everyone())

@@ -1,4 +1,4 @@
-"""Other ways, and what they would cost. Asked for by people, not by the live loop: each one is a decision of its own."""
+"""Alternatives to a plan and their cost. Each is a decision of its own, so the live loop asks for none."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from reprieve.objects import PlanOutcome, outcomes
 from reprieve.placement import GangPlacement
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.gangs import GangSearch
+from reprieve.preemption.minimal.decide import improve
 from reprieve.preemption.plan import Alternative
 from reprieve.preemption.pods import choice_key
 from reprieve.preemption.preemptor import Preemptor
@@ -17,13 +18,13 @@ from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
 
 MOST = 3
-"""Other nodes that are shown for a pod."""
+"""How many other nodes are shown for a pod."""
 
 TITLES = {"kubernetes": "as kube-scheduler 1.37 decides", "kep-5710": "as KEP-5710 decides"}
 
 
 def for_gang(view: View, preemptor: Preemptor, chosen: Selection) -> tuple[Alternative, ...]:
-    """The other algorithms, and the gang without the pods it does not need."""
+    """What the other algorithms choose, and what the gang costs without the pods beyond its minimum."""
     found = []
     for algorithm, title in TITLES.items():
         if algorithm != view.config.preemption.algorithm:
@@ -50,8 +51,6 @@ def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tupl
 
 
 def _cheapest(view: View, preemptor: Preemptor, chosen: Selection) -> Alternative | None:
-    from reprieve.preemption.minimal.decide import improve
-
     other = _with_algorithm(view, "minimal-cost")
     found = improve(other, preemptor.gang, lambda: chosen, [each.nodes for each in preemptor.domains], None)
     return None if found is None else _alternative(other, "at the least cost (minimal-cost)", found.selection)

@@ -1,4 +1,4 @@
-"""What a preemption costs, term by term, so that anyone can add it up from the plan.
+"""What a preemption costs, term by term, so that it can be added up from the plan.
 
 Plans are compared by these, in this order:
 
@@ -8,14 +8,15 @@ Plans are compared by these, in this order:
    - `units` and `pods` disrupted: one for each;
    - `lostWork`: the pod's share of the cluster times the years since its last checkpoint, or its start;
    - `restart`: the pod's share of the cluster times the time it takes to come back, in years;
-   - `preemptionCost`: what `reprieve.dev/preemption-cost` says, of the pods and of a group that leaves as a whole;
-   - `cascade`: the pod's share of the cluster if it would come back and displace others: no node that admits it
-     has room for it now, and on one of those that is large enough somebody less important runs.
+   - `preemptionCost`: what `reprieve.dev/preemption-cost` says, of the pods and of a group that leaves as a
+     whole;
+   - `cascade`: the pod's share of the cluster if it would displace others when it comes back: no node that
+     admits it has free capacity for it now, and on one that is large enough a less important pod runs.
 
-A pod's share is the average, over cpu, memory and every extended resource on offer, of what it asks for divided by what
-all nodes offer. Everything that runs has a share of at most one together, and a year is long: with equal weights the number of
-disruptions decides, and what is lost decides between plans that disrupt equally many. A pod that is terminating already costs
-nothing. Nothing here reads a clock or decides anything.
+A pod's share is the average, over cpu, memory and every extended resource on offer, of its request divided by
+what all nodes offer. All running pods together have a share of at most one, and a year is long: with equal
+weights the number of disruptions decides, and what is lost decides between plans that disrupt equally many. A
+pod that is already terminating costs nothing. Nothing here reads a clock or decides anything.
 """
 
 import math
@@ -37,9 +38,9 @@ from reprieve.preemption.violations import count_violations
 
 YEAR = 365 * 24 * 3600
 RESTART_SECONDS = 300
-"""How long a victim needs until it works again, wherever it goes: scheduling, images, initialisation."""
+"""How long a victim takes to work again elsewhere: scheduling, image pulls, initialisation."""
 _NO_NEIGHBOUR = 2**62
-"""The lowest priority where nobody runs: above every priority there is."""
+"""The lowest priority on a node without pods: above every priority there is."""
 DIGITS = 9
 """Decimals in a plan; the sums are sums of what is shown."""
 
@@ -62,7 +63,7 @@ class BilledVictim(Victim, frozen=True, kw_only=True, rename="camel"):
 
 
 class Bill(Cost, frozen=True, kw_only=True, rename="camel"):
-    """The cost of a plan with the weighted sum and its terms; a group's own `preemptionCost` is part of its first pod's."""
+    """The cost of a plan with all terms. A group's own `preemptionCost` is part of its first pod's."""
 
     lost_work: float = 0.0
     restart: float = 0.0
@@ -72,7 +73,7 @@ class Bill(Cost, frozen=True, kw_only=True, rename="camel"):
     """units, pods and the four terms, each times its weight."""
     weights: dict[str, float] = msgspec.field(default_factory=dict)
     optimality: str = ""
-    """How far from the cheapest plan this one can be; empty for algorithms that do not say."""
+    """How far from the cheapest plan this one can be; only `minimal-cost` says."""
 
 
 class Columns(NamedTuple):
@@ -87,7 +88,7 @@ class Columns(NamedTuple):
 
 
 class Ledger:
-    """Reads the terms off the cluster as it is when the ledger is made; present room decides about cascades."""
+    """Computes the terms from the cluster as it is now; present free capacity decides about cascades."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -102,15 +103,15 @@ class Ledger:
         share, noted = self._shares(rows), self._notes(rows)
         lost = share * self._seconds(rows, noted) / YEAR
         restart = share * RESTART_SECONDS / YEAR
-        asked = np.zeros(len(rows))
+        stated = np.zeros(len(rows))
         for at, notes in noted:
-            asked[at] = _number(notes.get(well_known.PREEMPTION_COST_ANNOTATION, ""))
+            stated[at] = _number(notes.get(well_known.PREEMPTION_COST_ANNOTATION, ""))
         cascade = np.where(self._displaces(rows), share, 0.0)
         alive = (~self.view.cluster.pods.terminating[rows]).astype(np.float64)
-        return Columns(share, lost * alive, restart * alive, asked * alive, cascade * alive, alive)
+        return Columns(share, lost * alive, restart * alive, stated * alive, cascade * alive, alive)
 
     def weights(self, rows: Rows, unit_of: NDArray[np.int64], groups: dict[int, int]) -> Floats:
-        """The weighted sum of units: `unit_of` numbers the unit of each pod, `groups` names those that leave as a whole."""
+        """The weighted sum of each unit. `unit_of`: the unit of each pod; `groups`: units that are groups."""
         weights = self.view.config.preemption.weights
         columns = self.columns(rows)
         own = (
@@ -129,7 +130,7 @@ class Ledger:
         return np.maximum(total, 0.0)
 
     def group_cost(self, group: int) -> float:
-        """What the group's own object says about its preemption."""
+        """The preemption cost in the annotations of the group's own object."""
         found = self.view.cluster.groups.objects[group]
         return (
             _number(found.metadata.annotations.get(well_known.PREEMPTION_COST_ANNOTATION, ""))
@@ -140,14 +141,14 @@ class Ledger:
     def _shares(self, rows: Rows) -> Floats:
         if not len(self._counted):
             return np.zeros(len(rows))
-        asked = self.view.cluster.demand(rows)
-        known = self._counted < len(asked)
-        parts = asked[self._counted[known]] / self._total[known][:, None]
+        requests = self.view.cluster.demand(rows)
+        known = self._counted < len(requests)
+        parts = requests[self._counted[known]] / self._total[known][:, None]
         shares: Floats = parts.sum(axis=0) / len(self._counted)
         return shares
 
     def _seconds(self, rows: Rows, noted: Notes) -> Floats:
-        """Time whose work is lost: since the last checkpoint, or since the start; none when nobody said what time it is."""
+        """Seconds of work lost: since the last checkpoint, or since the start; 0 without a current time."""
         if self.view.now is None:
             return np.zeros(len(rows))
         cluster, now = self.view.cluster, self.view.now
@@ -168,15 +169,15 @@ class Ledger:
         return seconds
 
     def _notes(self, rows: Rows) -> Notes:
-        """Positions and annotations of those pods that have any of ours."""
+        """Positions and annotations of those pods that have any of Reprieve's annotations."""
         info = self.view.cluster.pods.info
         return [(at, notes) for at, row in enumerate(rows.tolist()) if (notes := info[row].annotations)]
 
     def _displaces(self, rows: Rows) -> NDArray[np.bool_]:
-        """Whether each pod would have to displace somebody to run again.
+        """Whether each pod would have to displace another to run again.
 
-        Of the nodes that admit it at all (cordons, taints, selectors, node affinity) none has room for it now, and on one that is
-        large enough somebody less important runs.
+        Of the nodes that admit it at all (cordons, taints, selectors, node affinity) none has free capacity
+        for it now, and on one that is large enough a less important pod runs.
         """
         cluster = self.view.cluster
         classes = cluster.pods.cls[rows]
@@ -187,7 +188,7 @@ class Ledger:
         return result
 
     def _cheapest_neighbour(self, cls: PodClass) -> int:
-        """The lowest priority where a pod of the class may run and finds no room; `_NO_NEIGHBOUR` when it finds some, or may run nowhere."""
+        """The lowest priority on nodes large enough for the class; `_NO_NEIGHBOUR` if it fits now."""
         nodes = self.view.cluster.nodes
         fits, large = self._admitted(cls).copy(), self._admitted(cls).copy()
         for resource, number in cls.requested:
@@ -196,7 +197,7 @@ class Ledger:
         return _NO_NEIGHBOUR if fits.any() else int(self._lowest[large].min(initial=_NO_NEIGHBOUR))
 
     def _admitted(self, cls: PodClass) -> Mask:
-        """Nodes that admit the class; classes that ask the same of nodes share the answer."""
+        """Nodes that admit the class; classes with the same demands on nodes share the result."""
         affinity = cls.spec.affinity
         wish = (
             tuple(sorted(cls.spec.node_selector.items())),
@@ -223,7 +224,7 @@ class Ledger:
 
 
 def _number(text: str) -> float:
-    """A cost as written; what is no number counts as nothing."""
+    """A cost as written; text that is no finite number counts as 0."""
     try:
         number = float(text) if text else 0.0
     except ValueError:
@@ -232,7 +233,7 @@ def _number(text: str) -> float:
 
 
 def _moment(text: str) -> int:
-    """A checkpoint in microseconds since 1970; one that cannot be read never happened."""
+    """A checkpoint in microseconds since 1970; one that cannot be parsed is ignored."""
     try:
         return ticks(parse_time(text))
     except TimeError:
@@ -240,7 +241,7 @@ def _moment(text: str) -> int:
 
 
 def billed(view: View, plan: Plan, optimality: str = "") -> Plan:
-    """The plan with every term of its cost, its budgets counted for its victims alone, whatever algorithm made it."""
+    """The plan of any algorithm with every term of its cost, and budgets counted for its victims alone."""
     terms = _terms(view, plan.victims)
     victims = tuple(
         BilledVictim(
@@ -301,7 +302,7 @@ def _terms(view: View, victims: Sequence[Victim]) -> dict[str, Terms]:
 
 
 def _violations(view: View, victims: Sequence[Victim]) -> int:
-    """Pods that break a budget: most important unit first, each budget until it is used up."""
+    """Pods that break a budget, counted from the most important unit down."""
     cluster = view.cluster
     rows: dict[str, list[int]] = {}
     for victim in victims:

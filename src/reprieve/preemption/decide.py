@@ -1,4 +1,4 @@
-"""The one door of this package: a plan for a pod or a gang."""
+"""The entry point of this package: a plan for a pod or a gang."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, di
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
+from reprieve.preemption.minimal.decide import decide as minimal_plan
 from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
@@ -34,7 +35,14 @@ GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
-LED = "There is room only where a leader runs, and a member of its group may not go yet (reprieve.dev/min-runtime)."
+LED = (
+    "There is room only where a leader runs, "
+    "and a member of its group may not go yet (reprieve.dev/min-runtime)."
+)
+STILL_LEAVING = (
+    "Victims of an earlier preemption are still on their way out; "
+    "the nominations stand and nobody else makes way."
+)
 
 
 def decide(
@@ -46,11 +54,11 @@ def decide(
     alternatives: bool = False,
     expired: Callable[[], bool] | None = None,
 ) -> Plan:
-    """Where `for_` (a Pod or a PodGroup) goes and who makes way. `now` is in microseconds since 1970.
+    """Where `for_` (a Pod or a PodGroup) goes and which pods are evicted for it.
 
-    With `alternatives` the plan also says what other ways would cost; each of them is a decision of its own. `expired` ends a search
-    that goes on for too long by somebody's clock. The cluster is the same afterwards. Raises `UnknownTarget` for something that is
-    not there.
+    `now` is in microseconds since 1970. With `alternatives` the plan also lists alternatives and their cost;
+    each of them is a decision of its own. `expired` ends a search that has used up the caller's time. The
+    cluster is the same afterwards. Raises `UnknownTarget` for a target that does not exist.
     """
     view = View(cluster, config, now, expired)
     if for_.kind == "PodGroup":
@@ -90,7 +98,7 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
         cheapest = _minimal_cost(view, for_, gang, lambda: chosen, EVERYWHERE, whole=False)
         if cheapest is not None:
             return cheapest
-        chosen = None  # it takes a leader, and a member of that group may not go
+        chosen = None  # it needs a leader evicted, and a member of its group is within its minimum run time
     if chosen is None:
         text = f"{diagnosis.message} preemption: {why_unhelped(view, row, diagnosis)}"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
@@ -132,14 +140,13 @@ def _preempt_for_group(
     if must_wait(view, preemptor):
         pods = view.cluster.pods
         nominations = {pods.keys[row]: pods.info[row].nominated_node for row in preemptor.waiting}
-        text = "Victims of an earlier preemption are still on their way out; the nominations stand and nobody else makes way."
         return Plan(
             for_=str(for_),
             outcome=outcomes.PREEMPTS,
             placements=nominations,
             ongoing=True,
             message=ONGOING,
-            reasons=(text,),
+            reasons=(STILL_LEAVING,),
             algorithm=view.config.preemption.algorithm,
         )
     search = GangSearch(view, preemptor.gang, preemptor.domains)
@@ -168,15 +175,14 @@ def _minimal_cost(
     *,
     whole: bool,
 ) -> Plan | None:
-    """`find`: what `kep-5710` would choose. It is asked only where the search needs it."""
-    from reprieve.preemption.minimal.decide import decide as cheapest
+    """`find` returns the choice of `kep-5710`; it is called only where the search needs it."""
 
     def start() -> Selection | None:
         found = find()
         return found if isinstance(found, Selection) else None
 
     inside = [each.nodes for each in domains]
-    return cheapest(view, for_, gang, start, whole=whole, domains=inside, expired=view.expired)
+    return minimal_plan(view, for_, gang, start, whole=whole, domains=inside, expired=view.expired)
 
 
 def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:

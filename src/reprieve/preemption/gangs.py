@@ -1,4 +1,4 @@
-"""A gang preempts: the whole cluster is one domain, so all lower units are out at once and return one by one."""
+"""A gang preempts: all lower units are taken out at once, the gang is placed, and units return one by one."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,11 +23,11 @@ from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
 MOST_IMITATED = 5_000
-"""Above this many units equal ones keep the scheduler's list order: kube-scheduler's own answer depends on chance there."""
+"""Above this many units equal ones keep the scheduler's list order: kube-scheduler's is arbitrary there."""
 
 
 class Gang(NamedTuple):
-    """The preemptor: its waiting pods in queue order, and what it needs."""
+    """The gang that preempts: its waiting pods in queue order, and what it needs."""
 
     rows: tuple[int, ...]
     priority: int
@@ -36,7 +36,7 @@ class Gang(NamedTuple):
 
 
 class GangSearch:
-    """The potential victims of one gang, and what follows when some of them are out."""
+    """The potential victims of one gang, and where the gang goes when some of them are out."""
 
     def __init__(self, view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> None:
         self.view = view
@@ -55,14 +55,14 @@ class GangSearch:
     def select(self, out: Mask) -> Selection | GangPlacement:
         """Place the gang without these units, then reprieve: budget breakers first, the most important first.
 
-        A placement that failed is returned as it is, for its words.
+        A placement that failed is returned as it is, for its message.
         """
         with self.placed_without(out) as placement:
             return self._reprieve(placement.assigned, out) if placement.feasible else placement
 
     @contextmanager
     def placed_without(self, out: Mask) -> Iterator[GangPlacement]:
-        """The gang's places with these units out; inside, they are out and the gang is not in."""
+        """The gang's places with these units out; inside, the units are out and the gang is not attached."""
         cluster = self.view.cluster
         mark = cluster.checkpoint()
         try:
@@ -79,7 +79,7 @@ class GangSearch:
         return self._reprieve_one_by_one(assigned, out)
 
     def _reprieve_by_capacity(self, assigned: list[Assignment], tried: Mask) -> Selection | None:
-        """All nodes at once; None when a group is among the units, or when equal ones need a closer look."""
+        """All nodes at once; None when a whole group or equally important pods are among the units."""
         view, candidates = self.view, self.candidates
         numbers = np.flatnonzero(tried).astype(np.int32)
         if len(numbers) and numbers[-1] >= len(candidates.singles):
@@ -115,7 +115,7 @@ class GangSearch:
         return {self.candidates.unit(number): count for number, count in self.violations.items()}
 
     def _near(self, assigned: list[Assignment]) -> Mask:
-        """Pods on nodes that hold a pod of the gang: when only room counts, units elsewhere return at once."""
+        """Pods on nodes that get a pod of the gang: when only capacity counts, units elsewhere stay."""
         hot = np.zeros(self.view.cluster.nodes.slots + 2, dtype=np.bool_)
         hot[[each.slot for each in assigned]] = True
         near: Mask = hot[self.candidates.home]
@@ -124,7 +124,7 @@ class GangSearch:
     def ordered(self, numbers: list[int]) -> list[VictimUnit]:
         """These units, most important first.
 
-        Where some are equal, how Go leaves them depends on all the others, so all are sorted.
+        Go's order of equal units depends on all the others, so all of them are sorted.
         """
         view, candidates = self.view, self.candidates
         chosen = candidates.units(numbers)
@@ -154,7 +154,7 @@ class GangSearch:
 
 
 def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> GangPlacement:
-    """Where the gang would go in the best domain; nothing stays placed."""
+    """Where the gang would go in the best domain; nothing stays attached."""
     cluster = view.cluster
     tried = []
     for domain in domains:

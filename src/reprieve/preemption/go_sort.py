@@ -1,7 +1,8 @@
 """The order in which Go's `sort.Slice` leaves equal elements.
 
-It is not stable but always the same, and kube-scheduler's choice among equally important victims follows from it. Elements are given
-as integers (their rank), so that comparing them is cheap; the algorithm is pattern-defeating quicksort as Go 1.19 and later have it.
+It is not stable but deterministic, and kube-scheduler's choice among equally important victims follows from
+it. Elements are given as integers (their rank), so that comparing them is cheap; the algorithm is the
+pattern-defeating quicksort of Go 1.19 and later.
 """
 
 INSERTION = 12

@@ -1,10 +1,10 @@
-"""Who is reprieved first: the order of importance.
+"""The order of importance, in which units are reprieved.
 
 1. Higher priority.
 2. A group, or a pod of one, before a pod on its own.
 3. More pods.
 4. Earlier start.
-5. Equal so far: under `kubernetes` the order in which Go's sort leaves them; otherwise the name of the first pod.
+5. Equal so far: under `kubernetes` the order of Go's sort; otherwise the name of the first pod.
 """
 
 from collections.abc import Sequence

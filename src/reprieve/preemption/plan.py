@@ -1,4 +1,7 @@
-"""A plan: where the preemptor goes, who makes way, what it costs and why. Versioned; `docs/plan-format.md` is its manual."""
+"""A plan: where the preemptor goes, which pods are evicted, what it costs and why.
+
+The format is versioned and documented in `docs/plan-format.md`.
+"""
 
 from typing import Any, dataclass_transform
 
@@ -13,18 +16,18 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Victim(_Part):
-    """A pod that makes way."""
+    """A pod to evict."""
 
     pod: str
     node: str
     unit: str
-    """What goes together: `Pod/ns/name` or `PodGroup/ns/name`."""
+    """What is evicted together: `Pod/ns/name` or `PodGroup/ns/name`."""
     priority: int
     """Of the unit."""
     violates_budget: bool = False
     reason: str = ""
     terminating: bool = False
-    """It is on its way out already: nobody needs to evict it."""
+    """It is already terminating and need not be evicted."""
 
 
 class Reprieved(_Part):
@@ -37,12 +40,12 @@ class Reprieved(_Part):
 
 
 class BudgetUse(_Part):
-    """What a disruption budget says about the plan."""
+    """How the plan uses a disruption budget."""
 
     budget: str
     allowed: int
     victims: int
-    """Pods it covers among the victims."""
+    """Victims that it covers."""
     sentence: str = ""
 
 
@@ -51,14 +54,14 @@ class Cost(_Part):
 
     budget_violations: int = 0
     highest_priority: int | None = None
-    """Of the most important victim; None when nobody makes way."""
+    """Of the most important victim; None without victims."""
     units: int = 0
     pods: int = 0
     groups: int = 0
 
 
 class Alternative(_Part):
-    """Another way, and what it would cost."""
+    """An alternative plan, and what it would cost."""
 
     title: str
     outcome: PlanOutcome
@@ -76,7 +79,7 @@ class Plan(_Part):
     pod_group_disruptions: int = 0
     cost: Cost = Cost()
     reasons: tuple[str, ...] = ()
-    """Sentences: the answer first, then what led to it, then warnings."""
+    """Sentences: the result first, then what led to it, then warnings."""
     alternatives: tuple[Alternative, ...] = ()
     reprieved: tuple[Reprieved, ...] = ()
     budgets: tuple[BudgetUse, ...] = ()

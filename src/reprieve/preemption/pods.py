@@ -1,4 +1,4 @@
-"""A pod preempts: every node is a domain of its own, and the best of them is chosen."""
+"""A single pod preempts: each node is tried by itself, and the best one is chosen."""
 
 import numpy as np
 
@@ -12,14 +12,17 @@ from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
 Groups = dict[int, VictimUnit | None]
-"""Units of groups that go as a whole, by number; None for one that is shielded for now."""
+"""Units of groups that are evicted as a whole, by number; None for one within its minimum run time."""
 
 MOST_SHOWN = 4
-"""How many nodes of a sweep are returned: the best one and a few others to compare it with."""
+"""How many nodes of a sweep are returned: the best one and a few to compare it with."""
 
 
 def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis) -> list[Selection]:
-    """Nodes on which evicting lower units helps, with those who make way: the best of all that were swept, and every other."""
+    """Nodes on which evicting lower units helps, with their victims.
+
+    Of the nodes that were swept only the best ones, of those that were tried one by one all.
+    """
     order = view.cluster.nodes.order
     candidates: Mask = diagnosis.code == UNSCHEDULABLE
     found: list[Selection] = []
@@ -36,9 +39,10 @@ def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis) -> li
 
 
 def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = None) -> Selection | None:
-    """Take every lower unit off one node, then put back who can stay. None when even that does not help.
+    """Take every lower unit off one node, then put back those that can stay. None when even that does not
+    help.
 
-    `groups` remembers units of whole groups from one node to the next.
+    `groups` caches units of whole groups from one node to the next.
     """
     cluster = view.cluster
     units = units_on(view, slot, int(cluster.pods.priority[filters.row]), {} if groups is None else groups)
@@ -94,7 +98,7 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUn
 
 
 class NodeTrial:
-    """Where units are tried for a pod on one node."""
+    """Tries units for a pod on one node, with all its filters."""
 
     def __init__(self, filters: PodFilters, home: dict[int, int], slot: int) -> None:
         self._filters = filters
@@ -127,7 +131,8 @@ def best_choice(view: View, choices: list[Selection]) -> Selection:
     """The node to preempt on.
 
     1. Fewest pods that break a budget.
-    2. Lowest priority of the most important victim (under `kubernetes`, of the first victim pod itself, whatever its group's).
+    2. Lowest priority of the most important victim (under `kubernetes`: of the first victim pod itself, not
+       its group).
     3. Lowest sum over victim pods of priority + 2^31, so that fewer pods win between low sums.
     4. Fewest victim pods.
     5. Latest start among the earliest starts of the most important victims.

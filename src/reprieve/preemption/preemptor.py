@@ -1,4 +1,4 @@
-"""Who asks: the pod or gang a plan is made for, and whether it may be scheduled at all."""
+"""The preemptor: the pod or gang a plan is made for, whether it is valid, and whether it may preempt now."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from reprieve.preemption.view import View
 
 
 class UnknownTarget(ReprieveError):
-    """A plan was asked for something that is not there."""
+    """The target of a plan does not exist."""
 
 
 class Preemptor(NamedTuple):
@@ -22,7 +22,7 @@ class Preemptor(NamedTuple):
     group: PodGroup
     number: int
     waiting: tuple[int, ...]
-    """In queue order: as they came, then by name."""
+    """In queue order: by arrival, then by name."""
     running: tuple[int, ...]
     gang: Gang
     domains: Sequence[Domain]
@@ -66,7 +66,7 @@ def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Do
 
 
 def never_preempts(view: View, preemptor: Preemptor) -> bool:
-    """With gate PodGroupPreemptionPolicy the group decides, otherwise any pod that says Never does."""
+    """With the gate PodGroupPreemptionPolicy the group decides, otherwise any pod with policy Never does."""
     if view.config.gate("PodGroupPreemptionPolicy"):
         return _group_never_preempts(view, preemptor)
     return any(view.cluster.pods.info[row].never_preempts for row in preemptor.waiting)
@@ -77,7 +77,7 @@ def _group_never_preempts(view: View, preemptor: Preemptor) -> bool:
 
 
 def why_invalid(view: View, preemptor: Preemptor) -> str:
-    """What keeps the scheduler from even trying a group; empty when nothing does."""
+    """Why the scheduler would not even try the group; empty when it would."""
     cluster = view.cluster
     members = (*preemptor.waiting, *preemptor.running)
     schedulers = sorted({cluster.pods.info[row].scheduler or well_known.DEFAULT_SCHEDULER for row in members})
@@ -97,11 +97,14 @@ def why_invalid(view: View, preemptor: Preemptor) -> str:
     if view.config.gate("PodGroupPreemptionPolicy"):
         if policies - {_group_never_preempts(view, preemptor)}:
             return (
-                "all pods in a single pod group should have the same preemption policy as the pod group's preemption policy, "
-                "got Never and PreemptLowerPriority"
+                "all pods in a single pod group should have the same preemption policy "
+                "as the pod group's preemption policy, got Never and PreemptLowerPriority"
             )
     elif len(policies) > 1:
-        return "all pods in a single pod group should have the same preemption policy, got Never and PreemptLowerPriority"
+        return (
+            "all pods in a single pod group should have the same preemption policy, "
+            "got Never and PreemptLowerPriority"
+        )
     return ""
 
 
@@ -114,8 +117,8 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
     """Why a pod may not preempt now; empty when it may.
 
     1. Its policy is Never.
-    2. On the node it was promised a less important pod is on its way out for it. Unless that node can no longer help (KEP-5710:
-       unless the pod would still not fit there afterwards).
+    2. On its nominated node a less important pod is terminating for it. Unless that node can no longer help
+       (KEP-5710: unless the pod would still not fit there afterwards).
     """
     if view.cluster.pods.info[row].never_preempts:
         return NEVER
@@ -130,9 +133,9 @@ def pod_refusal(view: View, row: int, codes: Rows) -> str:
 
 
 def must_wait(view: View, preemptor: Preemptor) -> bool:
-    """Whether less important pods are on their way out on a node that one of the gang's pods was promised.
+    """Whether less important pods are terminating on a nominated node of one of the gang's pods.
 
-    KEP-5710 adds: once they are gone there must be room. When there will not be, the gang starts from scratch.
+    KEP-5710 adds: the gang must fit once they are gone. When it will not, it starts from scratch.
     """
     slots = {slot for row in preemptor.waiting if (slot := nominated_slot(view.cluster, row)) is not None}
     if not any(making_way(view, slot, preemptor.gang.priority) for slot in slots):
@@ -141,7 +144,7 @@ def must_wait(view: View, preemptor: Preemptor) -> bool:
 
 
 def _waiting_helps(view: View, gang: Gang, domains: Sequence[Domain]) -> bool:
-    """Whether there is room for the preemptor, where it was promised or elsewhere, once whoever is on the way out is gone."""
+    """Whether the preemptor fits, on its nominated nodes or elsewhere, once all preempted pods are gone."""
     cluster = view.cluster
     leaving = np.flatnonzero(cluster.pods.preempted[: cluster.pods.rows] & (view.home >= 0)).astype(np.int32)
     mark = cluster.checkpoint()
@@ -152,6 +155,6 @@ def _waiting_helps(view: View, gang: Gang, domains: Sequence[Domain]) -> bool:
 
 
 def making_way(view: View, slot: int, below: int) -> bool:
-    """Whether a pod of lower importance on the node is terminating because it was preempted."""
+    """Whether a less important pod on the node is terminating because it was preempted."""
     preempted, priority = view.cluster.pods.preempted, view.priority
     return any(preempted[row] and priority[row] < below for row in view.cluster.residents[slot])

@@ -1,4 +1,4 @@
-"""Why: the sentences of a plan. They are made of the same numbers the decision was made of; nothing is decided here."""
+"""The sentences of a plan, made of the numbers that the decision was made of. Nothing is decided here."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ def unit_name(view: View, unit: VictimUnit) -> str:
 
 
 def node_name(view: View, row: int) -> str:
-    """The node a pod runs on; for a node nobody has seen, the name it states."""
+    """The node of a pod; for an unknown node, the name in the pod's spec."""
     slot = int(view.home[row])
     return view.cluster.pods.info[row].node_name if slot == LOST else view.cluster.nodes.names[slot]
 
@@ -31,7 +31,7 @@ def pods_text(number: int) -> str:
 
 
 MOST_LISTED = 50
-"""Reprieved units that a plan lists by name."""
+"""How many reprieved units a plan lists by name."""
 
 
 class Leftovers:
@@ -51,10 +51,10 @@ class Leftovers:
         for left, requests in zip(slack, cluster.classes.requests, strict=True):
             add_at(left, column, requests, cluster.pods.cls[near])
         self.slack: dict[int, list[int]] = dict(zip(slots.tolist(), slack.T.tolist(), strict=True))
-        """For each node that holds a pod of the preemptor, what is left of each resource that such a pod asks for."""
+        """For each node with a pod of the preemptor, what is left of each resource that it requests."""
 
     def reason(self, view: View, unit: VictimUnit, breaks: int) -> str:
-        """`why_victim`; single pods that ask for the same on the same node share their words."""
+        """`why_victim`, cached: single pods with the same requests on the same node share their sentence."""
         if unit.group >= 0:
             return why_victim(view, unit, self, breaks)
         row = unit.rows[0]
@@ -65,7 +65,7 @@ class Leftovers:
         return found
 
     def shortage(self, unit: VictimUnit) -> tuple[int, str, int] | None:
-        """(slot, resource, amount): the first thing that would be missing if the unit stayed."""
+        """(slot, resource, amount): the first shortage if the unit stayed."""
         cluster = self._view.cluster
         wanted: dict[tuple[int, int], int] = {}
         for row in unit.rows:
@@ -80,7 +80,7 @@ class Leftovers:
 
 
 def why_victim(view: View, unit: VictimUnit, left: Leftovers, breaks: int) -> str:
-    """Why this unit and not another."""
+    """Why this unit is evicted."""
     names = view.cluster.nodes.names
     parts = []
     shortage = left.shortage(unit)
@@ -104,7 +104,7 @@ def why_victim(view: View, unit: VictimUnit, left: Leftovers, breaks: int) -> st
 
 
 def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
-    """Those that could have been evicted where the preemptor goes, and why they stay."""
+    """Units on the preemptor's nodes that could have been evicted, and why they stay."""
     names = view.cluster.nodes.names
     slots = {each.slot for each in selection.assigned}
     listed = []
@@ -125,7 +125,7 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
 
 
 def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
-    """What each budget that covers a victim or a reprieved unit says."""
+    """How the plan uses each budget that covers a victim or a reprieved unit."""
     cluster = view.cluster
     if not cluster.budgets.all:
         return ()
@@ -162,13 +162,14 @@ def answer(view: View, for_: Reference, selection: Selection) -> list[str]:
 
 
 def missing(view: View, search: GangSearch) -> list[str]:
-    """What a gang lacks even when every unit below it is gone, in numbers."""
+    """What a gang lacks even with every lower unit gone, in numbers."""
     cluster = view.cluster
     with search.placed_without(search.everyone()) as placement:
         placed, gang = len(placement.assigned), search.gang
         short = gang.min_count - gang.running - placed
         lines = [
-            f"Even with all {len(search.candidates)} units of lower priority gone, {placed} of {len(gang.rows)} pods find a node; "
+            f"Even with all {len(search.candidates)} units of lower priority gone, "
+            f"{placed} of {len(gang.rows)} pods find a node; "
             f"{max(short, 1)} more must, to run {gang.min_count} at once."
         ]
         lines += _totals(view, gang.rows)
@@ -179,7 +180,7 @@ def missing(view: View, search: GangSearch) -> list[str]:
 
 
 def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
-    """Upstream's words for a pod that no eviction helps: what is still missing where everybody less important is gone."""
+    """kube-scheduler's message for a pod that no eviction helps: what is missing with all lower pods gone."""
     cluster = view.cluster
     candidates = Candidates(view, int(cluster.pods.priority[row]))
     tried = diagnosis.code == UNSCHEDULABLE
@@ -198,7 +199,7 @@ def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
 
 
 def _totals(view: View, rows: Sequence[int]) -> list[str]:
-    """For each resource, what all pods ask for and what is free on the nodes that admit them, as the cluster is supposed now."""
+    """For each resource that is short: what the pods request, and what is free where they may go."""
     cluster = view.cluster
     nodes = cluster.nodes
     admitting = nodes.known & False
@@ -211,8 +212,9 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
         left = int(free[index][admitting].clip(min=0).sum())
         if wanted > left:
             lines.append(
-                f"Together its pods ask for {format_amount(name, wanted)} {name}; at most {format_amount(name, left)} can be "
-                f"free on the {int(admitting.sum())} nodes that admit them."
+                f"Together its pods ask for {format_amount(name, wanted)} {name}; "
+                f"at most {format_amount(name, left)} can be free "
+                f"on the {int(admitting.sum())} nodes that admit them."
             )
     return lines
 

@@ -1,4 +1,4 @@
-"""From rows and slots to a plan with names."""
+"""Rendering: from the rows and slots of a selection to a plan with names and reasons."""
 
 from reprieve.objects import Reference, outcomes
 from reprieve.preemption.plan import Cost, Plan, Victim
@@ -8,7 +8,7 @@ from reprieve.preemption.view import View
 
 
 def plan_of(view: View, for_: Reference, selection: Selection, *, gang: bool, without: str = "") -> Plan:
-    """The plan that a selection amounts to. `without`: what the scheduler said before it thought of preemption."""
+    """The plan of a selection. `without`: the scheduler's message before it considered preemption."""
     pods, names = view.cluster.pods, view.cluster.nodes.names
     victims = selection.pods
     found = f"found a placement for podgroup, preempting {victims} victims"
@@ -33,7 +33,7 @@ def plan_of(view: View, for_: Reference, selection: Selection, *, gang: bool, wi
 
 
 def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
-    """One entry for each pod that makes way, most important unit first."""
+    """One entry for each victim pod, most important unit first."""
     pods = view.cluster.pods
     left = Leftovers(view, selection)
     listed = []

@@ -1,7 +1,12 @@
-"""Reprieve: put units back one after the other, and keep those that leave the preemptor standing.
+"""Reprieve: put potential victims back one by one, and keep those next to which the preemptor still fits.
 
-The cluster is supposed to be without any potential victim. The preemptor's places are final; a unit stays when every pod of the
-preemptor still passes its filters where it is.
+All potential victims are supposed gone and the preemptor's places are final. A unit stays when every pod of
+the preemptor still passes its filters. `Trial` is how one unit after the other is tried; there are three of
+them: by free capacity, by all filters, and by all filters of a pod on one node (`pods.NodeTrial`).
+
+Where only free capacity counts, single pods on different nodes do not compete, so the n-th most important pod
+of every node is tried in one step (`ranked`, `stays`): laid out as (rank on the node, resource, node), a
+whole reprieve is a handful of array operations.
 """
 
 from collections.abc import Sequence
@@ -21,15 +26,16 @@ class ReprieveResult(NamedTuple):
 
 
 class Trial(Protocol):
-    """Where units are tried: returns whether the unit can stay, and leaves it in place if so."""
+    """Tries units: `stays` puts a unit back if it can stay, and says whether it did."""
 
     def stays(self, unit: VictimUnit) -> bool: ...
 
 
 def reprieve(trial: Trial, units: Sequence[VictimUnit], *, again: bool = False) -> ReprieveResult:
-    """Try the units in order. `again`: until nobody else can return.
+    """Try the units in order; with `again`, repeat until no more units can return.
 
-    Under spread constraints and affinity a unit may be able to stay once a less important one does; kube-scheduler does not look again.
+    Under spread constraints and affinity a unit may be able to stay only once a less important one does;
+    kube-scheduler does not try again.
     """
     result = ReprieveResult([], [])
     waiting = list(units)
@@ -44,14 +50,14 @@ def reprieve(trial: Trial, units: Sequence[VictimUnit], *, again: bool = False) 
 
 
 def trial_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> Trial:
-    """The quickest bench that sees everything it must. `home` gives the node of every pod that was taken out."""
+    """The fastest trial that checks all that matters. `home`: the node of every pod that was taken out."""
     if only_capacity_counts(assigned):
         return CapacityTrial(view, assigned, home)
     return FilterTrial(view, assigned, home)
 
 
 def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
-    """Whether nothing but free resources on the preemptor's own nodes decides who may return."""
+    """Whether only free resources on the preemptor's own nodes decide which units return."""
     return all(
         each.filters.plain and not each.filters.cls.ports and not each.filters.nominated(each.slot)
         for each in assigned
@@ -59,10 +65,10 @@ def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
 
 
 class CapacityTrial:
-    """Only resources matter, so only nodes that hold a preemptor pod do: units elsewhere return at once.
+    """Only resources matter, so only nodes with a pod of the preemptor do: units elsewhere return at once.
 
-    Asking the preemptor's pods one after the other comes to this: their requests together must fit for every resource that
-    at least one of them asks for.
+    Checking the preemptor's pods one by one amounts to this: their requests together must fit for every
+    resource that at least one of them requests.
     """
 
     def __init__(self, view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> None:
@@ -79,17 +85,17 @@ class CapacityTrial:
 
     @property
     def stands(self) -> bool:
-        """Whether there is room for the preemptor at all."""
+        """Whether the preemptor fits at all."""
         return all(left >= 0 for slack in self._slack.values() for left in slack.values())
 
     def take(self, unit: VictimUnit) -> None:
-        """Suppose a unit gone that the cluster still counts."""
+        """Suppose a unit gone that is still counted in the cluster."""
         for slot, here in self._wanted(unit).items():
             for index, number in here.items():
                 self._slack[slot][index] += number
 
     def _wanted(self, unit: VictimUnit) -> dict[int, dict[int, int]]:
-        """What the unit asks for, by node and resource, where that matters to the preemptor."""
+        """The unit's requests by node and resource, where they matter to the preemptor."""
         wanted: dict[int, dict[int, int]] = {}
         for row in unit.rows:
             slot = self._home[row]
@@ -148,7 +154,7 @@ class FilterTrial:
 
 
 UNLIMITED = 2**62
-"""Slack of a resource that no pod of the preemptor asks for."""
+"""Slack of a resource that no pod of the preemptor requests."""
 
 
 class Ranked(NamedTuple):
@@ -162,7 +168,7 @@ class Ranked(NamedTuple):
 
 
 def ranked(rows: Rows, columns: Rows, keys: Sequence[Ints]) -> Ranked | None:
-    """Pods by column and then by `keys` (the first one decides first); None when two pods of a column are equal."""
+    """Pods by column, then by `keys` in order; None when two pods of a column are equal."""
     order = np.lexsort([*reversed(keys), columns.astype(np.int64)])
     sorted_columns = columns[order]
     same = sorted_columns[1:] == sorted_columns[:-1]
@@ -178,7 +184,7 @@ def ranked(rows: Rows, columns: Rows, keys: Sequence[Ints]) -> Ranked | None:
 
 
 def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
-    """Which of the pods can stay. `slack` (resources by columns) is what is left next to the preemptor; it is used up."""
+    """Which of the pods can stay. `slack` (resources by columns), the capacity left, is consumed."""
     kept = np.zeros(len(pods.rows), dtype=np.bool_)
     if not len(pods.rows):
         return kept
@@ -195,7 +201,7 @@ def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
 
 
 def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Rows, Ints]:
-    """(slots that hold a pod of the preemptor, what is left there of each resource it asks for)."""
+    """(slots with a pod of the preemptor, what is left there of each resource it requests)."""
     places = np.array([each.slot for each in assigned], dtype=np.int32)
     slots = np.unique(places)
     column = np.searchsorted(slots, places).astype(np.int32)
@@ -203,6 +209,6 @@ def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Row
     slack = cluster.nodes.free(slots)
     for left, requests in zip(slack, cluster.classes.requests, strict=True):
         add_at(left, column, -requests, classes)
-        asked = np.bincount(column[requests[classes] > 0], minlength=len(slots))
-        left[asked == 0] = UNLIMITED
+        requesting = np.bincount(column[requests[classes] > 0], minlength=len(slots))
+        left[requesting == 0] = UNLIMITED
     return slots, slack

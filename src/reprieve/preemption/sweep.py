@@ -1,7 +1,10 @@
-"""The dry run of a pod on every node at once, where only room counts.
+"""The dry run of a pod on every node at once, where only free capacity counts.
 
-Nodes that need a closer look (groups that go as a whole, pods under two budgets, shielded or equally important pods) are left to
-the dry run of one node; the best of both is the answer.
+`Layout` is a table of all pods by (turn on the node, node), most important first, updated as pods come and
+go; only the columns of nodes whose pods changed are rebuilt. A dry run over every node is then a loop over
+turns, each a few array operations. Nodes that need a closer look (whole groups, pods under two budgets,
+within their minimum run time or equally important) are left to the dry run of one node; the best of both is
+chosen.
 """
 
 import numpy as np
@@ -18,7 +21,7 @@ EMPTY = -1
 NEVER_BELOW = 2**62
 """The priority of an empty place in the table: no preemptor is above it."""
 MANY = 200
-"""With more changed nodes than this the table is made anew."""
+"""Above this many changed nodes the whole table is rebuilt."""
 
 
 class Layout:
@@ -68,12 +71,12 @@ class Layout:
         """Nodes with two equally important pods."""
         self.tied[columns[1:][same]] = True
         self.special: Mask = np.zeros(slots, dtype=np.bool_)
-        """Nodes with pods that do not simply go one by one: of groups that go as a whole, or shielded for a while."""
+        """Nodes with pods of groups that are evicted as a whole, or with a minimum run time."""
         self.special[columns[view.whole[rows] | (cluster.pods.min_runtime_end[rows] > 0)]] = True
         self._read = len(cluster.moved)
 
     def _widen(self, slots: int) -> None:
-        """Columns without pods for nodes that came."""
+        """Add empty columns for new nodes."""
         more = ((0, 0), (0, slots - self.rows.shape[1]))
         if not more[1][1]:
             return
@@ -101,7 +104,7 @@ class Layout:
         self.special[slot] = bool((view.whole[rows] | (pods.min_runtime_end[rows] > 0)).any())
 
     def requested(self, view: View, index: int) -> Ints:
-        """What each pod of the table asks of a resource."""
+        """The requests of each pod in the table for one resource."""
         table = self.demand.get(index)
         if table is None:
             cluster = view.cluster
@@ -112,7 +115,7 @@ class Layout:
 
 
 def layout_of(view: View) -> Layout:
-    """The table for the observed cluster, from memory where there is one."""
+    """The table for the observed cluster, cached."""
     key = ("layout", view.group_victims)
     found: Layout | None = view.cluster.lasting.get(key)
     if found is None:
@@ -132,13 +135,13 @@ class Sweep:
         below = int(view.cluster.pods.priority[filters.row])
         lower = self._layout.priority < below
         self._breaks, unclear = breaks_by_node(view, self._layout.rows, lower)
-        """Who would break a budget, by turn and node: they are tried first."""
+        """Pods that would break a budget, by turn and node: they are tried first."""
         self.closer: Mask = candidates & (unclear | self._need_a_closer_look(lower))
-        """Nodes that must be looked at one by one."""
+        """Nodes that must be tried one by one."""
         swept = candidates & ~self.closer & lower.any(axis=0)
         self._victims, possible = self._sweep(lower, swept)
         self.slots: Rows = np.flatnonzero(swept & possible & self._victims.any(axis=0)).astype(np.int32)
-        """Nodes on which evicting somebody helps."""
+        """Nodes on which evicting pods helps."""
 
     def _need_a_closer_look(self, lower: Mask) -> Mask:
         view, layout = self._view, self._layout
@@ -148,7 +151,7 @@ class Sweep:
         return closer
 
     def _sweep(self, lower: Mask, swept: Mask) -> tuple[Mask, Mask]:
-        """(who is a victim, by turn and node; where the pod fits at all)."""
+        """(victims, by turn and node; nodes where the pod fits at all)."""
         view, layout, nodes = self._view, self._layout, self._view.cluster.nodes
         possible = swept.copy()
         everybody = np.array_equal(lower, layout.rows >= 0)
@@ -182,7 +185,7 @@ class Sweep:
         return [self._selection(slot) for slot in self.slots[order[:most]].tolist()]
 
     def _keys(self) -> list[Ints]:
-        """`pods.choice_key` without the place of the node."""
+        """`pods.choice_key` without the position of the node."""
         pods = self._view.cluster.pods
         column, turn = np.nonzero(self._victims[:, self.slots].T)  # victims by node, in order of importance
         rows = self._layout.rows[turn, self.slots[column]]

@@ -1,6 +1,8 @@
-"""Victim units: what makes way together. A pod, or all pods of a group in disruption mode *all*.
+"""Victim units: what is evicted together. A pod, or all pods of a group in disruption mode *all*.
 
-Potential victims are kept as columns; a `VictimUnit` is made only of those a decision has to look at one by one.
+`Candidates` holds all potential victims as columns; a `VictimUnit` is made only for those that a decision
+handles one by one. `Selection` is the result of an algorithm: places for the preemptor and the victims, as
+rows and slots.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,15 +25,15 @@ class VictimUnit(NamedTuple):
     rank: int
     start: int
     group: int
-    """Number of the group that goes as a whole, -1 for a single pod."""
+    """Number of the group that is evicted as a whole, -1 for a single pod."""
 
 
 FEW = 64
-"""Units that are made at a time: who reads them seldom reads all."""
+"""Units made at a time: a reader seldom needs all."""
 
 
 class LazyUnits(Sequence[VictimUnit]):
-    """Units of single pods, made when somebody looks."""
+    """Units of single pods, made when they are read."""
 
     def __init__(self, view: View, rows: Rows) -> None:
         self._view = view
@@ -57,7 +59,7 @@ class LazyUnits(Sequence[VictimUnit]):
 class Candidates:
     """All units below a priority, numbered: single pods first, then whole groups.
 
-    Not among them: units that have not run as long as they were promised (`reprieve.dev/min-runtime`).
+    Units within their minimum run time (`reprieve.dev/min-runtime`) are not among them.
     """
 
     def __init__(self, view: View, below: int) -> None:
@@ -113,13 +115,13 @@ class Candidates:
         return whole_unit(self.view, self.groups[index], self.members[index])
 
     def units(self, numbers: Iterable[int]) -> list[VictimUnit]:
-        """The units in the order in which the scheduler meets their first pods."""
+        """The units in the scheduler's order of their first pods."""
         position = self.view.position
         return sorted((self.unit(number) for number in numbers), key=lambda unit: position[unit.rows[0]])
 
 
 def placed_members(view: View, group: int) -> Rows:
-    """Pods of a group that run, in the scheduler's order."""
+    """Running pods of a group, in the scheduler's order."""
     rows = np.array([row for row in view.cluster.groups.members[group] if view.placed[row]], dtype=np.int32)
     return rows[np.argsort(view.position[rows], kind="stable")]
 
@@ -155,13 +157,13 @@ def whole_unit(view: View, group: int, members: Rows) -> VictimUnit:
 
 
 def _start(view: View, row: int) -> int:
-    """A pod that states no start counts as started now, each a little later than the one met before it."""
+    """A pod without a start time counts as started now, each a little later than the one before it."""
     start = int(view.cluster.pods.start[row])
     return start if start < NOT_STARTED else NOT_STARTED + int(view.position[row])
 
 
 NOBODY = -(2**62)
-"""The highest priority among no victims: below every priority there is."""
+"""The highest priority of no victims: below every priority there is."""
 
 
 class Selection(NamedTuple):
@@ -169,7 +171,7 @@ class Selection(NamedTuple):
     victims: list[VictimUnit]
     """Most important first."""
     reprieved: Sequence[VictimUnit]
-    """Those that were tried and stay; units far from the preemptor may be left out."""
+    """Units that were tried and stay; units on other nodes than the preemptor's may be left out."""
     violations: dict[VictimUnit, int]
     """Units that break a budget, with the number of their pods that do."""
 

@@ -1,6 +1,6 @@
-"""How a decision looks at the cluster: which gates are on, what time it is, how important each pod is.
+"""The cluster as one decision sees it: feature gates, current time, importance of each pod.
 
-Importance is worked out for all pods at once when a decision begins; nothing is kept between decisions.
+Importance is computed for all pods at once when a decision begins; nothing is kept between decisions.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,12 @@ class View:
     ) -> None:
         self.cluster = cluster
         self.expired = expired
-        """Says when a search must end with what it has; None: only its own count of steps ends it."""
+        """True once a search must end with what it has; None: only its own work limit ends it."""
         self.config = config
         self.now = now
-        """Microseconds since 1970; None when nobody said what time it is."""
+        """Microseconds since 1970; None when the time is not known."""
         self.home: Rows = cluster.pods.node[: cluster.pods.rows].copy()
-        """Where each pod is when the decision begins, whatever is supposed later."""
+        """The node of each pod when the decision begins; supposed changes do not affect it."""
         self.groups_exist = config.gate("GenericWorkload")
         self.gangs = self.groups_exist and config.gate("GangScheduling")
         self.group_victims = self.groups_exist and config.gate("WorkloadAwarePreemption")
@@ -37,7 +37,7 @@ class View:
 
     @cached_property
     def priority(self) -> Ints:
-        """What each pod counts for as a victim: its group's priority where the group exists, never less than its protection."""
+        """Each pod's priority as a victim: its own or its group's, at least that of its preemption class."""
         pods, groups = self.cluster.pods, self.cluster.groups
         rows = pods.rows
         priority, preemption_class = pods.priority[:rows].copy(), pods.preemption_class[:rows]
@@ -55,7 +55,7 @@ class View:
 
     @cached_property
     def whole(self) -> Mask:
-        """Pods that go only together with the rest of their group."""
+        """Pods that are evicted only together with the rest of their group."""
         pods, groups = self.cluster.pods, self.cluster.groups
         group = pods.group[: pods.rows]
         if not self.group_victims or not len(groups.keys):
@@ -65,13 +65,13 @@ class View:
 
     @cached_property
     def placed(self) -> Mask:
-        """Pods that run or are about to, on a known node or not."""
+        """Pods that are assigned to a node, known or not."""
         placed: Mask = (self.home >= 0) | (self.home == LOST)
         return placed
 
     @cached_property
     def within_min_runtime(self) -> Mask:
-        """Pods that have not yet run as long as they were promised to."""
+        """Pods that have not yet run for their `reprieve.dev/min-runtime`."""
         pods = self.cluster.pods
         until = pods.min_runtime_end[: pods.rows]
         if not until.any():
@@ -80,7 +80,7 @@ class View:
 
     @cached_property
     def node_order(self) -> Ints:
-        """Where each slot stands in the scheduler's order of nodes."""
+        """The position of each slot in the scheduler's order of nodes."""
         nodes = self.cluster.nodes
         order = np.full(nodes.slots, len(nodes.order), dtype=np.int64)
         order[nodes.order] = np.arange(len(nodes.order))
@@ -88,7 +88,7 @@ class View:
 
     @cached_property
     def position(self) -> Ints:
-        """Where each pod stands in the scheduler's list: by node, then in the order in which pods came to the node."""
+        """The position of each pod in the scheduler's list: by node, then in order of arrival."""
         pods = self.cluster.pods
         place = np.append(self.node_order, [len(self.node_order)] * 2)
         order = np.lexsort((pods.sequence[: pods.rows], place[self.home]))

@@ -1,6 +1,6 @@
 """Which victims would break a disruption budget.
 
-Budgets are used up by all potential victims, most important first, whether or not they are reprieved later.
+Budgets are charged for all potential victims, most important first, whether or not they are reprieved later.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from reprieve.preemption.view import View
 
 
 def count_violations(view: View, units: Iterable[VictimUnit]) -> dict[VictimUnit, int]:
-    """Of units (most important first), those whose eviction would break a budget, with the number of their pods that do."""
+    """Of units (most important first), those that would break a budget, with the number of pods that do."""
     budgets = view.cluster.budgets.all
     if not budgets:
         return {}
@@ -40,10 +40,11 @@ NONE, SEVERAL = -1, -2
 
 
 def breaks_by_node(view: View, rows: Rows, lower: Mask) -> tuple[Mask, Mask]:
-    """The same for pods that go one by one, every node by itself: (who breaks a budget; nodes where this form cannot tell).
+    """The same for single pods, each node by itself: (pods that break a budget, nodes where that is unclear).
 
-    `rows` are pods by turn (most important first) and node, `lower` says which of them are potential victims. A pod under several budgets
-    is charged to one after the other, and a budget may have counted a pod already: such nodes need the other form.
+    `rows` are pods by turn (most important first) and node, `lower` marks the potential victims. A pod under
+    several budgets is charged to one after the other, and a budget may have counted a pod already: such nodes
+    are unclear and need `count_violations`.
     """
     cluster = view.cluster
     broken, unclear = np.zeros_like(lower), np.zeros(lower.shape[1], dtype=np.bool_)

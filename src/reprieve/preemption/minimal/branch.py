@@ -1,8 +1,8 @@
 """Branch and bound over the units that live on several nodes; everything else is exact in the table.
 
-While such a unit is undecided, every node that counts on its departure pays a share of its cost; the shares add up to
-the whole, so the table's optimum is a lower bound. A unit that is decided to leave is paid once and its room is there
-for nothing; one that is decided to stay offers none.
+While such a unit is undecided, every node that counts on its departure pays a share of its cost; the shares
+add up to the whole, so the table's optimum is a lower bound. A unit that is decided to leave is paid once and
+its room is there for nothing; one that is decided to stay offers none.
 """
 
 import heapq
@@ -71,9 +71,11 @@ class BranchAndBound:
         self.count_exactly(())
 
     def count_exactly(self, budgets: tuple[int, ...]) -> None:
-        """Give these budgets an axis of the table; each pod under the others is a violation, less their allowance.
+        """Give these budgets an axis of the table; each pod under the others is a violation, less their
+        allowance.
 
-        Both ways bound the cost from below. The second is exact once a budget is used up, and then the better one.
+        Both ways bound the cost from below. The second is exact once a budget is used up, and then the better
+        one.
         """
         problem = self.problem
         states, kept = int(np.prod([n + 1 for n in self.lengths])), []
@@ -132,7 +134,8 @@ class BranchAndBound:
     def solve(self) -> Found:
         """The cheapest answer that costs less than the limit.
 
-        Budgets are first taken as used up; those which turn out not to be get an axis, and if that leaves a gap, all do.
+        Budgets are first taken as used up; those which turn out not to be get an axis, and if that leaves a
+        gap, all do.
         """
         everything = tuple(range(len(self.problem.allowed)))
         if not everything:

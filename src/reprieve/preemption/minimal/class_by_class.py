@@ -1,7 +1,8 @@
 """Gangs of many different pods: class after class, each as cheaply as the ones before it allow.
 
-An exact search would have to remember how many pods of every class are placed. When that is too much, the largest pods choose first
-and what they evict is there for the others. The answer holds; how far it is from the optimum is not known.
+An exact search would have to remember how many pods of every class are placed. When that is too much, the
+largest pods choose first and what they evict is there for the others. The answer holds; how far it is from
+the optimum is not known.
 """
 
 from dataclasses import replace

@@ -1,9 +1,11 @@
 """The cheapest plan for a preemptor: start from the plan of `kep-5710`, search, check, never be worse.
 
-1. Search every domain with the best answer so far as the one to beat. On a large cluster the search goes first: the plan to start
-   from takes longer than the search, and an answer that is proven to be the cheapest needs none.
-2. Have the real filters look at an answer when rules beyond the search's model apply. What they refuse is ruled out and the search
-   runs again; if that does not help, look for better victims at the places of the starting plan; else that plan stands.
+1. Search every domain with the best answer so far as the one to beat. On a large cluster the search goes
+   first: the plan to start from takes longer than the search, and an answer that is proven to be the cheapest
+   needs none.
+2. Have the real filters look at an answer when rules beyond the search's model apply. What they refuse is
+   ruled out and the search runs again; if that does not help, look for better victims at the places of the
+   starting plan; else that plan stands.
 3. Put back every victim that can stay after all.
 4. Pods beyond the minimum go only where they cost nobody anything.
 """
@@ -52,10 +54,12 @@ def decide(
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
 ) -> Plan | None:
-    """The cheapest plan for a preemptor, never worse than what `start` finds (the choice of `kep-5710`); None when there is none.
+    """The cheapest plan for a preemptor, never worse than what `start` finds (the choice of `kep-5710`); None
+    when there is none.
 
-    `whole`: the preemptor is a pod group, not a single pod. `domains`: masks of nodes of which it must stay inside one. `expired`
-    tells that time is up; without it only the work limit that `preemption.timeBudget` stands for ends the search.
+    `whole`: the preemptor is a pod group, not a single pod. `domains`: masks of nodes of which it must stay
+    inside one. `expired` tells that time is up; without it only the work limit that `preemption.timeBudget`
+    stands for ends the search.
     """
     found = improve(view, gang, start, domains, expired)
     if found is None:
@@ -191,7 +195,7 @@ class _Improvement:
             if selection is not None:
                 self._consider(selection, within)
 
-    # --- between selections and answers -----------------------------------------------------------------------------------
+    # --- between selections and answers ---------------------------------------------------------------------
 
     def _as_answer(self, translation: Translation, selection: Selection | None) -> Answer | None:
         """A selection in the problem's numbers; None when it does not fit them."""
@@ -250,7 +254,7 @@ class _Improvement:
             cluster.detach_all(rows)
         return home
 
-    # --- which is better --------------------------------------------------------------------------------------------------
+    # --- which is better ------------------------------------------------------------------------------------
 
     def _exact(self, selection: Selection) -> Selection:
         """The selection with budgets counted for its victims alone, not for all who might have been."""
@@ -301,7 +305,8 @@ def _places(
 ) -> list[tuple[int, int, int]]:
     """(class, node, pod): pods in queue order on nodes in the scheduler's order.
 
-    Whoever was promised a node gets it if anybody goes there, and sits down first: until then its room is kept from the others.
+    Whoever was promised a node gets it if anybody goes there, and sits down first: until then its room is
+    kept from the others.
     """
     places = []
     for number, rows in enumerate(translation.classes):

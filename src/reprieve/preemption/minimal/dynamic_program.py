@@ -1,8 +1,9 @@
 """Which option to take on which node: a dynamic program over the nodes, exact for separable costs.
 
-The state after some nodes is how many pods were placed on each *axis* (one for every class that could run out, one for
-all the others) and how much of each budget is drawn. Budgets saturate at their allowance; what goes beyond is paid on the
-spot. All moves of a node are tried at once: each is a row that says from which state every state is reached.
+The state after some nodes is how many pods were placed on each *axis* (one for every class that could run
+out, one for all the others) and how much of each budget is drawn. Budgets saturate at their allowance; what
+goes beyond is paid on the spot. All moves of a node are tried at once: each is a row that says from which
+state every state is reached.
 """
 
 import itertools

@@ -1,8 +1,8 @@
 """A first answer for large problems, quickly: leave alone what makes them hard.
 
-Units that live on several nodes stay, or some of them are chosen to leave first (`herds`), and every budget counts as used up. What
-remains falls apart into nodes, so the bounds of all nodes at once are mostly exact. The answer holds in the whole problem and costs no
-more there; the search starts from it.
+Units that live on several nodes stay, or some of them are chosen to leave first (`herds`), and every budget
+counts as used up. What remains falls apart into nodes, so the bounds of all nodes at once are mostly exact.
+The answer holds in the whole problem and costs no more there; the search starts from it.
 """
 
 from dataclasses import replace

@@ -1,8 +1,9 @@
 """Which sets of units on one node are worth evicting: those that no other set beats.
 
-A set is described by what it frees (columns to have much of), what it costs and draws on budgets (to have little of)
-and which units that also live elsewhere it takes. One set beats another when it is at least as good in all of them.
-Sets are grown unit by unit; what is freed is capped at what could ever be needed, which keeps the frontier small.
+A set is described by what it frees (columns to have much of), what it costs and draws on budgets (to have
+little of) and which units that also live elsewhere it takes. One set beats another when it is at least as
+good in all of them. Sets are grown unit by unit; what is freed is capped at what could ever be needed, which
+keeps the frontier small.
 """
 
 from typing import NamedTuple

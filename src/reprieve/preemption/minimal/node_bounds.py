@@ -1,11 +1,11 @@
 """Lower bounds for every node at once: what k pods of one class cost there at least.
 
-All nodes go through the same few array operations. A bound counts how many units must leave when the largest go
-first, resource by resource, and charges the cheapest of that many; units of spent budgets count apart because they
-are so dear. Units that live on several nodes are charged in equal shares.
+All nodes go through the same few array operations. A bound counts how many units must leave when the largest
+go first, resource by resource, and charges the cheapest of that many; units of spent budgets count apart
+because they are so dear. Units that live on several nodes are charged in equal shares.
 
-The price of a pod (the multiplier of the number of pods to place) that makes the sum of all nodes' best offers largest
-gives a bound for the whole problem, and says which nodes are worth a closer look.
+The price of a pod (the multiplier of the number of pods to place) that makes the sum of all nodes' best
+offers largest gives a bound for the whole problem, and says which nodes are worth a closer look.
 """
 
 import itertools

@@ -1,11 +1,13 @@
-"""A lower bound for every problem, whatever makes it hard: leave rules out until what remains can be solved at once.
+"""A lower bound for every problem, whatever makes it hard: leave rules out until what remains can be solved
+at once.
 
-Three relaxations, of which the best counts; each is cheaper than any answer of the whole problem, so no answer undercuts it.
+Three relaxations, of which the best counts; each is cheaper than any answer of the whole problem, so no
+answer undercuts it.
 
 1. All classes become one pod that asks for no more of anything than any of them.
 2. Only the class that asks for most in all has to be placed; the others need no room.
-3. All nodes become one, resource by resource; units leave by the slice, those that free most for their cost first. Units that
-   live on several nodes count whole here, where the first two charge them in shares.
+3. All nodes become one, resource by resource; units leave by the slice, those that free most for their cost
+   first. Units that live on several nodes count whole here, where the first two charge them in shares.
 """
 
 import math
@@ -105,7 +107,8 @@ RELAXED = "; the bound leaves rules between pods on different nodes out"
 def gap(price: Price, floor: Price, *, relaxed: bool) -> str:
     """How far from the optimum a plan of this price can be, when nothing undercuts the floor.
 
-    `relaxed`: the floor was found without the rules that reach beyond a node, so that the true distance may be smaller.
+    `relaxed`: the floor was found without the rules that reach beyond a node, so that the true distance may
+    be smaller.
     """
     if floor >= price:
         return OPTIMAL

@@ -1,8 +1,8 @@
 """What each node can offer: so many pods for such victims.
 
-An option places a number of pods on a node, names the cheapest units that live only there and must leave, and the
-units that live elsewhere too (`spans`) on whose departure it counts. Options are exact: no cheaper set of victims
-would do for the same number of pods and the same spans.
+An option places a number of pods on a node, names the cheapest units that live only there and must leave, and
+the units that live elsewhere too (`spans`) on whose departure it counts. Options are exact: no cheaper set of
+victims would do for the same number of pods and the same spans.
 """
 
 import itertools

@@ -1,8 +1,9 @@
-"""The abstract question of the `minimal-cost` algorithm: who makes way so that `need` pods find room, at the least cost.
+"""The abstract question of the `minimal-cost` algorithm: who makes way so that `need` pods find room, at the
+least cost.
 
-Arrays only: nothing here knows pods, clusters or Kubernetes. A *class* is a set of interchangeable pods that wait
-for room, a *unit* is what is evicted together, an *answer* says which units leave and how many pods of each class
-go to each node. The order in which answers are compared:
+Arrays only: nothing here knows pods, clusters or Kubernetes. A *class* is a set of interchangeable pods that
+wait for room, a *unit* is what is evicted together, an *answer* says which units leave and how many pods of
+each class go to each node. The order in which answers are compared:
 
 1. budget violations: every evicted pod of a spent budget, and what goes beyond the allowance of the others;
 2. the highest priority of an evicted unit;
@@ -34,8 +35,9 @@ class Score(NamedTuple):
 class Problem:
     """Room that is free, room that could be made, and who asks for it.
 
-    Resources are columns; one of them counts pod slots. A unit that *absorbs* others (the leaders of a group whose
-    workers may go one by one) takes them along: its weight, budgets and violations are those of the whole.
+    Resources are columns; one of them counts pod slots. A unit that *absorbs* others (the leaders of a group
+    whose workers may go one by one) takes them along: its weight, budgets and violations are those of the
+    whole.
     """
 
     free: Ints  # [node, resource], negative where a node holds more than its size

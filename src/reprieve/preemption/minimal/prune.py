@@ -1,8 +1,10 @@
-"""One pod to place: it goes to one node, so nodes on which that must cost more than is known elsewhere need no look.
+"""One pod to place: it goes to one node, so nodes on which that must cost more than is known elsewhere need
+no look.
 
-The bounds are rough and come at once for all nodes. Either one pod leaves that is large enough, or several do: so many as it takes
-if each were as large as the largest one there, each at the price of the cheapest. A unit's price is spread over its pods,
-so that no unit is charged more than it costs. Where one pod is enough and nothing else is in the way, its full price is known to do.
+The bounds are rough and come at once for all nodes. Either one pod leaves that is large enough, or several
+do: so many as it takes if each were as large as the largest one there, each at the price of the cheapest. A
+unit's price is spread over its pods, so that no unit is charged more than it costs. Where one pod is enough
+and nothing else is in the way, its full price is known to do.
 """
 
 from dataclasses import replace

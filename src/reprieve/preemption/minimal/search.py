@@ -2,9 +2,10 @@
 
 1. Levels from low to high: units above the level stay. The first level on which the pods find room fixes the
    highest victim priority, unless a higher one saves budget violations.
-2. On each level look for the cheapest answer that beats the best one known; the answer to start from is the first. Large problems
-   get quick answers on all levels before any of them is searched thoroughly.
-3. Whatever was found, say what no answer can undercut. A level that was not searched to the end has a weaker bound, not none.
+2. On each level look for the cheapest answer that beats the best one known; the answer to start from is the
+   first. Large problems get quick answers on all levels before any of them is searched thoroughly.
+3. Whatever was found, say what no answer can undercut. A level that was not searched to the end has a weaker
+   bound, not none.
 """
 
 from typing import NamedTuple

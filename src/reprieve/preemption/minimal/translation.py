@@ -16,7 +16,8 @@ from reprieve.preemption.minimal.unit_table import UnitTable
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
-#: Weights become integers: all of them together stay below this, so that violations times their price fit 64 bits.
+#: Weights become integers: all of them together stay below this, so that violations times their price fit 64
+#: bits.
 HEADROOM = 1 << 44
 FINEST = 1 << 30
 

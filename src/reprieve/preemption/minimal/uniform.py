@@ -1,8 +1,10 @@
 """Large problems with one class of pods: look closely only at the nodes that can matter.
 
 1. Bounds for all nodes at once, and the price of a pod that follows from them.
-2. Take the cheapest offers at that price. Where an offer is only a bound, replace it by the exact one and start again.
-3. If the offers cost what the price says, they are optimal. If not, the core decides among the nodes that come close.
+2. Take the cheapest offers at that price. Where an offer is only a bound, replace it by the exact one and
+   start again.
+3. If the offers cost what the price says, they are optimal. If not, the core decides among the nodes that
+   come close.
 """
 
 from functools import cached_property

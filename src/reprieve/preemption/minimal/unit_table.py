@@ -1,7 +1,8 @@
-"""The units that may make way, as columns: what leaves together, on which nodes, at what weight and under which budgets.
+"""The units that may make way, as columns: what leaves together, on which nodes, at what weight and under
+which budgets.
 
-A group in mode *single* may mark leaders (`reprieve.dev/disruption-role: leader`): its workers go one by one, a leader only with the
-whole group.
+A group in mode *single* may mark leaders (`reprieve.dev/disruption-role: leader`): its workers go one by one,
+a leader only with the whole group.
 """
 
 from collections.abc import Sequence

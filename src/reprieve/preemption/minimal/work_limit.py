@@ -1,7 +1,7 @@
 """How much work a search may still do.
 
-Work is counted in steps that cost about two microseconds each, so that equal inputs stop at equal points on every
-machine; a caller with a clock may cut the search short earlier. Nothing here reads a clock.
+Work is counted in steps that cost about two microseconds each, so that equal inputs stop at equal points on
+every machine; a caller with a clock may cut the search short earlier. Nothing here reads a clock.
 """
 
 from collections.abc import Callable
