@@ -15,14 +15,13 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet.cost import PreemptionCost, signal_message
 from reprieve.fleet.lease import LeaseState, lease_of
 from reprieve.fleet.reading import declares_gate, gate_is_open, is_true
 from reprieve.fleet.settings import FleetSettings
 from reprieve.kube import Client, Request, Response, Stream, TransportError
-from reprieve.objects import well_known
+from reprieve.objects import set_condition, well_known
 from tests.controllers.memory_api import Document, MemoryApi
 from tests.controllers.virtual_time import utc_now
 

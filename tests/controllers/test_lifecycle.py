@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, Owner, Situation, next_state
+from reprieve.objects import Condition, find_condition
 from reprieve.objects.kueue import (
     Admission,
     AdmissionCheckState,
@@ -14,7 +15,6 @@ from reprieve.objects.kueue import (
     WorkloadSpec,
     WorkloadStatus,
 )
-from reprieve.objects.meta import Condition, find_condition
 from reprieve.quota.workload_info import holds
 
 NOW = datetime(2026, 8, 23, 12, 0, tzinfo=UTC)

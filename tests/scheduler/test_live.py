@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reprieve.controllers.scheduler.api_actions import ATTEMPTS, ApiActions, merge_condition
+from reprieve.controllers.scheduler.api_actions import ATTEMPTS, ApiActions
 from reprieve.kube import EventRecorder, TransportError
 from reprieve.objects import Reference
 from reprieve.scheduler.actions import ActionError, Bind, Nominate, SetGroupCondition, SetPodCondition
@@ -179,14 +179,3 @@ class TestStatus:
         live, script, _ = actions(ok({"metadata": {"name": "g", "uid": "other"}}))
         await live.set_group_condition(SetGroupCondition(GROUP, "X", "True", "Y", ""))
         assert [request.method for request in script.asked] == ["GET"]
-
-    def test_the_transition_time_moves_only_with_the_status(self):
-        conditions = [
-            {"type": "X", "status": "False", "reason": "A", "message": "", "lastTransitionTime": "old"}
-        ]
-        wanted = {"type": "X", "status": "False", "reason": "B", "message": "", "observedGeneration": 1}
-        assert merge_condition(conditions, wanted, "new")
-        assert conditions[0]["lastTransitionTime"] == "old"
-        assert not merge_condition(conditions, wanted, "newer")
-        assert merge_condition(conditions, {**wanted, "status": "True"}, "newest")
-        assert conditions[0]["lastTransitionTime"] == "newest"

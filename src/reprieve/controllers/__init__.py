@@ -5,7 +5,6 @@
 Only the controllers that a process runs are imported.
 """
 
-from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.documents import GENERATED_LABELS, OwnWrites, plain_template, revision_of, utc_now
 from reprieve.controllers.workqueue import WorkQueue
 from reprieve.objects import ReprieveError
@@ -19,7 +18,6 @@ __all__ = [
     "load",
     "plain_template",
     "revision_of",
-    "set_condition",
     "utc_now",
 ]
 

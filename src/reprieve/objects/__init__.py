@@ -6,6 +6,13 @@ The other rooms import from here, never from the modules inside. Classes come by
 
 from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, well_known
 from reprieve.objects.admission import Context, PriorityClasses, Problem, admit
+from reprieve.objects.conditions import (
+    Conditions,
+    find_condition,
+    put_condition,
+    set_condition,
+    with_condition,
+)
 from reprieve.objects.core import (
     Container,
     ContainerImage,
@@ -58,7 +65,6 @@ from reprieve.objects.meta import (
     LabelSelector,
     LabelSelectorRequirement,
     Object,
-    find_condition,
 )
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.outcomes import PlanOutcome
@@ -93,6 +99,7 @@ __all__ = [
     "ClusterQueue",
     "Cohort",
     "Condition",
+    "Conditions",
     "Container",
     "ContainerImage",
     "Context",
@@ -182,14 +189,17 @@ __all__ = [
     "parse_time",
     "pod_requests",
     "policy",
+    "put_condition",
     "read_documents",
     "review",
     "scan_documents",
     "scheduling",
+    "set_condition",
     "shown",
     "split_key",
     "tolerates",
     "usable",
     "well_known",
+    "with_condition",
     "without_nulls",
 ]

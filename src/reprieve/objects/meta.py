@@ -87,13 +87,5 @@ class LabelSelector(View):
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()
 
 
-def find_condition(conditions: tuple[Condition, ...], type: str) -> Condition | None:
-    """The first condition of this type, as Kubernetes looks them up."""
-    for condition in conditions:
-        if condition.type == type:
-            return condition
-    return None
-
-
 Document = dict[str, Any]
 """A raw object as decoded from JSON or YAML."""

@@ -7,8 +7,8 @@ sum; overhead comes on top. Sums are exact (billionths), and only the result is 
 
 from collections.abc import Callable, Iterable, Mapping
 
+from reprieve.objects.conditions import find_condition
 from reprieve.objects.core import Container, ContainerStatus, PodSpec, PodStatus, ResourceList
-from reprieve.objects.meta import find_condition
 from reprieve.objects.quantity import milli_units, nano, whole_units
 
 Exact = dict[str, int]

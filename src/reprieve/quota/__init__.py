@@ -23,7 +23,6 @@ or output, reads a clock or starts a task.
 
 from reprieve.quota.admission import cycle, find_assignment
 from reprieve.quota.assignment import Assignment, Choice, GranularMode, Mode, PodSetResult, PreemptionMode
-from reprieve.quota.conditions import Conditions, with_condition, with_status
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle, can_shrink
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
@@ -32,7 +31,7 @@ from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import queue_summaries, quota_lines, waiters
-from reprieve.quota.transitions import evict, preempt, release, reserve, wait
+from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_status
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import VictimFinder
 from reprieve.quota.workload_info import WorkloadInfo, holds
@@ -43,7 +42,6 @@ __all__ = [
     "UNLIMITED",
     "Assignment",
     "Choice",
-    "Conditions",
     "Event",
     "Eviction",
     "FlavorAssigner",
@@ -81,6 +79,5 @@ __all__ = [
     "wait",
     "waiters",
     "waiting_lists",
-    "with_condition",
     "with_status",
 ]

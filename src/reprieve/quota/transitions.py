@@ -9,8 +9,16 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects import Admission, AdmissionCheckState, Workload, find_condition, well_known
-from reprieve.quota.conditions import Conditions, turned_off, with_condition, with_status
+from reprieve.objects import (
+    Admission,
+    AdmissionCheckState,
+    Conditions,
+    Workload,
+    WorkloadStatus,
+    find_condition,
+    well_known,
+    with_condition,
+)
 
 
 def reserve(workload: Workload, admission: Admission, checks: frozenset[str], now: datetime) -> Workload:
@@ -26,7 +34,7 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
         generation,
     )
     for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
-        conditions = turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
+        conditions = _turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
     states = workload.status.admission_checks
     if checks <= {state.name for state in states}:
         conditions = _with_admitted(
@@ -136,3 +144,18 @@ def release(workload: Workload, now: datetime) -> Workload:
     )
     changed = with_status(workload, conditions=conditions)
     return wait(changed, well_known.PENDING_EVALUATION, message, now)
+
+
+def _turned_off(
+    conditions: Conditions, type: str, reason: str, now: datetime, generation: int = 0
+) -> Conditions:
+    """A True condition becomes False and says what it was."""
+    old = find_condition(conditions, type)
+    if old is None or old.status != "True":
+        return conditions
+    return with_condition(conditions, type, False, reason, f"Previously: {old.message}", now, generation)
+
+
+def with_status(workload: Workload, **changes: object) -> Workload:
+    status: WorkloadStatus = msgspec.structs.replace(workload.status, **changes)
+    return msgspec.structs.replace(workload, status=status)

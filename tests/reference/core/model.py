@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from reprieve.objects.conditions import find_condition
 from reprieve.objects.core import Namespace, Node, Pod
 from reprieve.objects.decode import decode_all
-from reprieve.objects.meta import find_condition
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.quantity import amount
 from reprieve.objects.requests import nonzero_requests, pod_requests

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from reprieve.controllers import set_condition
 from reprieve.controllers.fleet.connection import Connection, NotConnected
 from reprieve.controllers.fleet.home import Home
 from reprieve.controllers.fleet.jobs import bring_home, fresh_job, send_job
@@ -26,7 +25,7 @@ from reprieve.fleet import (
     UpdateCopy,
 )
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, TransportError
-from reprieve.objects import Document, format_time, split_key, well_known
+from reprieve.objects import Document, format_time, set_condition, split_key, well_known
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any
 
-from reprieve.controllers import OwnWrites, set_condition
+from reprieve.controllers import OwnWrites
 from reprieve.controllers.fleet.jobs import owner_job
 from reprieve.fleet import Ledger, key_of, status_of, write_ledger
 from reprieve.kube import (
@@ -19,7 +19,7 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.objects import Document, format_time, split_key, well_known
+from reprieve.objects import Document, format_time, set_condition, split_key, well_known
 
 
 class Home:

@@ -10,13 +10,13 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 
-from reprieve.controllers import WorkQueue, set_condition, utc_now
+from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.controllers.fleet.execution import REFUSED, Execution
 from reprieve.controllers.fleet.home import Home
 from reprieve.fleet import FleetSettings, Group, Remote, Step, step
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, set_condition, well_known
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,9 @@ from reprieve.objects import (
     Workload,
     find_condition,
     well_known,
+    with_condition,
 )
-from reprieve.quota import evict, holds, release, with_condition, with_status
+from reprieve.quota import evict, holds, release, with_status
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 

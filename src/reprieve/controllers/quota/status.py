@@ -6,9 +6,16 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from reprieve.controllers import set_condition
-from reprieve.objects import Admission, Document, Workload, format_amount, well_known
-from reprieve.quota import Conditions, FlavorResource, Quota, WorkloadInfo, holds
+from reprieve.objects import (
+    Admission,
+    Conditions,
+    Document,
+    Workload,
+    format_amount,
+    set_condition,
+    well_known,
+)
+from reprieve.quota import FlavorResource, Quota, WorkloadInfo, holds
 
 _PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
 _CAMEL: Final = {

@@ -24,7 +24,7 @@ from reprieve.kube import (
     Sleep,
     TransportError,
 )
-from reprieve.objects import Reference, well_known
+from reprieve.objects import Reference, put_condition, well_known
 from reprieve.scheduler import (
     ActionError,
     Bind,
@@ -129,8 +129,7 @@ class ApiActions:
         def change(document: dict[str, Any]) -> bool:
             if condition.group.uid and document["metadata"].get("uid") != condition.group.uid:
                 return False
-            conditions = document.setdefault("status", {}).setdefault("conditions", [])
-            return merge_condition(conditions, wanted, self._stamp())
+            return put_condition(document.setdefault("status", {}), self._stamp(), **wanted)
 
         async def attempt() -> None:
             group = condition.group
@@ -196,20 +195,6 @@ class ApiActions:
 
     def _stamp(self) -> str:
         return self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def merge_condition(conditions: list[dict[str, Any]], wanted: dict[str, Any], stamp: str) -> bool:
-    """Put a condition into the list; the transition time moves only with the status. False: it says so already."""
-    for index, found in enumerate(conditions):
-        if found.get("type") == wanted["type"]:
-            if all(found.get(key) == value for key, value in wanted.items() if key != "observedGeneration"):
-                return False
-            same = found.get("status") == wanted["status"]
-            moved = found.get("lastTransitionTime", stamp) if same else stamp
-            conditions[index] = {**wanted, "lastTransitionTime": moved}
-            return True
-    conditions.append({**wanted, "lastTransitionTime": stamp})
-    return True
 
 
 def _not_scheduled(reason: str, message: str, stamp: str) -> dict[str, Any]:

@@ -14,11 +14,10 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import LabelSelector, TimeError, matches, parse_time, well_known
+from reprieve.objects import LabelSelector, TimeError, matches, parse_time, put_condition, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
-from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
@@ -131,7 +130,7 @@ class Budgets(Controller):
         }
         if disrupted:
             status["disruptedPods"] = disrupted
-        set_condition(
+        put_condition(
             status,
             self.api.backend.timestamp(),
             type=well_known.DISRUPTION_ALLOWED,

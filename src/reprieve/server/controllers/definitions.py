@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
+from reprieve.objects import put_condition
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.errors import ApiError
-from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 
 
@@ -42,7 +42,7 @@ class Definitions(Controller):
             else ("True", "InitialNamesAccepted", "the initial names have been accepted")
         )
         for type, (state, reason, message) in (("NamesAccepted", names), ("Established", served)):
-            set_condition(status, now, type=type, status=state, reason=reason, message=message)
+            put_condition(status, now, type=type, status=state, reason=reason, message=message)
         return status
 
     def _problem(self, definition: Document) -> str:

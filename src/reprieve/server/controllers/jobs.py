@@ -11,7 +11,7 @@ minutes), and none at all when the pod was disrupted: this server is for trying 
 from datetime import datetime, timedelta
 from typing import Any
 
-from reprieve.objects import format_time, parse_time, well_known
+from reprieve.objects import format_time, parse_time, put_condition, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.jobplan import (
@@ -23,7 +23,6 @@ from reprieve.server.controllers.jobplan import (
     take_census,
 )
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
-from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
@@ -186,7 +185,7 @@ class Jobs(Controller):
         else:
             status.setdefault("startTime", now)
         for condition in outcome.conditions:
-            set_condition(status, now, **condition)
+            put_condition(status, now, **condition)
         if outcome.complete:
             status["completionTime"] = now
         if not status["conditions"]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
+from reprieve.objects import put_condition
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import scaled
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.pods import Pod, PodIndex, owner_reference, pod_from_template
-from reprieve.server.operations.pods import set_condition
 from reprieve.server.registry import Document
 from reprieve.server.storage import Change
 from reprieve.server.validation.workloads import MOST_PODS
@@ -186,12 +186,12 @@ class Deployments(Controller):
         enough = available >= wanted - _limits(deployment, wanted)[1]
         now = self.api.backend.timestamp()
         reason = "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable"
-        set_condition(
+        put_condition(
             status, now, type="Available", status=str(enough), reason=reason, message=f"{available} available"
         )
         done = updated == wanted == available == status["replicas"]
         reason = "NewReplicaSetAvailable" if done else "ReplicaSetUpdated"
-        set_condition(
+        put_condition(
             status, now, type="Progressing", status="True", reason=reason, message=f"{updated} updated"
         )
         if status != deployment.get("status"):

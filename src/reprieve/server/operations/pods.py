@@ -1,11 +1,10 @@
 """The two things one asks of a pod beside changing it: to run on a node, and to leave one."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from reprieve.objects import LabelSelector, matches, well_known
+from reprieve.objects import LabelSelector, matches, put_condition, well_known
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.errors import (
     ApiError,
@@ -58,7 +57,7 @@ def bind(backend: Backend, namespace: str, name: str, binding: Document, dry_run
         meta["generation"] += 1
     status = document.setdefault("status", {})
     status.pop("nominatedNodeName", None)
-    set_condition(status, backend.timestamp(), type=well_known.POD_SCHEDULED, status="True")
+    put_condition(status, backend.timestamp(), type=well_known.POD_SCHEDULED, status="True")
     if not dry_run:
         backend.store.put(current.place, namespace, name, document)
 
@@ -76,17 +75,6 @@ def _target_node(name: str, binding: Document) -> str:
     if causes:
         raise invalid("", "Binding", name, causes)
     return str(node)
-
-
-def set_condition(holder: Document, now: str, /, **condition: Any) -> None:
-    """Put a condition in place of the one of the same type; its transition time moves only if its status does."""
-    conditions = holder.setdefault("conditions", [])
-    for i, old in enumerate(conditions):
-        if old.get("type") == condition["type"]:
-            since = old.get("lastTransitionTime", now) if old.get("status") == condition["status"] else now
-            conditions[i] = {**condition, "lastTransitionTime": since}
-            return
-    conditions.append({**condition, "lastTransitionTime": now})
 
 
 def evict(backend: Backend, namespace: str, name: str, eviction: Document, dry_run: bool = False) -> None:
@@ -155,7 +143,7 @@ def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> N
         )
     status["disruptionsAllowed"] = allowed - 1
     if allowed == 1:
-        set_condition(
+        put_condition(
             status,
             backend.timestamp(),
             type=well_known.DISRUPTION_ALLOWED,
@@ -190,7 +178,7 @@ def _refusal(message: str, retry_after: int) -> ApiError:
 
 
 def _mark_disrupted(backend: Backend, current: Record, pod: Document) -> None:
-    set_condition(
+    put_condition(
         pod.setdefault("status", {}),
         backend.timestamp(),
         type=well_known.DISRUPTION_TARGET,

@@ -1,0 +1,85 @@
+"""Conditions as Kubernetes keeps them: one of each type, and a transition time that moves only with the status.
+
+Typed conditions are read and replaced (`find_condition`, `with_condition`), those of raw documents are written in place
+(`set_condition` for whole objects, `put_condition` where a caller holds a status and a timestamp).
+"""
+
+from datetime import datetime
+from typing import Any
+
+from reprieve.objects.meta import Condition, Document
+from reprieve.objects.times import format_time
+
+Conditions = tuple[Condition, ...]
+
+_LONGEST_MESSAGE = 32 * 1024
+"""What the API allows."""
+
+
+def find_condition(conditions: Conditions, type: str) -> Condition | None:
+    """The first condition of this type, as Kubernetes looks them up."""
+    for condition in conditions:
+        if condition.type == type:
+            return condition
+    return None
+
+
+def with_condition(
+    conditions: Conditions,
+    type: str,
+    status: bool,
+    reason: str,
+    message: str,
+    now: datetime,
+    generation: int = 0,
+) -> Conditions:
+    """The conditions with this one set."""
+    text = "True" if status else "False"
+    old = find_condition(conditions, type)
+    since = old.last_transition_time if old is not None and old.status == text else now
+    new = Condition(
+        type=type,
+        status=text,
+        reason=reason,
+        message=_shortened(message),
+        last_transition_time=since,
+        observed_generation=generation,
+    )
+    if old is None:
+        return (*conditions, new)
+    return tuple(new if each is old else each for each in conditions)
+
+
+def set_condition(
+    document: Document, type: str, status: bool, reason: str, message: str, now: datetime
+) -> bool:
+    """Write a condition into an object's status; false when it said the same before."""
+    condition: Document = {"type": type, "status": "True" if status else "False"}
+    condition |= {"reason": reason, "message": _shortened(message)}
+    generation = (document.get("metadata") or {}).get("generation")
+    if generation is not None:
+        condition["observedGeneration"] = generation
+    stamp = format_time(now.replace(microsecond=0))
+    return put_condition(document.setdefault("status", {}), stamp, **condition)
+
+
+def put_condition(status: Document, now: str, /, **condition: Any) -> bool:
+    """Put a condition in place of the one of its type; false when that said the same.
+
+    A new `observedGeneration` is recorded, but is no reason to write.
+    """
+    conditions: list[Document] = status.setdefault("conditions", [])
+    for index, old in enumerate(conditions):
+        if old.get("type") == condition["type"]:
+            stays = old.get("status") == condition["status"]
+            since = old.get("lastTransitionTime", now) if stays else now
+            conditions[index] = {**condition, "lastTransitionTime": since}
+            return any(
+                old.get(field) != value for field, value in condition.items() if field != "observedGeneration"
+            )
+    conditions.append({**condition, "lastTransitionTime": now})
+    return True
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 3] + "..."
