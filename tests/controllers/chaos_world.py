@@ -97,7 +97,7 @@ class Worker:
         if copy is None or not self.alive or not declares_gate(copy):
             return False
         lease = lease_of(copy, key in self.witnessed, self.now())
-        return gate_is_open(copy) and lease.verdict in (LeaseState.NONE, LeaseState.NOTE, LeaseState.HOLD)
+        return gate_is_open(copy) and lease.state in (LeaseState.NONE, LeaseState.NOTE, LeaseState.HOLD)
 
     async def run(self) -> None:
         while True:
@@ -153,10 +153,10 @@ class Worker:
             self.witnessed.add(key)
             return not declares_gate(copy)
         lease = lease_of(copy, key in self.witnessed, self.now())
-        if lease.verdict is LeaseState.NOTE:
+        if lease.state is LeaseState.NOTE:
             copy["metadata"].setdefault("annotations", {})[well_known.GATE_SEEN_ANNOTATION] = lease.note
             self.api.put("workloads", copy)
-        if lease.verdict is LeaseState.CLOSE:
+        if lease.state is LeaseState.CLOSE:
             copy["status"]["preemptionGates"] = [{"name": well_known.MULTIKUEUE_GATE, "position": "Closed"}]
             self.witnessed.add(key)
             self.api.put("workloads", copy)

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.fleet.cost import GATED_MESSAGE, PreemptionCost, VictimCost, cost_in, cost_of, signal_message
+from reprieve.fleet.cost import PreemptionCost, VictimCost, cost_in, cost_of, signal_message
+from reprieve.quota import GATED
 
 costs = st.builds(PreemptionCost, st.integers(-(2**31), 2**31), st.integers(0, 2**40), st.integers(0, 10_000))
 
@@ -11,7 +12,7 @@ costs = st.builds(PreemptionCost, st.integers(-(2**31), 2**31), st.integers(0, 2
 @given(costs)
 def test_a_cost_survives_its_way_through_the_message(cost: PreemptionCost) -> None:
     assert cost_in(signal_message(cost)) == cost
-    assert signal_message(cost).startswith(GATED_MESSAGE)
+    assert signal_message(cost).startswith(GATED)
 
 
 @given(st.text())

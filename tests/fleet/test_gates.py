@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from reprieve.fleet import FleetSettings, step
-from reprieve.fleet.actions import CloseGate, OpenGate, Remember
+from reprieve.fleet.actions import CloseGate, OpenGate, SaveLedger
 from reprieve.fleet.cost import PreemptionCost
 from reprieve.fleet.group import Ledger, Turn
 from reprieve.fleet.settings import LEAST_COST
@@ -28,7 +28,7 @@ def closed(decision):
 
 
 def remembered(decision):
-    return next((action.ledger for action in decision.chain if isinstance(action, Remember)), None)
+    return next((action.ledger for action in decision.chain if isinstance(action, SaveLedger)), None)
 
 
 def turn(cluster: str, seconds_ago: float, opened_ago: float | None = None) -> Ledger:
@@ -75,8 +75,10 @@ def test_the_timeout_is_configurable() -> None:
 
 def test_at_the_timeout_the_earlier_gate_closes_before_the_next_opens() -> None:
     decision = step(group(local(), a=blocked(10), b=copy(gate="Open", moved=300)), SETTINGS, NOW)
-    kinds = [type(action) for action in decision.chain if isinstance(action, Remember | CloseGate | OpenGate)]
-    assert kinds == [CloseGate, Remember, OpenGate], (
+    kinds = [
+        type(action) for action in decision.chain if isinstance(action, SaveLedger | CloseGate | OpenGate)
+    ]
+    assert kinds == [CloseGate, SaveLedger, OpenGate], (
         "the ledger names the last holder until its gate is closed"
     )
     assert (closed(decision), opened(decision)) == (["b"], ["a"])

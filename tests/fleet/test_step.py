@@ -10,7 +10,7 @@ from reprieve.fleet.actions import (
     Finish,
     Nominate,
     OpenGate,
-    Remember,
+    SaveLedger,
     SetCheck,
     SyncJob,
     UpdateCopy,
@@ -142,7 +142,7 @@ def test_a_turn_and_a_round_that_begin_together_are_one_note_before_the_gate_ope
     settings = FleetSettings(dispatcher="Incremental", step_size=1)
     workload = local(nominatedClusterNames=["a"], ledger=Ledger(round_started=ago(301)))
     decision = step(group(workload, a=blocked(10), b=None), settings, NOW)
-    assert [type(action) for action in decision.chain] == [Remember, OpenGate, Nominate]
+    assert [type(action) for action in decision.chain] == [SaveLedger, OpenGate, Nominate]
     assert decision.chain[0].ledger == Ledger(Turn("a", NOW, NOW), {"a": NOW}, NOW)
 
 
@@ -180,7 +180,7 @@ def test_copies_out_of_reach_are_withdrawn_later_and_their_turn_is_not_forgotten
     workload = local(is_so("QuotaReserved", status="False"), ledger=ledger)
     decision = step(group(workload, a=copy(), b=away("b")), SETTINGS, NOW)
     assert decision.requeue_after == 900
-    assert of(Remember, decision) == [Remember(Ledger(ledger.turn))]
+    assert of(SaveLedger, decision) == [SaveLedger(Ledger(ledger.turn))]
 
 
 def test_a_winner_out_of_reach_is_waited_for_and_then_replaced() -> None:

@@ -1,4 +1,4 @@
-"""The live loops of scheduler, quota and fleet, each against an API server. The decisions are made in the rooms below.
+"""The live loops of scheduler, quota and fleet, each against an API server. The rooms below decide.
 
     load("quota")                    # its `run(client, config, services)`
 

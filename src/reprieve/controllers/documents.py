@@ -1,4 +1,4 @@
-"""What we wrote ourselves and the watch has not shown yet: the next decision must not act on the past."""
+"""Raw documents in controllers: their versions, our own latest writes, pod templates as users wrote them."""
 
 from copy import deepcopy
 from datetime import UTC, datetime
@@ -12,12 +12,12 @@ def utc_now() -> datetime:
 
 
 def revision_of(document: Document) -> int:
-    """Resource versions of one collection grow; the API has promised so since 1.35."""
+    """Resource versions of one collection grow; the API guarantees it since 1.35."""
     return int(document["metadata"].get("resourceVersion") or 0)
 
 
 class OwnWrites:
-    """The answers to our latest writes, by key, until the watch has caught up."""
+    """What we wrote and the watch has not shown yet, by key: the next decision must not act on the past."""
 
     def __init__(self) -> None:
         self._answers: dict[str, Document] = {}
@@ -52,6 +52,7 @@ GENERATED_LABELS: Final = (
 
 
 def plain_template(template: Document) -> Document:
+    """The pod template of a job as its user wrote it."""
     copied = deepcopy(template)
     labels = (copied.get("metadata") or {}).get("labels") or {}
     for name in GENERATED_LABELS:

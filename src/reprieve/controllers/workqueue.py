@@ -1,7 +1,7 @@
 """Keys that need attention: each at most once at a time, some only later, failures ever later.
 
-One loop, no locks. A key that is added while it is being handled is handled once more afterwards, so no change is
-missed and two handlers never hold the same key.
+One loop, no locks. A key that is added while it is being handled is handled once more afterwards, so no
+change is missed and two handlers never hold the same key.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 30.0
 
 Handle = Callable[[str], Awaitable[float]]
-"""Handles one key; the answer is the time after which it wants to be asked again, 0 for never."""
+"""Handles one key; returns the seconds after which to handle it again, 0 for never."""
 
 
 class WorkQueue:

@@ -1,8 +1,9 @@
-"""Several clusters: who gets a copy of a workload, who may preempt for it, who wins, and what if a worker is lost.
+"""Which cluster? Several clusters: copies of a workload, preemption gates, the winner, lost workers.
 
-One way in: `step(group, settings, now)` takes what the manager sees of one workload and returns what it wants done.
-`reconcile` asks the same over plain documents. Nothing here talks to a cluster or reads a clock; the live manager
-(`reprieve.controllers.fleet`), the simulation in the tests and the offline question are three shells around it.
+One way in: `step(group, settings, now)` takes what the manager sees of one workload and returns what to do.
+`reconcile` does the same over plain documents. Nothing here talks to a cluster or reads a clock; the live
+manager (`reprieve.controllers.fleet`), the simulation in the tests and `reconcile` are three shells around
+it.
 """
 
 from reprieve.fleet.actions import (
@@ -14,13 +15,13 @@ from reprieve.fleet.actions import (
     Finish,
     Nominate,
     OpenGate,
-    Remember,
+    SaveLedger,
     SetCheck,
     Step,
     SyncJob,
     UpdateCopy,
 )
-from reprieve.fleet.cost import PreemptionCost, cost_in, gated_message, price, signal_message
+from reprieve.fleet.cost import PreemptionCost, cost_in, gated_message, preemption_cost, signal_message
 from reprieve.fleet.gates import Signal, choose
 from reprieve.fleet.group import Group, Ledger, Remote, read_ledger, write_ledger
 from reprieve.fleet.lease import Lease, LeaseState, lease_of
@@ -46,8 +47,8 @@ __all__ = [
     "OpenGate",
     "PreemptionCost",
     "Reconciled",
-    "Remember",
     "Remote",
+    "SaveLedger",
     "SetCheck",
     "Signal",
     "Step",
@@ -60,7 +61,7 @@ __all__ = [
     "gated_message",
     "key_of",
     "lease_of",
-    "price",
+    "preemption_cost",
     "read_ledger",
     "reconcile",
     "settings_from",

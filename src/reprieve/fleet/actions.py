@@ -1,4 +1,4 @@
-"""What a step of the manager asks for, as data. Whoever carries it out (live, offline, simulated) decides nothing."""
+"""The actions of one step of the manager, as data. The shell that carries them out decides nothing."""
 
 from datetime import datetime
 
@@ -12,8 +12,8 @@ class Action(msgspec.Struct, frozen=True, tag=True):
     """One call to one API server."""
 
 
-class Remember(Action, frozen=True):
-    """Write the ledger to the manager's workload, only if nobody else changed it meanwhile."""
+class SaveLedger(Action, frozen=True):
+    """Write the ledger to the manager's workload, only if it has not changed meanwhile."""
 
     ledger: Ledger
 
@@ -47,7 +47,7 @@ class UpdateCopy(Action, frozen=True):
 
 
 class DeactivateCopy(Action, frozen=True):
-    """Ask a worker to stop what the manager evicted."""
+    """Make a worker stop what the manager evicted."""
 
     cluster: str
     message: str
@@ -58,7 +58,7 @@ class SyncJob(Action, frozen=True):
 
     cluster: str
     final: bool = False
-    """It runs no more: read the job itself, which the watch may not have shown yet, and make none."""
+    """The job is over: read it from the server, since the watch may lag behind, and create none."""
 
 
 class Nominate(Action, frozen=True):
@@ -83,9 +83,9 @@ class Finish(Action, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """One reconcile of one workload.
 
-    `chain` is carried out strictly in order and ends at the first failure: a gate may only open after the other gate was
-    closed and the ledger was written; a job may only be created after its cluster was written down. `each` are
-    independent of one another: a worker that refuses never holds up the others.
+    `chain` is carried out strictly in order and ends at the first failure: a gate may only open after the
+    other gate was closed and the ledger was written; a job may only be created after its cluster was
+    written down. `each` are independent of one another: a worker that refuses never holds up the others.
     """
 
     chain: tuple[Action, ...] = ()

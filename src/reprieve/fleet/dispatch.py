@@ -1,7 +1,7 @@
 """Which workers get a copy of the workload, and what the copy looks like.
 
-AllAtOnce nominates every connected worker. Incremental nominates the next `stepSize` workers of the MultiKueueConfig
-in every round and keeps the earlier ones.
+AllAtOnce nominates every connected worker. Incremental nominates the next `stepSize` workers of the
+MultiKueueConfig in every round and keeps the earlier ones.
 """
 
 from copy import deepcopy
@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.fleet.actions import Action, CreateCopy, DeleteCopy, Nominate, Remember
+from reprieve.fleet.actions import Action, CreateCopy, DeleteCopy, Nominate, SaveLedger
 from reprieve.fleet.group import Group
 from reprieve.fleet.settings import INCREMENTAL, FleetSettings
 from reprieve.objects import Document, format_duration, well_known
@@ -41,7 +41,7 @@ def _next_round(group: Group, settings: FleetSettings, now: datetime) -> Nominat
     if not rest:
         return Nomination(chosen)
     more = settings.round_length.total_seconds() if len(rest) > settings.step_size else 0.0
-    return Nomination(chosen, (Remember(group.ledger.start_round(now)), Nominate(chosen)), more)
+    return Nomination(chosen, (SaveLedger(group.ledger.start_round(now)), Nominate(chosen)), more)
 
 
 def synchronise(group: Group, nominated: tuple[str, ...], settings: FleetSettings) -> tuple[Action, ...]:

@@ -1,4 +1,11 @@
-"""One workload and its copies, as the manager sees them at one moment."""
+"""One workload and its copies, as the manager sees them at one moment, and the ledger of its turns.
+
+The ledger is the manager's own memory of which cluster may preempt, kept in an annotation of its workload.
+What a worker reports is not enough: it can be out of reach while its gate is open, and its clock can be
+wrong. So the manager writes down whose turn it is *before* it opens a gate, by its own clock, on its own
+object (with the object's resourceVersion, so that two managers cannot both write). After a restart the
+ledger is all there is, and it is enough.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,32 +23,32 @@ class Turn(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     since: datetime
     """When the turn began: the next cluster may have it `singleClusterPreemptionTimeout` later."""
     opened: datetime
-    """When the gate was last told to open: the worker's own lease cannot end later than this plus the timeout."""
+    """When the gate was last opened: the worker's own lease ends at most the timeout after this."""
 
 
 class Ledger(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     turn: Turn | None = None
     past: dict[str, datetime] = {}
-    """When each cluster last began a turn: who waited longest goes first, so that nobody is starved by a liar."""
+    """When each cluster last began a turn. The longest wait goes first, so no cluster can starve another."""
     round_started: datetime | None = None
     """When the incremental dispatcher last nominated."""
 
     def begin(self, cluster: str, now: datetime) -> "Ledger":
-        """Give `cluster` the turn. Opening the gate of the cluster that has it anyway does not make it longer."""
+        """Give `cluster` the turn. A cluster that has it already does not get a longer one."""
         since = self.turn.since if self.turn is not None and self.turn.cluster == cluster else now
         return msgspec.structs.replace(
             self, turn=Turn(cluster, since, now), past={**self.past, cluster: since}
         )
 
     def adopt(self, cluster: str, now: datetime) -> "Ledger":
-        """Take note of a gate that somebody else opened."""
+        """Record a gate that was not opened by this manager."""
         return msgspec.structs.replace(self, turn=Turn(cluster, now, now))
 
     def start_round(self, now: datetime) -> "Ledger":
         return msgspec.structs.replace(self, round_started=now)
 
     def forget(self, unreachable: frozenset[str], lease: timedelta, now: datetime) -> "Ledger":
-        """What must survive the end of a dispatch: a turn whose cluster cannot be told that it is over."""
+        """What must survive the end of a dispatch: the turn of a cluster that is out of reach."""
         turn = self.turn
         if turn is not None and turn.cluster in unreachable and now < turn.opened + lease:
             return Ledger(turn)
@@ -49,7 +56,7 @@ class Ledger(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 def read_ledger(workload: Document) -> Ledger:
-    """The ledger of a manager's workload. One that cannot be read was not written by us and counts as none."""
+    """The ledger of a manager's workload. One that cannot be decoded is not ours and counts as empty."""
     text = ((workload.get("metadata") or {}).get("annotations") or {}).get(well_known.LEDGER_ANNOTATION)
     if not text:
         return Ledger()
@@ -65,7 +72,7 @@ def write_ledger(ledger: Ledger) -> str | None:
 
 
 class Remote(msgspec.Struct, frozen=True):
-    """A configured worker. What an unconnected one holds is not known, whatever was seen before."""
+    """A configured worker. What an unconnected one holds is unknown, whatever was seen before."""
 
     cluster: str
     connected: bool = True

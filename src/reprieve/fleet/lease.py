@@ -1,11 +1,12 @@
 """The worker's side of a gate: an open gate ends by itself.
 
-The manager may lose a worker whose gate is open. It can then neither close that gate nor wait for ever, so a copy says
-how long an open gate holds (`reprieve.dev/gate-lease`), and the worker counts that time by its own clock from the
-moment it saw the gate open. That the two clocks disagree does not matter; only that each of them runs evenly.
+The manager may lose a worker whose gate is open. It can then neither close that gate nor wait for ever, so
+a copy says how long an open gate holds (`reprieve.dev/gate-lease`), and the worker counts that time by its
+own clock from the moment it saw the gate open. That the two clocks disagree does not matter; only that each
+of them runs evenly.
 
-A worker that starts and finds a gate open which it never saw opening cannot know how old it is. It closes it; a
-manager in reach opens it again.
+A worker that starts and finds a gate open which it never saw opening cannot know how old it is. It closes
+it; a manager in reach opens it again.
 """
 
 from datetime import datetime, timedelta
@@ -23,11 +24,11 @@ class LeaseState(Enum):
     NONE = "nothing: the gate is closed, or open without a lease"
     NOTE = "write down that the gate was seen opening, then obey it"
     HOLD = "obey the open gate until the lease ends"
-    CLOSE = "close the gate: its lease has ended, or nobody knows when it began"
+    CLOSE = "close the gate: its lease has ended, or its beginning is not known"
 
 
 class Lease(msgspec.Struct, frozen=True):
-    verdict: LeaseState
+    state: LeaseState
     left: timedelta = timedelta(0)
     note: str = ""
     """NOTE: the annotation's value."""

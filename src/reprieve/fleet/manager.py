@@ -1,6 +1,7 @@
 """One step of the manager for one workload: what it sees goes in, what it wants done comes out.
 
-The step is idempotent: carried out fully, partly or not at all, the next one goes on from what the API servers hold.
+The step is idempotent: carried out fully, partly or not at all, the next one goes on from what the API
+servers hold.
 """
 
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from reprieve.fleet.actions import (
     DeactivateCopy,
     DeleteCopy,
     Finish,
-    Remember,
+    SaveLedger,
     SetCheck,
     Step,
     SyncJob,
@@ -72,7 +73,7 @@ def _withdrawn(group: Group, settings: FleetSettings, now: datetime) -> Step | N
         return None
     waiting = settings.worker_lost_timeout.total_seconds() if group.unavailable else 0.0
     kept = group.ledger.forget(group.unavailable, settings.lease, now)
-    forget = () if deleted or kept == group.ledger else (Remember(kept),)
+    forget = () if deleted or kept == group.ledger else (SaveLedger(kept),)
     return Step(forget, _delete_all_but("", group), waiting)
 
 
@@ -84,7 +85,10 @@ def _finished(group: Group) -> Step | None:
     if end.get("reason") == well_known.OUT_OF_SYNC:
         if group.check_state != well_known.READY:
             return Step()
-        text = f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, resetting for re-dispatch'
+        text = (
+            f'Remote workload on worker cluster "{cluster}" is out of sync with its user job, '
+            "resetting for re-dispatch"
+        )
         return Step((SetCheck("Retry", f'{text}, Previously: "Ready"'),), reasons=(text,))
     return Step(
         (SyncJob(cluster, final=True), Finish(str(end.get("reason", "")), str(end.get("message", ""))))
@@ -177,12 +181,12 @@ def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
 
 
 def _one_memory(actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Two notes in one step become one, in the place of the first: the gate's turn and the dispatcher's round."""
-    notes = [action for action in actions if isinstance(action, Remember)]
+    """Two ledgers in one step (the gate's turn, the dispatcher's round) become one, in place of the first."""
+    notes = [action for action in actions if isinstance(action, SaveLedger)]
     if len(notes) < 2:
         return actions
     first, last = notes[0], notes[-1]
-    merged = Remember(structs.replace(first.ledger, round_started=last.ledger.round_started))
+    merged = SaveLedger(structs.replace(first.ledger, round_started=last.ledger.round_started))
     return tuple(merged if action is first else action for action in actions if action is not last)
 
 
@@ -191,8 +195,9 @@ def _delete_all_but(winner: str, group: Group) -> tuple[Action, ...]:
 
 
 def _earliest(group: Group, type: str) -> str | None:
-    """The copy whose condition became true first; the cluster already chosen comes before all others, and a tie goes
-    to the name. What the others say once a cluster is chosen does not count: the workload runs only there."""
+    """The copy whose condition became true first; the cluster already chosen comes before all others, and a
+    tie goes to the name. What the others report once a cluster is chosen does not count: the workload runs
+    only there."""
     chosen = group.cluster_name
     found = []
     for cluster, copy in group.copies.items():

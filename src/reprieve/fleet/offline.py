@@ -73,8 +73,8 @@ def reconcile(
     """One step of the manager for the workload `for_` (`Workload/NAMESPACE/NAME`), changing nothing.
 
     `objects` are the manager's (workload, AdmissionCheck, MultiKueueConfig); `remotes` maps each worker to
-    `{"connected": bool, "objects": [...], "disconnectedSince": time}`. Without `now`, the moment is the latest time
-    that any of the workload's documents mentions.
+    `{"connected": bool, "objects": [...], "disconnectedSince": time}`. Without `now`, the moment is the
+    latest time that any of the workload's documents mentions.
     """
     key = Reference.parse(for_, ("Workload",)).key
     group = find_group(list(objects), remotes, key)

@@ -1,4 +1,4 @@
-"""Reading raw workload documents. Raw, because a copy must carry every field of the original, known to us or not."""
+"""Reading raw workload documents. Raw, because a copy carries every field, also unknown ones."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,7 +30,7 @@ def is_true(document: Document, type: str) -> bool:
 
 
 def moment(value: object) -> datetime | None:
-    """A timestamp of the wire; what a worker wrote wrongly counts as not written."""
+    """A timestamp of the wire; an invalid one counts as missing."""
     if not isinstance(value, str):
         return None
     try:
@@ -40,7 +40,7 @@ def moment(value: object) -> datetime | None:
 
 
 def true_since(document: Document, type: str) -> datetime | None:
-    """Since when the condition is true; None when it is not, or does not say."""
+    """Since when the condition is true; None when it is not, or without a valid time."""
     found = condition(document, type)
     if found is None or found.get("status") != "True":
         return None
@@ -48,7 +48,7 @@ def true_since(document: Document, type: str) -> datetime | None:
 
 
 def declares_gate(document: Document) -> bool:
-    """Whether the copy carries our gate at all: a position for a gate that is not in the spec means nothing."""
+    """Whether the copy has our gate in its spec; without that, a position in the status means nothing."""
     gates = (document.get("spec") or {}).get("preemptionGates") or ()
     return any(gate.get("name") == well_known.MULTIKUEUE_GATE for gate in gates)
 

@@ -34,7 +34,7 @@ class FleetSettings(msgspec.Struct, frozen=True):
 
     @property
     def lease(self) -> timedelta:
-        """After this time a gate that was told to open is closed, whether its worker can be reached or not."""
+        """After this time an opened gate is closed again, even if its worker is out of reach."""
         return self.timeout + self.margin
 
 

@@ -2,28 +2,31 @@
 
     from reprieve.kube import Client, Informer, PODS, read_cluster
 
-    documents = read_cluster("~/.kube/config")          # no loop needed; raw documents of every kind we decide on
+    documents = read_cluster("~/.kube/config")       # no loop needed; every kind we decide on, raw
 
-    async with Client.from_kubeconfig(path, context) as client:     # or KUBECONFIG, ~/.kube/config, in cluster
-        pod = await client.get(PODS, "web-0", "shop")               # typed view (reprieve.objects.core.Pod)
-        raw = await client.get(PODS.raw(), "web-0", "shop")         # the document itself
-        pods = (await client.listing(PODS, labels="app=web")).items  # paged underneath; .revision
-        kueue = await client.served(KUEUE_WORKLOADS)                # None where the kind is not served
-        await client.patch(KUEUE_WORKLOADS, name, {"status": …}, ns, subresource="status")   # merge patch
-        await client.update_with_retries(resource, name, ns, change, subresource="status")   # conflict: read again
-        await client.delete(PODS, name, ns, uid=uid)                # conflict if it is another pod by now
+    async with Client.from_kubeconfig(path, context) as client:  # or KUBECONFIG, ~/.kube/config, in cluster
+        pod = await client.get(PODS, "web-0", "shop")                # typed view (reprieve.objects.Pod)
+        raw = await client.get(PODS.raw(), "web-0", "shop")          # the document itself
+        pods = (await client.listing(PODS, labels="app=web")).items  # in pages; .revision
+        kueue = await client.served(KUEUE_WORKLOADS)                 # None where the kind is not served
+        await client.patch(KUEUE_WORKLOADS, name, {"status": …}, ns, subresource="status")  # merge patch
+        await client.update_with_retries(resource, name, ns, change, subresource="status")  # reads again
+        await client.delete(PODS, name, ns, uid=uid)                 # conflict if it is another pod by now
         await client.bind(ns, name, uid, node)
 
-        async with Informer(client, PODS, handler) as pods:         # list + watch for ever; synced when entered
+        async with Informer(client, PODS, handler) as pods:          # list and watch; synced when entered
             pods.get("web-0", "shop"); list(pods)
 
-A handler is a plain function of one `Change(type, old, new)`; it runs in the informer's task, in order, and must not
-block. `LeaderElector(client, Election(name, namespace, identity)).run(lead)` runs `lead` while the Lease is held.
-`EventRecorder(client, "reprieve-scheduler")` records events without blocking; run its `run()` as a task. Errors:
-`ApiError` (`.not_found`, `.conflict`, `.already_exists`, `.expired`, `.transient`, `.retry_after`), `TransportError` (no answer;
-a write may have happened), `ConfigError` (the user's to fix). For tests: `Client(MemoryTransport(handler))`, no socket.
+A handler is a plain function of one `Change(type, old, new)`; it runs in the informer's task, in order, and
+must not block. `LeaderElector(client, Election(name, namespace, identity)).run(lead)` runs `lead` while the
+Lease is held. `EventRecorder(client, "reprieve-scheduler")` records events without blocking; run its `run()`
+as a task.
 
-May import only `objects` and `records`: it knows nothing of decisions.
+Errors: `ApiError` (`.not_found`, `.conflict`, `.already_exists`, `.expired`, `.transient`, `.retry_after`),
+`TransportError` (no answer; a write may have happened), `ConfigError` (the user's to fix). For tests:
+`Client(MemoryTransport(handler))`, no socket.
+
+May import only `objects`: it knows nothing of decisions.
 """
 
 from reprieve.kube.client import (

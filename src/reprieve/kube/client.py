@@ -2,10 +2,12 @@
 
 What the client does for its callers, in this order for each request:
 1. waits for the client-side rate limit;
-2. sends; an answer with Retry-After (429, or 5xx that names a time) is tried again after that time, whatever the verb:
-   the server has done nothing. A lost connection is tried again only for reads: a write may have happened;
+2. sends; an answer with Retry-After (429, or 5xx that names a time) is tried again after that time,
+   whatever the verb: the server has done nothing. A lost connection is tried again only for reads: a write
+   may have happened;
 3. turns every refusal into an `ApiError` with the server's reason.
-Writes send only what we change (patches, bindings, deletions with preconditions), never a whole object read before.
+Writes send only what we change (patches, bindings, deletions with preconditions), never a whole object read
+before.
 """
 
 import asyncio
@@ -63,7 +65,7 @@ class Client:
         self._discovery = Discovery(self.request)
         self.namespace = namespace
         self.problems: dict[str, str] = {}
-        """What keeps us from reading, by kind (empty key: the server does not answer at all), in sentences."""
+        """What keeps us from reading, by kind; the empty key: the server does not answer at all."""
 
     @classmethod
     def from_access(
@@ -82,9 +84,10 @@ class Client:
         burst: int = 1,
         attempts: int | None = None,
     ) -> "Client":
-        """As kubectl would connect: this file, or $KUBECONFIG, or ~/.kube/config, or the pod's service account.
+        """Connect as kubectl does: this file, $KUBECONFIG, ~/.kube/config, or the pod's service account.
 
-        `attempts` is how often a request is tried; people who wait for a command want few (`PATIENCE_OF_PEOPLE`).
+        `attempts` is how often a request is tried; commands that a person waits for use few
+        (`PATIENCE_OF_PEOPLE`).
         """
         access = kubeconfig.load(path, context)
         return cls.from_access(access, qps=qps, burst=burst, attempts=attempts)
@@ -107,7 +110,7 @@ class Client:
         self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "",
         limit: int = PAGE, decode: Decode | None = None,
     ) -> "Listing":  # fmt: skip
-        """The whole collection, fetched in pages. A continue token that expires restarts the listing once, unpaged."""
+        """The whole collection, in pages. An expired continue token restarts the listing once, unpaged."""
         path, query, decode = (
             resource.path(namespace),
             _selectors(labels, fields),
@@ -150,7 +153,7 @@ class Client:
     async def watch(
         self, resource: Resource, namespace: str = "", *, query: Mapping[str, str], timeout: float
     ) -> AsyncIterator[WatchEvent]:
-        """Events as they come. `timeout` is how long the server keeps the stream open; ours is a little longer."""
+        """Events as they come. The server keeps the stream open for `timeout`; our own is a little longer."""
         full = {"watch": "true", "timeoutSeconds": str(int(timeout)), **query}
         await self._take()
         request = Request("GET", resource.path(namespace), full, timeout=timeout + 30)
@@ -170,7 +173,7 @@ class Client:
     # Which kinds there are
 
     async def served(self, resource: Resource) -> Resource | None:
-        """This resource in a version that the server serves: the wanted one, else the server's preference; else None."""
+        """The resource in a version that is served: the wanted one, else the preferred one, else None."""
         return await self._discovery.find(resource)
 
     # Writing
@@ -237,8 +240,8 @@ class Client:
     ) -> None:
         """Delete it. With a UID, only that object: another one of the same name is a conflict.
 
-        `propagation` says what happens to dependents. A plain DELETE of a Job leaves its pods behind; "Background"
-        has the garbage collector remove them.
+        `propagation` says what happens to dependents. A plain DELETE of a Job leaves its pods behind;
+        "Background" has the garbage collector remove them.
         """
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         preconditions = {"uid": uid, "resourceVersion": resource_version}
@@ -251,7 +254,7 @@ class Client:
         await self._write("DELETE", resource.path(namespace, name), options, JSON)
 
     async def bind(self, namespace: str, name: str, uid: str, node: str) -> None:
-        """Put a pod on a node. The server answers with a Status; a pod bound by someone else is a conflict."""
+        """Put a pod on a node. The server answers with a Status; a pod bound already is a conflict."""
         binding = {
             "apiVersion": "v1",
             "kind": "Binding",
@@ -264,7 +267,7 @@ class Client:
         self, resource: Resource, name: str, namespace: str, change: Callable[[dict[str, Any]], bool],
         *, subresource: str = "", attempts: int = 5,
     ) -> dict[str, Any]:  # fmt: skip
-        """Read, change, write; again from a fresh read when someone else was faster. `change` says whether it did."""
+        """Read, change, write; again after a conflict. `change` returns whether it changed anything."""
         for attempt in range(attempts):
             document: dict[str, Any] = await self.get(resource.raw(), name, namespace)
             if not change(document):
@@ -317,7 +320,7 @@ class Client:
         raise AssertionError("unreachable")
 
     def _no_answer(self, error: TransportError) -> None:
-        """Said at once, and once. Who gave the number of attempts waits for the outcome and hears of it then."""
+        """Logged once, at the first failure. A caller with limited attempts gets the error instead."""
         if self._patient and "" not in self.problems:
             self.problems[""] = f"the API server does not answer; trying again until it does ({error})"
             log.warning("%s", self.problems[""])

@@ -1,7 +1,7 @@
-"""Who we are, freshly: headers and client certificate for the next request.
+"""Credentials, always fresh: headers and client certificate for the next request.
 
-Static credentials never change. Token files are read again after a minute (service account tokens rotate). Exec
-plugins run when their credential is missing, expired, or was refused with 401.
+Static credentials never change. Token files are read again after a minute (service account tokens rotate).
+Exec plugins run when their credential is missing, expired, or was refused with 401.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class Credentials(Protocol):
     async def current(self) -> Credential: ...
 
     def refused(self) -> bool:
-        """The server said 401. True if `current` may now give something better."""
+        """The server answered 401. True if `current` may now give something better."""
 
 
 class Static:
@@ -120,8 +120,8 @@ class Exec:
             process.kill()
             raise ConfigError(f"exec plugin {plugin.command}: no answer in {EXEC_TIMEOUT:.0f} s") from error
         if process.returncode:
-            said = complaint.decode("utf-8", "replace").strip()
-            raise ConfigError(f"exec plugin {plugin.command} failed with code {process.returncode}: {said}")
+            text = complaint.decode("utf-8", "replace").strip()
+            raise ConfigError(f"exec plugin {plugin.command} failed with code {process.returncode}: {text}")
         try:
             document = json.loads(output)
         except ValueError as error:
@@ -166,7 +166,7 @@ class Exec:
 
 
 def credentials_of(access: ClusterAccess) -> Credentials:
-    """The source for an access. Order: token file, token, user and password, exec plugin; certificates go beside any."""
+    """In this order: token file, token, user and password, exec plugin. Certificates go with any of them."""
     if access.token_file:
         return TokenFile(access)
     if access.exec_plugin and not access.token and not access.username:

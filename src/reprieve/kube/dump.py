@@ -12,7 +12,7 @@ from reprieve.kube.resources import QUOTA_KINDS, SCHEDULER_KINDS, Resource
 async def fetch_cluster(
     client: Client, kinds: Iterable[Resource] = SCHEDULER_KINDS + QUOTA_KINDS
 ) -> list[dict[str, Any]]:
-    """Every object that a decision can depend on, as raw documents; kinds that are not served are left out."""
+    """Every object that a decision can depend on, as raw documents; kinds not served are left out."""
     documents = await client.list_all(kinds)
     for document in documents:
         document.get("metadata", {}).pop("managedFields", None)

@@ -1,9 +1,10 @@
 """One leader among replicas, on a coordination.k8s.io Lease, as client-go does it.
 
-1. Nobody's clock is compared with another's: a candidate notes, on its own monotonic clock, when it last saw the record
-   *change*, and may take over only `lease_duration` after that.
+1. Clocks are never compared: a candidate notes, on its own monotonic clock, when it last
+   saw the record *change*, and may take over only `lease_duration` after that.
 2. Every write carries the resource version read before; the loser of a race gets a conflict and waits.
-3. A leader that could not renew for `renew_deadline` (shorter than the lease) stops leading before anyone else can start.
+3. A leader that could not renew for `renew_deadline` (shorter than the lease) stops leading before anyone
+   else can start.
 4. A leader that stops on purpose empties the record, so that the next one need not wait.
 """
 
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 
 JITTER = 1.2
 REFUSED_PAUSE = 30.0
-"""The longest pause between attempts of somebody who may not take the lease."""
+"""The longest pause between attempts of a replica that may not take the lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,16 @@ class LeaderElector:
         self._observed: dict[str, Any] | None = None
         self._observed_at = 0.0
         self.leader = ""
-        """Who leads, as far as we have seen."""
+        """The leader, as far as we have seen."""
         self.problem = ""
-        """The right that is missing to take the lease, in a sentence."""
+        """The right that is missing to take the lease, in words."""
 
     @property
     def leads(self) -> bool:
         return self.leader == self._election.identity
 
     async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
-        """Wait to become the leader, run `lead`, and return when the lease is lost (`lead` is cancelled) or it returns."""
+        """Become the leader and run `lead` until it returns or, cancelled, until the lease is lost."""
         await self._acquire()
         log.info("leading as %s", self._election.identity)
         leading = asyncio.ensure_future(lead())
@@ -125,7 +126,7 @@ class LeaderElector:
         return taken
 
     def _tell(self, error: ApiError | TransportError) -> None:
-        """A right that is missing is said once; so is a server that does not answer, but by the client."""
+        """A missing right is logged once; the client does the same for a server that does not answer."""
         election = self._election
         if isinstance(error, ApiError) and error.refused:
             lease = f"the Lease {election.name!r} in the namespace {election.namespace!r}"

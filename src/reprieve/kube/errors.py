@@ -1,7 +1,7 @@
 """What can go wrong between us and an API server, as types.
 
-An `ApiError` carries the server's own `Status`: code, reason, message, causes and how long it asks us to wait.
-Callers branch on the properties (`not_found`, `conflict`, …), never on message texts.
+An `ApiError` carries the server's own `Status`: code, reason, message, causes and how long to
+wait. Callers branch on the properties (`not_found`, `conflict`, …), never on message texts.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ class ConfigError(ReprieveError):
 
 
 class TransportError(Exception):
-    """No answer: connection refused, reset, timed out, or cut in the middle. Whether the server acted is unknown."""
+    """No answer: connection refused, reset, timed out or cut. Whether the server acted is unknown."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -67,7 +67,7 @@ class ApiError(Exception):
 
     @property
     def refused(self) -> bool:
-        """Not the request is wrong but who sends it; the same request works once the right is given."""
+        """The caller lacks a right; the same request works once it is granted."""
         return self.code in (401, 403)
 
     @property
@@ -77,7 +77,7 @@ class ApiError(Exception):
 
 
 def missing_right(error: ApiError, doing: str) -> str:
-    """A refusal in a sentence that says what to do."""
+    """A refusal in words that name the remedy."""
     hint = (
         "give the account the rights that `reprieve manifests deploy` prints"
         if error.code == 403

@@ -1,8 +1,9 @@
-"""Events for people (`kubectl describe`), in events.k8s.io/v1, where a flood collapses into one event with a count.
+"""Events for people (`kubectl describe`) in events.k8s.io/v1; a flood becomes one event with a count.
 
-`record` never blocks and never fails: it puts the event into a bounded queue that a few background writers empty. The same
-thing happening again to the same object within six minutes only raises the count of the first event's series, written
-at most once per `flush_every` seconds. When the queue is full new events are dropped and counted.
+`record` never blocks and never fails: it puts the event into a bounded queue that a few background writers
+empty. The same thing happening again to the same object within six minutes only raises the count of the
+first event's series, written at most once per `flush_every` seconds. When the queue is full new events are
+dropped and counted.
 """
 
 import asyncio
@@ -99,10 +100,15 @@ class EventRecorder:
         name = f"{regarding.name[:230]}.{time.time_ns():x}"
         event = {
             "metadata": {"name": name, "namespace": namespace},
-            "eventTime": _micro_time(now), "type": type, "reason": reason, "action": action, "note": clip(note),
-            "reportingController": self._controller, "reportingInstance": self._instance,
+            "eventTime": _micro_time(now),
+            "type": type,
+            "reason": reason,
+            "action": action,
+            "note": clip(note),
+            "reportingController": self._controller,
+            "reportingInstance": self._instance,
             "regarding": regarding.to_dict(),
-        }  # fmt: skip
+        }
         if related is not None:
             event["related"] = related.to_dict()
         try:

@@ -1,4 +1,4 @@
-"""The transport that speaks HTTP to a real server: aiohttp, keep-alive connections, TLS as the kubeconfig says.
+"""The transport that speaks HTTP: aiohttp, keep-alive connections, TLS as in the kubeconfig.
 
 A proxy comes from `proxy-url` or from the environment; a server on this machine is always reached directly.
 """
@@ -127,7 +127,7 @@ def _keepalive_socket(address: AddrInfoType) -> socket.socket:
 
 
 def tls_context(access: ClusterAccess, credential: Credential) -> ssl.SSLContext:
-    """Verify the server against the given authority (the system's when none), present our certificate if we have one."""
+    """Verify the server against the given authority, else the system's; present our certificate, if any."""
     context = ssl.create_default_context()
     if access.ca_data:
         context = ssl.create_default_context(cadata=_pem(access.ca_data))

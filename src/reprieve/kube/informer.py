@@ -1,8 +1,8 @@
-"""A live copy of one collection, and who wants to hear of its changes.
+"""A live copy of one collection, and handlers for its changes.
 
-The copy answers reads without a request. Handlers hear each change once, in order, with what was there before; after
-a gap (a relist) they hear what the gap must have contained: deletions included, and an object that was deleted and made
-again under the same name is a deletion and an addition.
+The copy answers reads without a request. Handlers get each change once, in order, with the state before it.
+After a gap (a relist) they get what the gap must have contained, deletions included; an object that was
+deleted and created again under the same name is a deletion and an addition.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ Handler = Callable[[Change], None]
 
 
 class Informer:
-    """`async with Informer(client, PODS, handler) as pods:` waits until the copy is complete, stops at the end."""
+    """`async with Informer(client, PODS, handler) as pods:` enters when the copy is complete."""
 
     def __init__(self, client: Client, resource: Resource, *handlers: Handler, **options: Any) -> None:
         """Options are those of `Reflector`: namespace, labels, fields, watch_list, backoff, …"""
@@ -47,7 +47,7 @@ class Informer:
         return self._task
 
     async def synced(self) -> None:
-        """Until everything that existed has been handed to the handlers; raises if the reflector died before."""
+        """Wait until handlers got everything that existed; raises if the reflector died before."""
         assert self._task is not None, "start the informer first"
         waiter = asyncio.create_task(self._synced.wait())
         await asyncio.wait({waiter, self._task}, return_when=asyncio.FIRST_COMPLETED)
@@ -78,7 +78,7 @@ class Informer:
         return len(self._objects)
 
     def replace(self, objects: list[Any]) -> None:
-        """The answer of a LIST: tell the handlers the difference. Deletions first, so that names and room are free."""
+        """The result of a LIST: handlers get the difference, deletions first to free names and capacity."""
         fresh = {key_of(object): object for object in objects}
         for key in [key for key in self._objects if key not in fresh]:
             self._delete(key, self._objects[key])
@@ -99,16 +99,16 @@ class Informer:
             old = None
         self._objects[key] = object
         if old is None:
-            self._tell(Change("ADDED", None, object))
+            self._notify(Change("ADDED", None, object))
         elif revision_of(old) != revision_of(object):
-            self._tell(Change("MODIFIED", old, object))
+            self._notify(Change("MODIFIED", old, object))
 
     def _delete(self, key: tuple[str, str], last: Any) -> None:
         old = self._objects.pop(key, None)
         if old is not None:
-            self._tell(Change("DELETED", old, last))
+            self._notify(Change("DELETED", old, last))
 
-    def _tell(self, change: Change) -> None:
+    def _notify(self, change: Change) -> None:
         for handler in self._handlers:
             try:
                 handler(change)

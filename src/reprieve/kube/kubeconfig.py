@@ -125,7 +125,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def merge(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """One document out of many; the first to say something wins."""
+    """One document out of many; the first one with a value wins."""
     merged: dict[str, Any] = {"clusters": {}, "users": {}, "contexts": {}, "current-context": ""}
     for document in documents:
         merged["current-context"] = merged["current-context"] or document.get("current-context") or ""

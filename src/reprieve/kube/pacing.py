@@ -16,8 +16,8 @@ Clock = Callable[[], float]
 class RateLimit:
     """A token bucket: `qps` requests a second on average, `burst` at once. Zero `qps` means no limit.
 
-    Waiters are served in the order in which they came: each takes its token at once, possibly on credit, and sleeps
-    until the bucket would have held it.
+    Waiters are served in the order in which they came: each takes its token at once, possibly on credit,
+    and sleeps until the bucket would have held it.
     """
 
     def __init__(

@@ -1,12 +1,14 @@
-"""Keeps a local copy of one collection in step with the server: list, watch, resume, and start over when told to.
+"""Keeps a local copy of one collection in step with the server: list, watch, resume, start over.
 
 How it runs, for ever, until cancelled:
-1. get everything: as a stream (WatchList) where the server can, else a paged LIST; hand it over with `replace`;
+1. get everything: as a stream (WatchList) where the server can, else a paged LIST; hand it over with
+   `replace`;
 2. follow the changes from that revision; hand each over with `apply`; bookmarks only move the revision;
-3. a stream that ends is resumed from the last revision seen; `410 Gone` (as an answer or inside the stream) goes back
-   to 1, and `replace` finds out what was missed;
-4. errors wait a jittered, growing time; a stream silent for too long is opened again: it may be dead, and if it is only quiet
-   (servers send no bookmarks for a collection that has not changed since they started) that costs one request.
+3. a stream that ends is resumed from the last revision seen; `410 Gone` (as an answer or inside the stream)
+   goes back to 1, and `replace` finds out what was missed;
+4. errors wait a jittered, growing time; a stream silent for too long is opened again: it may be dead, and
+   if it is only quiet (servers send no bookmarks for a collection that has not changed since they started)
+   that costs one request.
 One task for each reflector; the sink is called in that task, in order, and must not block.
 """
 
@@ -106,7 +108,7 @@ class Reflector:
                 await self._sleep(pause)
 
     def _tell(self, error: Exception, pause: float) -> None:
-        """What may pass is said each time; a right that is missing once, and to whoever asks whether we are ready."""
+        """Passing trouble is logged each time; a missing right once, and it keeps us from being ready."""
         if not (isinstance(error, ApiError) and error.refused):
             text = str(error) or type(error).__name__
             log.warning("watch of %s interrupted, again in %.1f s: %s", self.resource.plural, pause, text)

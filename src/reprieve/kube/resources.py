@@ -1,7 +1,7 @@
-"""Which kinds we talk to, where they live, and as what they are decoded.
+"""Which kinds we use, their paths and typed views, and which of them a server serves.
 
-A `Resource` is one served version of one kind. `view` is the typed struct of `reprieve.objects` that its documents
-become; `dict` keeps them raw.
+A `Resource` is one served version of one kind. `view` is the typed struct of `reprieve.objects` that its
+documents become; `dict` keeps them raw.
 """
 
 from collections.abc import Awaitable, Callable
@@ -95,7 +95,7 @@ MULTIKUEUE_CLUSTERS = _resource(
 )
 
 SCHEDULER_KINDS = (NAMESPACES, NODES, PODS, BUDGETS, PRIORITY_CLASSES, POD_GROUPS)
-"""What decides where a pod goes and who makes way for it."""
+"""What decides where a pod goes and which pods it preempts."""
 
 QUOTA_KINDS = (
     CLUSTER_QUEUES,
@@ -120,8 +120,8 @@ class Discovery:
         self._documents: dict[str, dict[str, Any]] = {}
 
     async def find(self, resource: Resource) -> Resource | None:
-        """The resource in the wanted version, else in the server's preferred one that has it, else in the group that
-        stands in for its own; None if there is none."""
+        """The resource in the wanted version, else in the server's preferred one that has it, else in the
+        group that stands in for its own; None if there is none."""
         key = (resource.group, resource.version, resource.plural)
         if key not in self._found:
             found = await self._look(resource)

@@ -1,7 +1,8 @@
 """The narrow seam between the client and the network.
 
-`Transport` is all the client knows of HTTP: one call that answers whole, and one that streams. `HttpTransport` (in
-`http_transport.py`) speaks to a server; `MemoryTransport` answers from functions, so that a test needs no socket.
+`Transport` is all the client knows of HTTP: one call that answers whole, and one that streams.
+`HttpTransport` (in `http_transport.py`) speaks to a server; `MemoryTransport` answers from functions, so
+that a test needs no socket.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
@@ -53,12 +54,11 @@ class Transport(Protocol):
     async def close(self) -> None: ...
 
 
-Answer = Response | Stream
-Handler = Callable[[Request], Awaitable[Answer]]
+Handler = Callable[[Request], Awaitable[Response | Stream]]
 
 
 class MemoryTransport:
-    """Answers from a function. What was asked is kept in `requests`, for assertions."""
+    """Answers from a function, and keeps all requests for assertions."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler

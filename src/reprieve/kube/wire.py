@@ -1,7 +1,7 @@
 """Bytes to objects: list pages, watch lines, bookmarks.
 
-`objects.json_decoder` makes the typed views; one object that is wrong altogether raises `InvalidObject`, and the reader
-decides what to do without it.
+`objects.json_decoder` makes the typed views. An object that is wrong altogether raises `InvalidObject`, and
+the reader decides what to do without it.
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,8 @@
-"""What a cluster needs to run Reprieve: custom resources for kinds it lacks, and the deployment with the least rights.
+"""What a cluster needs to run Reprieve: definitions of missing kinds, a deployment with the least rights.
 
     crds()                          CustomResourceDefinitions of PodGroup, Workload and Kueue's kinds
-    deployment(Installation(...))   Namespace, RBAC, ConfigMap, Deployment, Service, PodDisruptionBudget, NetworkPolicy
+    deployment(Installation(...))   Namespace, RBAC, ConfigMap, Deployment, Service, PodDisruptionBudget,
+                                    NetworkPolicy
 
 Documents only: nothing here talks to a cluster.
 """

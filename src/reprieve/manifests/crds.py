@@ -1,4 +1,9 @@
-"""CustomResourceDefinitions for clusters that do not serve the kinds themselves."""
+"""CustomResourceDefinitions for clusters that do not serve the kinds themselves.
+
+Their structural schemas come from the one description of each kind. A real API server insists that every
+value has a type or is explicitly open, nothing is referenced, list keys are required, and `metadata` is
+left to the server. Types that contain themselves and whole pod templates are left open below that point.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -68,7 +73,7 @@ def _version(resource: ResourceInfo, *, storage: bool) -> dict[str, Any]:
         "name": resource.version,
         "served": True,
         "storage": storage,
-        "schema": {"openAPIV3Schema": root_schema(node)},
+        "schema": {"openAPIV3Schema": _root_schema(node)},
         "additionalPrinterColumns": [*_COLUMNS.get(resource.kind, ()), _AGE],
     }
     if "status" in resource.subresources:
@@ -95,7 +100,7 @@ _SCALARS: dict[str, Schema] = {
 }
 
 
-def root_schema(node: SchemaNode) -> Schema:
+def _root_schema(node: SchemaNode) -> Schema:
     """The schema of a whole object."""
     schema = _schema(node, ())
     schema["properties"]["metadata"] = {"type": "object"}

@@ -16,7 +16,7 @@ PORT = 8080
 NAME = "reprieve"
 LABELS = {"app.kubernetes.io/name": NAME}
 TOKEN_SECRET = "reprieve-dashboard"
-"""Made by whoever installs, not by us: a secret that is printed is none."""
+"""Created by the person who installs, not by us: a printed secret is not secret."""
 USER = 65532
 
 
@@ -115,12 +115,15 @@ def _pods(installation: Installation) -> Document:
         "automountServiceAccountToken": True,
         "priorityClassName": well_known.SYSTEM_CLUSTER_CRITICAL,
         "securityContext": {
-            "runAsNonRoot": True, "runAsUser": USER, "runAsGroup": USER, "seccompProfile": {"type": "RuntimeDefault"},
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
         },
         "topologySpreadConstraints": [spread],
         "containers": [_container(installation)],
         "volumes": [{"name": "config", "configMap": {"name": NAME}}],
-    }  # fmt: skip
+    }
     template = {"metadata": {"labels": dict(LABELS)}, "spec": spec}
     body = {
         "replicas": installation.replicas,
@@ -142,8 +145,12 @@ def _container(installation: Installation) -> Document:
         "name": NAME,
         "image": installation.image,
         "args": [
-            "run", "--controllers", ",".join(installation.controllers), "--config", "/etc/reprieve/config.yaml",
-            "--listen", f"0.0.0.0:{PORT}", "--log-format", "json", *(["--dashboard"] if installation.dashboard else []),
+            "run",
+            *("--controllers", ",".join(installation.controllers)),
+            *("--config", "/etc/reprieve/config.yaml"),
+            *("--listen", f"0.0.0.0:{PORT}"),
+            *("--log-format", "json"),
+            *(["--dashboard"] if installation.dashboard else []),
         ],
         **page,
         "ports": [{"name": "http", "containerPort": PORT, "protocol": "TCP"}],
@@ -151,10 +158,12 @@ def _container(installation: Installation) -> Document:
         "readinessProbe": probe("/readyz", periodSeconds=5),
         "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "4Gi"}},
         "securityContext": {
-            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
         },
         "volumeMounts": [{"name": "config", "mountPath": "/etc/reprieve", "readOnly": True}],
-    }  # fmt: skip
+    }
 
 
 def _service(installation: Installation) -> Document:

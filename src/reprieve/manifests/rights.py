@@ -108,7 +108,7 @@ KUBECONFIGS = (_rule("", ["secrets"], "get"),)
 
 
 def rules(controllers: Sequence[str], dashboard: bool = False) -> list[Rule]:
-    """What these controllers together may do: verbs for the same resources are merged, nothing is listed twice."""
+    """What these controllers may do together; verbs for the same resources are merged."""
     merged: dict[tuple[str, str], dict[str, None]] = {}
     for rule in [*(rule for name in controllers for rule in RULES[name]), *(DASHBOARD if dashboard else ())]:
         for resource in rule["resources"]:

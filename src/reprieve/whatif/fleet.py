@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, price, settings_from
+from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, preemption_cost, settings_from
 from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, outcomes, parse_time, well_known
 from reprieve.quota import QuotaPlan
 from reprieve.whatif.quota import plan_workload
@@ -106,7 +106,7 @@ def _candidate(
     except ReprieveError as error:
         return Candidate(cluster, None, problem=str(error))
     victims = [victim.info for victim in plan.proposal.victims]
-    return Candidate(cluster, plan, price(victims, now) if victims else None)
+    return Candidate(cluster, plan, preemption_cost(victims, now) if victims else None)
 
 
 def _choose(candidates: list[Candidate], policy: str, now: datetime) -> tuple[Candidate | None, list[str]]:

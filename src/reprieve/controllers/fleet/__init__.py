@@ -1,7 +1,8 @@
-"""The fleet, live: the manager cluster's controller for several clusters (`reprieve run --controllers fleet`).
+"""The fleet, live: the manager cluster's controller for several clusters (`reprieve run --controllers
+fleet`).
 
-`run` manages until cancelled. The decisions are `reprieve.fleet.step`; here are the connections, the queue and the
-calls. May not decide anything by itself: what is not in a `Step` is not done.
+`run` manages until cancelled. The decisions are `reprieve.fleet.step`; here are the connections, the queue
+and the calls. May not decide anything by itself: what is not in a `Step` is not done.
 """
 
 from reprieve.config import Configuration
@@ -17,16 +18,16 @@ __all__ = ["SECRETS", "Manager", "run", "survey"]
 
 
 async def run(client: Client, config: Configuration | None = None, services: Services | None = None) -> None:
-    """Manage the workers of the cluster behind `client` until cancelled; with `services`, only while it leads."""
+    """Manage the workers of the cluster behind `client` until cancelled; with `services`, while leading."""
 
     async def to_worker(cluster: Document) -> Client:
         return await connect(client, well_known.KUBECONFIG_NAMESPACE, cluster)
 
-    told = Reporter(
+    reporter = Reporter(
         services.records if services is not None else None,
         services.registry if services is not None else None,
     )
-    manager = Manager(client, to_worker, settings_from(config), decided=told.hear)
+    manager = Manager(client, to_worker, settings_from(config), decided=reporter.report)
     if services is not None:
         await services.leading.wait()
     await manager.run()

@@ -1,7 +1,7 @@
 """From a MultiKueueCluster to a client: its kubeconfig, from a Secret or a path.
 
-The kubeconfig of another cluster is data from outside: one that would make us run a program, read local files or skip
-the check of the server's certificate is refused.
+The kubeconfig of another cluster is data from outside: one that would make us run a program, read local
+files or skip the check of the server's certificate is refused.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ SECRET_KEY: Final = "kubeconfig"
 
 
 class InsecureKubeConfig(ConfigError):
-    """A kubeconfig that asks for more than a connection."""
+    """A kubeconfig that wants more than a connection."""
 
 
 async def connect(home: Client, namespace: str, cluster: Document) -> Client:
@@ -47,7 +47,7 @@ async def connect(home: Client, namespace: str, cluster: Document) -> Client:
 
 
 def parse(text: bytes, where: str) -> dict[str, Any]:
-    """The kubeconfig, if it only says where to connect and as whom."""
+    """The kubeconfig, if it has nothing but a server and inline credentials."""
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:

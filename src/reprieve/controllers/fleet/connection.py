@@ -1,8 +1,9 @@
 """One worker cluster: connected or not, and what it holds of ours.
 
-Runs for ever: connect, list and watch the copies and their jobs, check every few seconds that the server still answers.
-`connected` is true exactly while the copies in sight were listed over the connection that is open now; when the server
-stops answering they are forgotten, and after a growing pause everything is read anew.
+Runs for ever: connect, list and watch the copies and their jobs, check every few seconds that the server
+still answers. `connected` is true exactly while the copies in sight were listed over the connection that is
+open now; when the server stops answering they are forgotten, and after a growing pause everything is read
+anew.
 """
 
 import asyncio
@@ -55,7 +56,7 @@ class Connection:
         call_timeout: float,
         backoff: Backoff | None = None,
     ) -> None:
-        """`touched` hears the key of every workload that may need a look; `changed` hears of a new connection state."""
+        """Calls `touched` with the key of a workload that changed, `changed` when the connection does."""
         self.cluster = cluster
         self.disconnected_since: datetime | None = now()
         self.problem = "not connected yet"

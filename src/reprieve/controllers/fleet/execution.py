@@ -1,4 +1,8 @@
-"""Carrying out a step: calls in the order the step demands, nothing decided here."""
+"""Carries out a step: calls in the order that the step demands. Nothing is decided here.
+
+Every write to a copy names the version it is based on. That matters for the gate: an opening that was
+delayed on its way must not land after the closing that followed it.
+"""
 
 import asyncio
 import logging
@@ -6,8 +10,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from reprieve.controllers.fleet.connection import Connection, NotConnected
-from reprieve.controllers.fleet.home import Home
-from reprieve.controllers.fleet.jobs import bring_home, fresh_job, send_job
+from reprieve.controllers.fleet.jobs import copy_status_back, fresh_job, send_job
+from reprieve.controllers.fleet.manager_cluster import ManagerCluster
 from reprieve.fleet import (
     Action,
     CloseGate,
@@ -18,7 +22,7 @@ from reprieve.fleet import (
     Group,
     Nominate,
     OpenGate,
-    Remember,
+    SaveLedger,
     SetCheck,
     Step,
     SyncJob,
@@ -29,6 +33,8 @@ from reprieve.objects import Document, format_time, set_condition, split_key, we
 
 log = logging.getLogger(__name__)
 
+Change = Callable[[Document], bool]
+
 REFUSED = (ApiError, TransportError, TimeoutError, NotConnected)
 
 
@@ -36,17 +42,23 @@ class Execution:
     """One step of one workload on its way to the API servers."""
 
     def __init__(
-        self, key: str, group: Group, home: Home, workers: dict[str, Connection], origin: str, now: datetime
+        self,
+        key: str,
+        group: Group,
+        manager: ManagerCluster,
+        workers: dict[str, Connection],
+        origin: str,
+        now: datetime,
     ) -> None:
         self._key = key
         self._group = group
-        self._home = home
+        self._manager = manager
         self._workers = workers
         self._origin = origin
         self._now = now
 
     async def carry_out(self, step: Step) -> list[str]:
-        """The chain in order up to its first failure (raised), then the rest side by side; returns what was refused."""
+        """The chain up to its first failure (raised), then the rest concurrently; returns the refusals."""
         for action in step.chain:
             await self._do(action)
         results = await asyncio.gather(*(self._do(action) for action in step.each), return_exceptions=True)
@@ -59,26 +71,28 @@ class Execution:
         return refused
 
     async def _do(self, action: Action) -> None:
-        home, key, now = self._home, self._key, self._now
+        manager, key, now = self._manager, self._key, self._now
         match action:
-            case Remember(ledger):
-                await home.remember(key, ledger, self._group.local["metadata"].get("resourceVersion", ""))
+            case SaveLedger(ledger):
+                await manager.save_ledger(
+                    key, ledger, self._group.local["metadata"].get("resourceVersion", "")
+                )
             case Nominate(clusters):
-                await home.nominate(key, clusters)
+                await manager.nominate(key, clusters)
             case SetCheck(state, message, cluster):
-                await home.set_check(key, self._group.check, state, message, cluster, now)
+                await manager.set_check(key, self._group.check, state, message, cluster, now)
             case Finish(reason, message):
-                await home.finish(key, reason, message, now)
+                await manager.finish(key, reason, message, now)
             case _:
                 await self._remote(action)
 
     async def _sync(self, worker: Connection, final: bool) -> None:
-        job = self._home.job_of(self._group.local)
+        job = self._manager.job_of(self._group.local)
         if job is None:
             return
         remote = await fresh_job(worker, job) if final else worker.job(job)
         if remote is not None:
-            await bring_home(self._home.client, job, remote)
+            await copy_status_back(self._manager.client, job, remote)
         elif not final:
             await send_job(worker, job, self._key, self._origin)
 
@@ -87,26 +101,23 @@ class Execution:
         worker = self._workers[getattr(action, "cluster")]  # noqa: B009 - every remote action names its cluster
         match action:
             case OpenGate(cluster, at):
-                await open_gate(worker, key, self._group.copies[cluster]["metadata"].get("uid", ""), at)
+                await _open_gate(worker, key, self._group.copies[cluster]["metadata"].get("uid", ""), at)
             case CloseGate(_, at):
-                await close_gate(worker, key, at)
+                await _close_gate(worker, key, at)
             case CreateCopy(_, document):
                 await worker.write_copy(key, lambda client: client.create(KUEUE_WORKLOADS, document))
             case DeleteCopy():
                 await worker.remove(key)
             case UpdateCopy(_, spec):
-                await update_spec(worker, key, spec)
+                await _update_spec(worker, key, spec)
             case DeactivateCopy(_, message):
-                await deactivate(worker, key, message, now)
+                await _deactivate(worker, key, message, now)
             case SyncJob(_, final):
                 await self._sync(worker, final)
 
 
-Change = Callable[[Document], bool]
-
-
-async def open_gate(worker: Connection, key: str, uid: str, at: datetime) -> None:
-    """Open the gate of exactly the copy that asked: a namesake made since then starts closed."""
+async def _open_gate(worker: Connection, key: str, uid: str, at: datetime) -> None:
+    """Open the gate of exactly the copy that signalled: one created since then starts closed."""
 
     def change(copy: Document) -> bool:
         if copy["metadata"].get("uid") != uid:
@@ -116,7 +127,7 @@ async def open_gate(worker: Connection, key: str, uid: str, at: datetime) -> Non
     await _update(worker, key, change, "status")
 
 
-async def close_gate(worker: Connection, key: str, at: datetime) -> None:
+async def _close_gate(worker: Connection, key: str, at: datetime) -> None:
     """Close the gate. Even a gate that is closed is written: an opening on its way must find a newer version.
 
     A copy that is gone has no gate to close.
@@ -130,7 +141,7 @@ async def close_gate(worker: Connection, key: str, at: datetime) -> None:
             raise
 
 
-async def update_spec(worker: Connection, key: str, spec: Document) -> None:
+async def _update_spec(worker: Connection, key: str, spec: Document) -> None:
     def change(copy: Document) -> bool:
         copy["spec"] = spec
         return True
@@ -138,7 +149,7 @@ async def update_spec(worker: Connection, key: str, spec: Document) -> None:
     await _update(worker, key, change, "")
 
 
-async def deactivate(worker: Connection, key: str, message: str, at: datetime) -> None:
+async def _deactivate(worker: Connection, key: str, message: str, at: datetime) -> None:
     def change(copy: Document) -> bool:
         return set_condition(
             copy, well_known.DEACTIVATION_TARGET, True, well_known.EVICTED_ON_MANAGER, message, at

@@ -1,4 +1,4 @@
-"""Jobs between the clusters: made on the winning worker, their status brought home, removed with their copy."""
+"""Jobs between clusters: created on the winning worker, their status copied back, removed with their copy."""
 
 from copy import deepcopy
 from typing import Any
@@ -71,11 +71,11 @@ async def fresh_job(worker: Connection, job: Document) -> Document | None:
     return found
 
 
-async def bring_home(home: Client, job: Document, remote: Document) -> None:
+async def copy_status_back(manager: Client, job: Document, remote: Document) -> None:
     """Copy the remote status to the manager's job.
 
-    A job that is `managedBy` the fleet shows it all the time; any other job has its own controller here, so its status
-    is written once, when it is over.
+    A job that is `managedBy` the fleet shows it all the time; any other job has its own controller here, so
+    its status is written once, when it is over.
     """
     managed = (job.get("spec") or {}).get("managedBy") == well_known.MULTIKUEUE_CONTROLLER
     status: dict[str, Any] = remote.get("status") or {}
@@ -88,6 +88,6 @@ async def bring_home(home: Client, job: Document, remote: Document) -> None:
         return changed
 
     metadata = job["metadata"]
-    await home.update_with_retries(
+    await manager.update_with_retries(
         JOBS, metadata["name"], metadata["namespace"], change, subresource="status"
     )

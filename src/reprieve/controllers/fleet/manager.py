@@ -1,8 +1,8 @@
-"""The manager: hears of changes anywhere, looks at one workload at a time, carries out what the pure step asks for.
+"""The manager: reacts to changes in any cluster, one workload at a time, and carries out the pure step.
 
-Concurrency: one loop; a work queue hands each workload to one handler at a time. A change costs one step of one
-workload, whatever the number of workloads and workers. All state that matters lives in the API servers: a manager
-that starts finds the ledger, the nominations and the winner where the last one left them.
+Concurrency: one loop; a work queue hands each workload to one handler at a time. A change costs one step of
+one workload, whatever the number of workloads and workers. All state that matters lives in the API servers:
+a manager that starts finds the ledger, the nominations and the winner where the last one left them.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from datetime import datetime
 from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.controllers.fleet.execution import REFUSED, Execution
-from reprieve.controllers.fleet.home import Home
+from reprieve.controllers.fleet.manager_cluster import ManagerCluster
 from reprieve.fleet import FleetSettings, Group, Remote, Step, step
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
 from reprieve.objects import Document, set_condition, well_known
@@ -21,17 +21,18 @@ from reprieve.objects import Document, set_condition, well_known
 log = logging.getLogger(__name__)
 
 REFUSED_AGAIN = 10.0
-"""When to ask a worker again that refused something."""
+"""When to call a worker again that refused something."""
 COLLECT_EVERY = 60.0
 
 Connect = Callable[[Document], Awaitable[Client]]
 """Opens a client to the worker that a MultiKueueCluster describes."""
+Change = Callable[[Document], bool]
 Decided = Callable[[str, Step], None]
-"""Hears of every decision: records, tests."""
+"""Called with every decision, for records and tests."""
 
 
-def _unheard(_key: str, _step: Step) -> None:
-    """Nobody listens."""
+def _ignore(_key: str, _step: Step) -> None:
+    """The default: decisions are not reported."""
 
 
 class Manager:
@@ -42,10 +43,10 @@ class Manager:
         settings: FleetSettings,
         *,
         now: Callable[[], datetime] = utc_now,
-        decided: Decided = _unheard,
+        decided: Decided = _ignore,
     ) -> None:
         self.settings = settings
-        self.home = Home(client, self._touched, self._rewire)
+        self.cluster = ManagerCluster(client, self._touched, self._rewire)
         self.workers: dict[str, Connection] = {}
         self.queue = WorkQueue(self._reconcile)
         self._connect = connect
@@ -58,7 +59,7 @@ class Manager:
     async def run(self) -> None:
         """Manage until cancelled."""
         try:
-            async with self.home.watching(), asyncio.TaskGroup() as group:
+            async with self.cluster.watching(), asyncio.TaskGroup() as group:
                 self._rewire()
                 group.create_task(self.queue.run(), name="fleet-queue")
                 group.create_task(self._statuses.run(), name="fleet-statuses")
@@ -68,11 +69,11 @@ class Manager:
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    # Who is connected
+    # Connections
 
     def _rewire(self) -> None:
-        """Start a connection for every MultiKueueCluster, end those whose cluster is gone or described anew."""
-        described = self.home.clusters()
+        """Start a connection for each MultiKueueCluster; end those whose cluster is gone or has changed."""
+        described = self.cluster.clusters()
         for name, cluster in described.items():
             source = (cluster.get("spec") or {}).get("clusterSource")
             if name in self._tasks and self._sources[name] != source:
@@ -82,13 +83,13 @@ class Manager:
                 self._start(name)
         for name in self._tasks.keys() - described.keys():
             self._disconnect(name)
-        for check in self.home.checks():
+        for check in self.cluster.checks():
             self._statuses.add(f"check/{check}")
         self._touch_all()
 
     def _start(self, name: str) -> None:
         async def open_client() -> Client:
-            return await self._connect(self.home.clusters()[name])
+            return await self._connect(self.cluster.clusters()[name])
 
         worker = Connection(
             name,
@@ -108,12 +109,12 @@ class Manager:
 
     def _worker_changed(self, worker: Connection) -> None:
         self._statuses.add(f"cluster/{worker.cluster}")
-        for check in self.home.checks():
+        for check in self.cluster.checks():
             self._statuses.add(f"check/{check}")
         self._touch_all()
 
     def _touch_all(self) -> None:
-        for key in self.home.workload_keys():
+        for key in self.cluster.workload_keys():
             self.queue.add(key)
 
     def _touched(self, key: str) -> None:
@@ -123,8 +124,8 @@ class Manager:
 
     def group_of(self, key: str) -> Group | None:
         """What is known of the workload now; None when the fleet has nothing to do with it."""
-        local = self.home.workload(key)
-        found = self.home.check_of(local) if local is not None else None
+        local = self.cluster.workload(key)
+        found = self.cluster.check_of(local) if local is not None else None
         if local is None or found is None:
             return None
         check, clusters = found
@@ -139,14 +140,14 @@ class Manager:
     async def _reconcile(self, key: str) -> float:
         group = self.group_of(key)
         if group is None:
-            if self.home.workload(key) is None:
+            if self.cluster.workload(key) is None:
                 self.queue.forget(key)
                 await self._remove_orphan(key)
             return 0.0
         now = self._now()
         decision = step(group, self.settings, now)
         self._decided(key, decision)
-        execution = Execution(key, group, self.home, self.workers, self.settings.origin, now)
+        execution = Execution(key, group, self.cluster, self.workers, self.settings.origin, now)
         refused = await execution.carry_out(decision)
         for text in refused:
             log.warning("%s: refused: %s", key, text)
@@ -162,7 +163,7 @@ class Manager:
             await asyncio.sleep(COLLECT_EVERY)
             for worker in list(self.workers.values()):
                 for key in worker.copy_keys():
-                    if self.home.workload(key) is None:
+                    if self.cluster.workload(key) is None:
                         self.queue.add(key)
 
     async def _remove_orphan(self, key: str) -> None:
@@ -180,22 +181,20 @@ class Manager:
         if kind == "cluster":
             worker = self.workers.get(name)
             if worker is not None:
-                change = cluster_condition(worker, self._now())
+                change = _cluster_condition(worker, self._now())
                 await self._update(MULTIKUEUE_CLUSTERS, name, change)
         else:
-            clusters = self.home.clusters_of(self.home.checks().get(name, ""))
-            change = check_condition(clusters, self.workers, self.home.clusters(), self._now())
+            clusters = self.cluster.clusters_of(self.cluster.checks().get(name, ""))
+            change = _check_condition(clusters, self.workers, self.cluster.clusters(), self._now())
             await self._update(ADMISSION_CHECKS, name, change)
         return 0.0
 
     async def _update(self, resource: Resource, name: str, change: Callable[[Document], bool]) -> None:
-        await self.home.client.update_with_retries(resource, name, "", change, subresource="status")
+        await self.cluster.client.update_with_retries(resource, name, "", change, subresource="status")
 
 
-Change = Callable[[Document], bool]
-
-
-def cluster_condition(worker: Connection, now: datetime) -> Change:
+def _cluster_condition(worker: Connection, now: datetime) -> Change:
+    """The `Active` condition of a MultiKueueCluster: whether its worker is connected."""
     if worker.connected:
         return lambda cluster: set_condition(
             cluster, well_known.ACTIVE, True, well_known.ACTIVE, "Connected", now
@@ -204,13 +203,13 @@ def cluster_condition(worker: Connection, now: datetime) -> Change:
     return lambda cluster: set_condition(cluster, well_known.ACTIVE, False, reason, problem, now)
 
 
-def check_condition(
+def _check_condition(
     clusters: Collection[str],
     workers: Mapping[str, Connection],
     described: Mapping[str, Document],
     now: datetime,
 ) -> Change:
-    """Active while at least one worker is; the message names those that are missing or out of reach."""
+    """The `Active` condition of an AdmissionCheck: true while at least one worker is connected."""
     missing = [name for name in clusters if name not in described]
     inactive = [
         name for name in clusters if name in described and not (name in workers and workers[name].connected)

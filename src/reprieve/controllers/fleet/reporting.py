@@ -1,4 +1,4 @@
-"""What the manager decided, for people: decision records and metrics. Upstream has none for gates. Decides nothing."""
+"""Records and metrics of the manager's decisions. Upstream has none for gates. Decides nothing."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -33,7 +33,7 @@ class Reporter:
             "multikueue_workloads_admitted", "Workloads won, by worker.", ["cluster"], registry=registry
         )
 
-    def hear(self, key: str, step: Step) -> None:
+    def report(self, key: str, step: Step) -> None:
         for action in step.actions:
             match action:
                 case OpenGate(cluster):

@@ -1,7 +1,7 @@
 """Quota, live: admission against an API server (`reprieve run --controllers quota`).
 
-`run` admits until cancelled. The decisions are `reprieve.quota.cycle` and `lifecycle.next_state`, both pure; here are the
-informers, the writes and the follow-up on jobs and pod groups.
+`run` admits until cancelled. The decisions are `reprieve.quota.cycle` and `lifecycle.next_state`, both
+pure; here are the informers, the writes and the follow-up on jobs and pod groups.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ PARAMETERS = (
 
 
 async def run(client: Client, config: Configuration | None = None, services: Services | None = None) -> None:
-    """Admit the workloads of the cluster behind `client` until cancelled; with `services`, only while it leads."""
+    """Admit the workloads of the cluster behind `client` until cancelled; with `services`, while leading."""
     configuration = Configuration.load(config)
     events = EventRecorder(client, "reprieve-quota")
     controller = QuotaController(
@@ -73,7 +73,7 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
 
 
 async def watching(controller: QuotaController, stack: AsyncExitStack) -> None:
-    """Start the informers in an order in which each object finds what it refers to; return when all is read."""
+    """Start the informers, so that each object finds what it refers to; return when everything is read."""
     client, seen = controller.client, controller.seen
     followed: list[tuple[Resource, Callable[[Change], None], dict[str, str]]] = [
         *((kind, seen.parameter_changed, {}) for kind in PARAMETERS),

@@ -1,9 +1,10 @@
-"""The quota controller: hears of changes, runs admission cycles, writes what they decide, follows up on each workload.
+"""The quota controller: runs admission cycles on changes, writes their outcomes, follows up on each workload.
 
-Concurrency: one loop. Informers only take note (`Observed`). One task runs cycles and writes their outcomes before the
-next cycle; a work queue follows up on workloads, jobs, groups and queues, one handler for each at a time. Every write
-names the version it is based on, so a decision made on the past is refused by the API server and made again.
-All state that matters is in the API objects: a controller that starts continues where the last one stopped.
+Concurrency: one loop. Informers only take note (`Observed`). One task runs cycles and writes their outcomes
+before the next cycle; a work queue follows up on workloads, jobs, groups and queues, one handler for each
+at a time. Every write names the version it is based on, so a decision made on the past is refused by the
+API server and made again. All state that matters is in the API objects: a controller that starts continues
+where the last one stopped.
 """
 
 import asyncio
@@ -66,7 +67,7 @@ class QuotaController:
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
         self._events = events
         self._now = now
-        self._telling = Reporter(self.quota, records, registry, now)
+        self._reporter = Reporter(self.quota, records, registry, now)
         self._wake = asyncio.Event()
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -96,7 +97,7 @@ class QuotaController:
             while self.quota.has_heads():
                 begun = time.perf_counter()
                 outcome = cycle(self.quota, self._seconds())
-                self._telling.hear(outcome, time.perf_counter() - begun)
+                self._reporter.report(outcome, time.perf_counter() - begun)
                 await self._carry_out(outcome)
                 if not outcome.made_progress:
                     break  # nothing to gain before something changes
@@ -110,12 +111,14 @@ class QuotaController:
             self._write(each.workload.key, partial(_unless_changed, each.workload))
             for each in outcome.reserved
         ]
-        writes += [self._write(each.info.key, partial(self._told, each)) for each in outcome.waiting]
+        writes += [
+            self._write(each.info.key, partial(self._waiting_status, each)) for each in outcome.waiting
+        ]
         await asyncio.gather(*writes)
         self._record(outcome.events)
 
-    def _told(self, waiting: Waiting, known: Workload) -> Workload:
-        """What a waiting workload should say of itself."""
+    def _waiting_status(self, waiting: Waiting, known: Workload) -> Workload:
+        """The status of a workload that waits for quota."""
         if holds(known, well_known.QUOTA_RESERVED):
             return known
         now = self._seconds()
@@ -136,7 +139,8 @@ class QuotaController:
     # Writes
 
     async def _write(self, key: str, decide: Decide, gates: bool = False) -> None:
-        """Write what `decide` makes of the workload as it is known when its turn comes: one write at a time for each.
+        """Write what `decide` makes of the workload as it is known when its turn comes: one write at a time
+        for each.
 
         What was decided counts at once; if the write is refused, what is true counts again.
         """
@@ -165,7 +169,7 @@ class QuotaController:
         self.seen.see_workload(answer)
 
     async def _reread(self, key: str) -> None:
-        """What is true after a write that failed, or may have: until then the decision counts, which is the safe side."""
+        """Read the workload after a write that failed or may have; until then the decision counts."""
         namespace, name = split_key(key)
         try:
             self.seen.see_workload(await self.client.get(KUEUE_WORKLOADS.raw(), name, namespace), again=True)
@@ -198,17 +202,17 @@ class QuotaController:
             self._locks.pop(key, None)
             return 0.0
         lease = self.seen.lease(key)
-        if lease.verdict is LeaseState.NOTE:
+        if lease.state is LeaseState.NOTE:
             await self._annotate(key, lease.note)
             return lease.left.total_seconds()
         if next_state(self._situation(key, self.seen.workloads[key]), self._seconds()).deactivate:
             await self._deactivate(key)
         await self._write(key, partial(self._next, key), gates=True)
-        return lease.left.total_seconds() if lease.verdict is LeaseState.HOLD else 0.0
+        return lease.left.total_seconds() if lease.state is LeaseState.HOLD else 0.0
 
     def _next(self, key: str, known: Workload) -> Workload:
         now = self._seconds()
-        if self.seen.lease(key).verdict is LeaseState.CLOSE:
+        if self.seen.lease(key).state is LeaseState.CLOSE:
             known = _with_closed_gate(known, now)
         return next_state(self._situation(key, known), now).workload
 
@@ -298,7 +302,7 @@ class QuotaController:
 
 
 def _unless_changed(decided: Workload, known: Workload) -> Workload:
-    """A decision about a version that is no longer the latest is dropped: the state has been told, and decides again."""
+    """A decision about an older version is dropped: the state knows the newer one and decides again."""
     return decided if decided.metadata.resource_version == known.metadata.resource_version else known
 
 

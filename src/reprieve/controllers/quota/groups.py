@@ -1,7 +1,8 @@
-"""PodGroups that wait for quota: their pods are held by a scheduling gate until the group's workload is admitted.
+"""PodGroups that wait for quota: their pods are held by a scheduling gate until the group's workload is
+admitted.
 
-A pod cannot be given its gate back. So an eviction deletes the pods that were let go, and whoever made them makes new
-ones, gated again.
+A pod cannot be given its gate back. So an eviction deletes the pods that were released, and their controller
+creates new ones, gated again.
 """
 
 import asyncio
@@ -48,7 +49,7 @@ def shape_of(pod: Pod) -> str:
 
 
 def group_pod_sets(group: PodGroup, pods: Iterable[Pod]) -> list[Document]:
-    """One podset for each shape of pod, the most frequent first; the first makes up what is missing to `minCount`."""
+    """One pod set per shape of pod, the most frequent first; the first is enlarged up to `minCount` pods."""
     shapes: dict[str, list[Pod]] = {}
     for pod in sorted(pods, key=lambda pod: pod.name):
         shapes.setdefault(shape_of(pod), []).append(pod)
@@ -91,7 +92,7 @@ async def reconcile_group(
         names = _set_names(workload, living)
         await asyncio.gather(
             *(
-                _let_go(client, pod, *injected(workload, names.get(shape_of(pod), "main"), flavors))
+                _release(client, pod, *injected(workload, names.get(shape_of(pod), "main"), flavors))
                 for pod in held
             )
         )
@@ -119,9 +120,12 @@ async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], pri
     metadata = group.metadata
     owner = {
         "metadata": {
-            "name": metadata.name, "namespace": metadata.namespace, "uid": metadata.uid, "labels": metadata.labels,
+            "name": metadata.name,
+            "namespace": metadata.namespace,
+            "uid": metadata.uid,
+            "labels": metadata.labels,
         }
-    }  # fmt: skip
+    }
     pod_class = group.spec.priority_class_name or pods[0].spec.priority_class_name
     priority = priorities.resolve(metadata.labels, pod_class)
     served = await client.served(POD_GROUPS) or POD_GROUPS
@@ -133,7 +137,7 @@ async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], pri
             raise
 
 
-async def _let_go(client: Client, pod: Pod, labels: dict[str, str], tolerations: list[Document]) -> None:
+async def _release(client: Client, pod: Pod, labels: dict[str, str], tolerations: list[Document]) -> None:
     gates = [
         {"name": gate.name} for gate in pod.spec.scheduling_gates if gate.name != well_known.ADMISSION_GATE
     ]

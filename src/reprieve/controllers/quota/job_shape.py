@@ -83,7 +83,7 @@ def _pods_done(job: Document) -> int:
 
 
 def same_demand(job: Document, workload: Document) -> bool:
-    """Whether the workload still asks for what its job would run."""
+    """Whether the workload still requests what its job would run."""
     wanted, held = job_pod_sets(job)[0], workload["spec"]["podSets"][0]
     return bool(wanted["count"] == held.get("count", 1) and _requests(wanted) == _requests(held))
 
@@ -94,13 +94,13 @@ def _requests(pod_set: Document) -> list[object]:
 
 
 def _suspension_seen(status: Document) -> bool:
-    """A job that once started has stopped only when the job controller says that it is suspended."""
+    """A job that once started has stopped only when the job controller reports it as suspended."""
     conditions = status.get("conditions") or ()
-    said = any(
+    suspended = any(
         entry.get("type") == well_known.JOB_SUSPENDED and entry.get("status") == "True"
         for entry in conditions
     )
-    return said or not status.get("startTime")
+    return suspended or not status.get("startTime")
 
 
 def started_spec(workload: Workload, job: Document, flavors: Mapping[str, ResourceFlavor]) -> Document:
@@ -122,7 +122,7 @@ def started_spec(workload: Workload, job: Document, flavors: Mapping[str, Resour
 
 
 def restored_spec(workload: Document, job: Document) -> Document:
-    """The merge patch that takes out again what starting put in; empty when the job is as its user wrote it."""
+    """The merge patch that undoes what starting put in; empty when the job is as its user wrote it."""
     pod_set = workload["spec"]["podSets"][0]
     original = (pod_set.get("template") or {}).get("spec") or {}
     current = (job.get("spec") or {}).get("template", {}).get("spec") or {}

@@ -58,7 +58,7 @@ async def reconcile_job(
     ):
         await _restore(client, job, raw)
     else:
-        # The user changed the job while it waited: it asks anew.
+        # The user changed the job while it waited: it queues again.
         metadata = raw["metadata"]
         await client.delete(KUEUE_WORKLOADS, metadata["name"], metadata["namespace"], uid=metadata["uid"])
 
@@ -89,8 +89,12 @@ async def _own(client: Client, job: Document, workload: Document) -> None:
     """A workload that was there before its job (a copy from a manager) goes with the job from now on."""
     metadata = job["metadata"]
     reference = {
-        "apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"], "controller": True,
-    }  # fmt: skip
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+    }
     patch = {
         "metadata": {"ownerReferences": [reference], "labels": {well_known.JOB_UID_LABEL: metadata["uid"]}}
     }
@@ -101,9 +105,11 @@ async def _suspend(client: Client, job: Document) -> None:
     answer = await _patch(client, job, {"spec": {"suspend": True}})
     if not (answer.get("spec") or {}).get("suspend"):
         log.warning(
-            "Job %s/%s runs without quota: this API server does not keep spec.suspend (Kubernetes from 1.21 on does)",
-            job["metadata"]["namespace"], job["metadata"]["name"],
-        )  # fmt: skip
+            "Job %s/%s runs without quota: this API server does not keep spec.suspend "
+            "(Kubernetes from 1.21 on does)",
+            job["metadata"]["namespace"],
+            job["metadata"]["name"],
+        )
 
 
 async def _start(client: Client, job: Document, spec: Document) -> None:

@@ -1,7 +1,8 @@
-"""What becomes of one workload between admission cycles: a pure function from what is so to what should be written.
+"""What becomes of one workload between admission cycles: a pure function from what is so to what should be
+written.
 
-The cycle gives quota and asks victims to leave; everything that follows from it is here: checks, admission, eviction
-for other reasons, giving the quota back, queueing again, the end.
+The cycle gives quota and evicts victims; everything that follows from it is here: checks, admission,
+eviction for other reasons, giving the quota back, queueing again, the end.
 """
 
 from datetime import datetime
@@ -27,7 +28,7 @@ WAITS_FOR_ITS_CAUSE = {
     "Deactivated": "Reactivated",
     "AdmissionCheck": "BackoffFinished",
 }
-"""Reasons of an eviction after which a workload may queue again only when the cause is gone, and what that is called."""
+"""Evictions after which a workload queues again only when the cause is gone, and the reason it has then."""
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -46,9 +47,9 @@ class Situation(msgspec.Struct, frozen=True):
     checks: tuple[str, ...] = ()
     """Admission checks that apply to the flavors it got."""
     stopped: str = ""
-    """`ClusterQueueStopped` or `LocalQueueStopped` when its queue sends everybody away."""
+    """`ClusterQueueStopped` or `LocalQueueStopped` when its queue evicts all workloads."""
     held: str = ""
-    """The same when its queue only admits nobody new."""
+    """The same when its queue only stops admitting."""
     publish_gates: bool = False
 
 
@@ -97,7 +98,7 @@ def next_state(situation: Situation, now: datetime) -> Next:
 
 
 def with_gate_positions(workload: Workload, now: datetime) -> Workload:
-    """Every gate of the spec has a position, first closed; positions of gates that left the spec are dropped."""
+    """Each gate of the spec has a position, at first closed; positions of other gates are dropped."""
     wanted = [gate.name for gate in workload.spec.preemption_gates]
     known = {gate.name: gate for gate in workload.status.preemption_gates}
     if set(wanted) == known.keys():

@@ -1,8 +1,8 @@
 """Everything the quota controller has seen, in the form its parts need, kept in step with the informers.
 
 Handlers run in the informers' tasks, in order, and only take note. Two things are guarded here:
-- A write that is on its way has already been counted. Until its answer is there, what the watch says of that workload
-  is the past and is not listened to; afterwards older versions are not, either.
+- A write that is on its way has already been counted. Until its answer is there, what the watch says of
+  that workload is the past and is not listened to; afterwards older versions are not, either.
 - An open gate whose opening has not been noted yet (see `reprieve.fleet.lease`) counts as closed.
 """
 
@@ -41,7 +41,7 @@ from reprieve.objects import (
 from reprieve.quota import Quota
 
 Touch = Callable[[str], None]
-"""Hears `kind/namespace/name` of what needs a look."""
+"""Called with `kind/namespace/name` of what needs a follow-up."""
 
 
 class Observed:
@@ -97,11 +97,11 @@ class Observed:
             self._touch_workload(key, workload)
 
     def lease(self, key: str) -> Lease:
-        """What to do about the workload's open gate; one that this process never saw closed is not trusted."""
+        """What to do about the workload's open gate; one never seen closed by this process is not trusted."""
         return lease_of(self.raw[key], key in self._witnessed, self._now())
 
     def _masked(self, key: str, workload: Workload) -> Workload:
-        if self.lease(key).verdict not in (LeaseState.NOTE, LeaseState.CLOSE):
+        if self.lease(key).state not in (LeaseState.NOTE, LeaseState.CLOSE):
             return workload
         gates = tuple(
             structs.replace(gate, position=well_known.GATE_CLOSED)
@@ -209,7 +209,7 @@ class Observed:
         self._touch(f"localqueue/{key}")
 
     def parameter_changed(self, change: Change) -> None:
-        """Flavors, cohorts, checks, classes, namespaces, limits: whoever waits may be tried again."""
+        """Flavors, cohorts, checks, classes, namespaces, limits: waiting workloads may be tried again."""
         thing: Object = change.new
         if change.type == "DELETED":
             self._drop(thing)

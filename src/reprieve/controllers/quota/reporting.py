@@ -1,4 +1,4 @@
-"""What a cycle decided, for people: decision records and metrics under Kueue's names. Decides nothing."""
+"""Records and metrics of each cycle, under Kueue's names. Decides nothing."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ _SECONDS = [0.001 * 2**step for step in range(14)]
 
 
 class Reporter:
-    """Hears every outcome; `seconds` is how long the cycle took."""
+    """Records every outcome."""
 
     def __init__(
         self,
@@ -51,7 +51,8 @@ class Reporter:
             registry=registry,
         )  # fmt: skip
 
-    def hear(self, outcome: Outcome, seconds: float) -> None:
+    def report(self, outcome: Outcome, seconds: float) -> None:
+        """`seconds` is how long the cycle took."""
         result = "success" if outcome.made_progress else "inadmissible"
         self._attempts.labels(result).inc()
         self._duration.labels(result).observe(seconds)
@@ -71,7 +72,7 @@ class Reporter:
 
 
 def _decisions(outcome: Outcome, seconds: float, now: datetime) -> list[Decision]:
-    """One record for each workload that got quota, asked others to leave, or has something new to say."""
+    """One record for each workload that got quota, preempted others, or waits for something new."""
     by_preemptor: dict[str, list[Eviction]] = {}
     for eviction in outcome.evicted:
         by_preemptor.setdefault(eviction.preemptor.key, []).append(eviction)

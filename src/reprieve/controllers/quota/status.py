@@ -1,4 +1,8 @@
-"""What a queue shows: how many wait, hold quota and run, and how much of each flavor is used. Pure."""
+"""What the controller writes into a status: of a workload as a merge patch, of a queue as a document. Pure.
+
+Typed views know only the fields we use; what we do not know must survive. So a patch names only what
+changed, and entries of lists that carry more than we know are changed in the raw document's own list.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -74,7 +78,7 @@ _COUNTS = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
 
 
 def cluster_queue_status(quota: Quota, name: str, document: Document, now: datetime) -> bool:
-    """Write the status of a ClusterQueue into its document; false when it already says so."""
+    """Write the status of a ClusterQueue into its document; false when nothing changes."""
     node = quota.cache.queues.get(name)
     if node is None:
         return False

@@ -22,11 +22,11 @@ from reprieve.kube import (
 from reprieve.objects import Document, format_time, set_condition, split_key, well_known
 
 
-class Home:
+class ManagerCluster:
     """Reads from informers, writes through the API; the caller decides what to write."""
 
     def __init__(self, client: Client, touched: Callable[[str], None], rewired: Callable[[], None]) -> None:
-        """`touched` hears the key of a workload that changed; `rewired` hears that checks or clusters changed."""
+        """Calls `touched` with the key of a changed workload, `rewired` when checks or clusters change."""
         self.client = client
         self.calls = 0
         self._touched = touched
@@ -55,11 +55,11 @@ class Home:
         self._touched(key)
 
     def _wiring_changed(self, change: Change) -> None:
-        """Statuses, which are mostly our own writes, change nothing about who is connected to whom."""
+        """Statuses, which are mostly our own writes, change no connections."""
         if change.type != "MODIFIED" or change.old.get("spec") != change.new.get("spec"):
             self._rewired()
 
-    # What there is
+    # Reads
 
     def workload(self, key: str) -> Document | None:
         """As last seen by the watch or in the answer to our own write, whichever is newer."""
@@ -100,7 +100,7 @@ class Home:
 
     # Writes
 
-    async def remember(self, key: str, ledger: Ledger, revision: str) -> None:
+    async def save_ledger(self, key: str, ledger: Ledger, revision: str) -> None:
         """Only if the workload is still the one that was decided on: of two managers, one fails here."""
         namespace, name = split_key(key)
         metadata = {
@@ -122,7 +122,7 @@ class Home:
     async def set_check(
         self, key: str, check: str, state: str, message: str, cluster: str, now: datetime
     ) -> None:
-        """The answer of the fleet; with a cluster, the commit: from here on the workload runs there and nowhere else."""
+        """Set the fleet's check. With a cluster this is the commit: now the workload may run only there."""
 
         def change(workload: Document) -> bool:
             status = workload.setdefault("status", {})
