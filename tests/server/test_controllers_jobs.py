@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reprieve.server.controllers.jobplan import Census, judge, take_census
+from reprieve.server.controllers.jobplan import count_pods, decide, format_indexes
 from reprieve.server.controllers.pods import Pod
 from tests.server.rig import Rig, condition, job, running
 
@@ -204,7 +204,7 @@ async def test_a_job_of_the_same_name_does_not_inherit_the_old_ones_pods() -> No
     ("indexes", "spelled"), [([], ""), ([0], "0"), ([0, 1, 2, 5], "0-2,5"), ([3, 1], "1,3")]
 )
 def test_indexes_are_spelled_as_ranges(indexes: list[int], spelled: str) -> None:
-    assert Census.spell(indexes) == spelled
+    assert format_indexes(indexes) == spelled
 
 
 def a_pod(name: str, phase: str, tracked: bool = True) -> Pod:
@@ -240,19 +240,19 @@ def test_a_pod_is_counted_once_at_every_point_between_its_end_and_the_number() -
     ]
     for status, pods in stages:
         document = {"spec": spec, "status": status}
-        census = take_census(document, pods)
-        assert census.succeeded == 1, status
-        assert judge(document, census, datetime(2026, 1, 1, tzinfo=UTC)).complete
+        counts = count_pods(document, pods)
+        assert counts.succeeded == 1, status
+        assert decide(document, counts, datetime(2026, 1, 1, tzinfo=UTC)).complete
 
 
 def test_no_status_makes_a_job_count_further_than_jobs_may_go():
     """A journal may hold what today's server would refuse at the door."""
     job = {"spec": {}, "status": {"completedIndexes": "0-2,5,7-99999999999,9-999999999,x,-3,²"}}
-    completed = take_census(job, []).completed
+    completed = count_pods(job, []).completed
     assert completed == frozenset({0, 1, 2, 5, *range(9, 100_000)})
 
 
 def test_no_spec_makes_more_pods_than_a_job_may_have():
     job = {"spec": {"parallelism": 10**9, "completions": 10**9, "completionMode": "Indexed"}}
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    assert len(judge(job, take_census(job, []), now).missing) == 100_000
+    assert len(decide(job, count_pods(job, []), now).missing) == 100_000

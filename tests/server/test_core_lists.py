@@ -148,19 +148,19 @@ async def test_list_options_are_checked(wire: Wire, query: str, status: int) -> 
 async def test_the_cost_of_a_page_does_not_depend_on_how_much_there_is(wire: Wire) -> None:
     """Counted, not timed: how many records a page of five looks at, among 20 and among 400."""
     looked_at = []
-    shelf = wire.server.backend.store.shelf("configmaps")
+    collection = wire.server.backend.store.collection("configmaps")
     for count in (20, 400):
-        for i in range(shelf.count, count):
+        for i in range(collection.count, count):
             await wire.server.api.create("configmaps", config_map(f"c-{i:03d}"), "default")
-        scan, counter = shelf.scan, []
+        scan, counter = collection.scan, []
 
         def counting(*args, scan=scan, counter=counter):  # type: ignore[no-untyped-def]
             for record in scan(*args):
                 counter.append(record)
                 yield record
 
-        shelf.scan = counting  # type: ignore[method-assign]
+        collection.scan = counting  # type: ignore[method-assign]
         assert len((await wire.get(f"{CONFIG_MAPS}?limit=5")).names) == 5
-        shelf.scan = scan  # type: ignore[method-assign]
+        collection.scan = scan  # type: ignore[method-assign]
         looked_at.append(len(counter))
     assert looked_at == [6, 6]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.server.custom_resources import structural
-from reprieve.server.custom_resources.definitions import compile, problems
+from reprieve.server.custom_resources.definitions import problems, resources_of
 from reprieve.server.errors import ApiError
 from tests.server.rig import condition, running
 from tests.server.widgets import definition, widget
@@ -38,7 +38,7 @@ def test_a_good_definition_has_no_problems_and_gives_one_resource_for_each_serve
     old = copy.deepcopy(doc["spec"]["versions"][0]) | {"name": "v1alpha1", "storage": False}
     hidden = copy.deepcopy(old) | {"name": "v1alpha2", "served": False}
     doc["spec"]["versions"] += [old, hidden]
-    resources = compile(doc)
+    resources = resources_of(doc)
     assert [r.version for r in resources] == ["v1", "v1alpha1"]
     assert all(r.storage_version == "v1" and r.custom and r.has_status for r in resources)
     assert resources[0].short_names == ("wd",)
@@ -86,7 +86,7 @@ def test_a_bad_definition_is_refused_with_the_field(path: str, value: Any, field
         doc["metadata"]["name"] = f"{doc['spec']['names']['plural']}.{doc['spec']['group']}"
     assert field in [cause.field for cause in problems(doc)]
     with pytest.raises(ApiError) as caught:
-        compile(doc)
+        resources_of(doc)
     assert caught.value.code == 422
 
 

@@ -19,7 +19,7 @@ from reprieve.server.storage import (
     DataDirectoryUnusable,
     Store,
 )
-from reprieve.server.storage.shelf import Bucket
+from reprieve.server.storage.collection import Bucket
 from tests.scale import examples
 
 
@@ -31,11 +31,11 @@ def document(name: str, value: int, labels: dict[str, str] | None = None) -> dic
 
 
 def state(store: Store, place: str = "things") -> dict[tuple[str, str], bytes]:
-    return {(r.namespace, r.name): r.raw for r in store.shelf(place).scan(None)}
+    return {(r.namespace, r.name): r.raw for r in store.collection(place).scan(None)}
 
 
 def story(store: Store, place: str = "things") -> list[tuple[int, str, str]]:
-    return [(c.revision, c.type, c.record.name) for c in store.shelf(place).changes]
+    return [(c.revision, c.type, c.record.name) for c in store.collection(place).changes]
 
 
 steps = st.lists(
@@ -67,15 +67,15 @@ def test_every_past_state_can_be_seen_again(plan: list[tuple[str, str, str]]) ->
         for step in plan:
             states += await run(store, [step])
             revisions.append(store.revision)
-        shelf = store.shelf("things")
+        collection = store.collection("things")
         for revision, expected in zip(revisions, states, strict=True):
-            past = shelf.past(revision)
-            seen = list(shelf.scan(None, past=past))
+            past = collection.past(revision)
+            seen = list(collection.scan(None, past=past))
             assert {(r.namespace, r.name): r.raw for r in seen} == expected
             assert [(r.namespace, r.name) for r in seen] == sorted(expected)
             for cut in range(len(seen)):
                 after = (seen[cut].namespace, seen[cut].name)
-                assert list(shelf.scan(None, after, past)) == seen[cut + 1 :]
+                assert list(collection.scan(None, after, past)) == seen[cut + 1 :]
 
     asyncio.run(main())
 
@@ -94,13 +94,15 @@ def test_a_reopened_journal_tells_the_same_story(
         assert store._journal is not None
         store._journal.commit([], dead, compacted)
         before = (store.revision, store.compacted, state(store), story(store))
-        labels = {r.name: r.labels for r in store.shelf("things").scan(None)}
+        labels = {r.name: r.labels for r in store.collection("things").scan(None)}
         await store.close()
         again = Store(directory)
         assert (again.revision, again.compacted, state(again), story(again)) == before
-        assert {r.name: r.labels for r in again.shelf("things").scan(None)} == labels
+        assert {r.name: r.labels for r in again.collection("things").scan(None)} == labels
         rows = len(list(again._journal.rows())) if again._journal else 0
-        superseded = {c.previous.revision for c in again.shelf("things").changes if c.previous is not None}
+        superseded = {
+            c.previous.revision for c in again.collection("things").changes if c.previous is not None
+        }
         assert rows <= len(state(again)) + len(story(again)) + len(superseded)
         again.put("things", "a", "w", document("w", 1))
         await again.settled()

@@ -109,7 +109,7 @@ async def test_history_is_compacted_by_itself_and_recent_revisions_stay(wire: Wi
     for i in range(1200):
         await wire.server.api.patch("configmaps", "a", {"data": {"n": str(i)}}, "default")
     assert store.compacted > 100
-    assert len(store.shelf("configmaps").changes) < 1100
+    assert len(store.collection("configmaps").changes) < 1100
     async with wire.watch(f"{CONFIG_MAPS}?resourceVersion={store.revision - 40}") as stream:
         assert await stream.take(40) == [("MODIFIED", "a")] * 40
 

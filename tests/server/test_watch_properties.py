@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reprieve.objects.meta import LabelSelector, LabelSelectorRequirement
 from reprieve.objects.selectors import matches
-from reprieve.server.operations.scale import format_selector
+from reprieve.server.operations.subresources import format_selector
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.selection import Selection, parse_labels
 from reprieve.server.storage import DELETED, Store
@@ -72,10 +72,10 @@ def test_a_list_and_the_changes_after_it_make_the_next_list(
         revisions = carry_out(store, plan)
         revision = revisions[min(start, len(plan))]
         selection = Selection(THINGS, selector)
-        shelf = store.shelf("things")
+        collection = store.collection("things")
         view = {
             (r.namespace, r.name): r.raw
-            for r in shelf.scan(namespace, past=shelf.past(revision))
+            for r in collection.scan(namespace, past=collection.past(revision))
             if selection(r)
         }
         watcher = hub.watch(THINGS, namespace, revision, selection, backlog=0)
@@ -97,7 +97,7 @@ def test_a_list_and_the_changes_after_it_make_the_next_list(
                     del view[key]
                 else:
                     view[key] = event.record.raw
-        assert view == {(r.namespace, r.name): r.raw for r in shelf.scan(namespace) if selection(r)}
+        assert view == {(r.namespace, r.name): r.raw for r in collection.scan(namespace) if selection(r)}
         assert seen == sorted(set(seen))
         assert live[-1] == store.revision
 

@@ -1,43 +1,49 @@
-"""An embedded Kubernetes API server: storage, REST, watch, patch, admission, discovery, small controllers, fake nodes.
+"""An embedded Kubernetes API server: storage, REST, watch, patch, admission, small controllers, fake nodes.
 
-    async with EmbeddedServer() as server:          # or `with EmbeddedServer() as server:` from synchronous code
+    async with EmbeddedServer() as server:          # or `with EmbeddedServer() as server:` without asyncio
         server.url, server.token, server.kubeconfig, server.api
 
-Who does what (nothing here imports the decision core; only `reprieve.objects` and `reprieve.records`):
+It imports no decision of Reprieve, only `reprieve.objects` and `reprieve.config`. From the socket inwards:
 
-    resources, registry      which resources exist (`ResourceInfo`); `custom` adds those of CustomResourceDefinitions
+    embedded, bootstrap      start and stop; what every server contains
+    http/, security/         requests and answers, discovery, watch streams; TLS, tokens, client certificates
+    api                      `Api`: every operation for this process, without HTTP
+    operations/              read, write, delete, bind, evict, scale; they work on a `backend`
+    admission                what happens to a new document: metadata, defaults/, rules, validation/
+    patch/, apply/           patches, and server-side apply
     storage/                 committed state, one global revision, history, group commit
     watch, selection         streams of changes from a revision on, through selectors
-    admission                what happens to a document on its way in: metadata, defaults/, rules, validation/, molds
-    reads, writes, deletion, pods, scale      the operations; `backend` is what they work on
-    api                      `Api`: all of them for this process, without HTTP
-    http/                    paths, bodies, answers, discovery, watch streams
-    security/                TLS, tokens, client certificates, kubeconfig
-    embedded, bootstrap      start and stop; what a fresh server contains
-    patch, apply, schema, schemas/, protobuf, openapi, tables, crd, structural     what documents mean and look like
-    controllers/, fake_nodes/                 what kube-controller-manager and kubelets would do
+    registry, resources      which resources are served (`ResourceInfo`), and the built-in ones
+    custom_resources/        CustomResourceDefinitions
+    schemas/, openapi/       the fields of every kind, and their description for clients
+    tables/                  the columns of `kubectl get`
+    controllers/             what kube-controller-manager would do
+    fake_nodes/              what kubelets would do
 
-In-process contract (`Api`, in api.py). A resource is a `ResourceInfo` or its storage name ("pods", "jobs.batch",
-"workloads.kueue.x-k8s.io"). Documents in and out are plain dicts; what comes out is yours to change. Errors are
-`errors.ApiError`. Every write goes through the same admission and validation as over HTTP.
+In-process contract (`Api`, in api.py). A resource is a `ResourceInfo` or its storage key ("pods",
+"jobs.batch", "workloads.kueue.x-k8s.io"). Documents in and out are plain dicts; what comes out is yours to
+change. Errors are `errors.ApiError`. Every write goes through the same admission and validation as over HTTP.
 
-    api.now() -> datetime                                         the server's clock (UTC)
-    api.peek(resource, name, namespace="") -> dict | None         synchronous read of the committed state
+    api.now() -> datetime                                        the server's clock (UTC)
+    api.peek(resource, name, namespace="") -> dict | None        synchronous read of the committed state
     api.select(resource, namespace=None, labels="", fields="") -> list[dict]     synchronous list
     await api.get(resource, name, namespace="") -> dict
-    await api.list(resource, namespace=None, labels="", fields="") -> tuple[list[dict], int]     items and revision
+    await api.list(resource, namespace=None, labels="", fields="") -> tuple[list[dict], int]
+        items and revision
     await api.create(resource, doc, namespace="", *, manager="", dry_run=False) -> dict
-    await api.update(resource, doc, *, subresource="", manager="") -> dict       409 when its resourceVersion is stale
+    await api.update(resource, doc, *, subresource="", manager="") -> dict
+        409 when its resourceVersion is stale
     await api.update_status(resource, doc, *, manager="") -> dict
-    await api.patch(resource, name, patch, namespace="", *, content_type=MERGE_PATCH, subresource="", manager="",
-                    force=False) -> dict
+    await api.patch(resource, name, patch, namespace="", *, content_type=MERGE_PATCH, subresource="",
+                    manager="", force=False) -> dict
     await api.delete(resource, name, namespace="", *, grace=None, propagation="", uid="") -> dict
-    await api.evict(name, namespace, *, grace=None) -> None       429 when a budget forbids it
+    await api.evict(name, namespace, *, grace=None) -> None      429 when a budget forbids it
     await api.bind(name, namespace, node) -> None
-    async for event in api.watch(resource, namespace=None, from_revision=None): event.type, event.object, event.revision
+    async for event in api.watch(resource, namespace=None, from_revision=None):
+        event.type, event.object, event.revision
         from_revision=None: first one ADDED for each object that exists, then what happens.
 
-An object carries `managedFields` from its first server-side apply on; that apply accounts for what it finds as
+An object carries `managedFields` from its first server-side apply on; that apply attributes what it finds to
 "before-first-apply", ordinary writes are tracked from then on.
 """
 
@@ -59,8 +65,8 @@ _LAZY = {
     "NodeTemplate": "fake_nodes",
     "new_event_loop": "embedded",
 }
-"""Names that bring aiohttp, cryptography and SQLite along, with their modules: loaded when first used, so that a command
-that only needs the schemas starts fast."""
+"""Names whose modules load aiohttp, cryptography and SQLite: imported on first use, so that a command that
+only needs the schemas starts fast."""
 
 __all__ = [
     "EmbeddedServer",

@@ -34,7 +34,7 @@ class Admission:
     def __init__(self, store: Store, rules: ObjectRules) -> None:
         self._store = store
         self._rules = rules
-        self._molds = AdmittedSpecs()
+        self._admitted = AdmittedSpecs()
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         """The document to store; a document of another served version comes back in the storage version."""
@@ -42,10 +42,10 @@ class Admission:
         self._require_namespace(resource, meta)
         if resource.storage_key != "pods":
             return self._create(resource, document, timestamp)
-        key = self._molds.key(document, self._rules.generation)
-        if not self._molds.cast(key, document):
+        key = self._admitted.key(document, self._rules.generation)
+        if not self._admitted.reuse(key, document):
             document = self._create(resource, document, timestamp)
-            self._molds.keep(key, document)
+            self._admitted.keep(key, document)
             return document
         metadata.fill_new(meta, timestamp)
         meta["generation"] = 1

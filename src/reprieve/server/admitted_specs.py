@@ -1,8 +1,8 @@
-"""Pods that were written by the same hand: a spec that was admitted once need not be looked at again.
+"""Specs of pods that were admitted before need no second look.
 
-Bulk creation sends the same spec thousands of times. Defaulting and validation of a spec depend on nothing but the spec,
-two members of the metadata and the priority classes, so the outcome is remembered by these. Only what was admitted is
-kept, never a refusal.
+Bulk creation sends the same spec thousands of times. Defaulting and validation of a spec depend on nothing
+but the spec, two members of the metadata and the priority classes, so the outcome is remembered by these.
+Only what was admitted is kept, never a refusal.
 """
 
 from typing import NamedTuple
@@ -26,33 +26,36 @@ class AdmittedSpec(NamedTuple):
 
 class AdmittedSpecs:
     def __init__(self) -> None:
-        self._molds: dict[bytes, AdmittedSpec] = {}
+        self._specs: dict[bytes, AdmittedSpec] = {}
         self._generation = -1
 
     def key(self, document: Document, generation: int) -> bytes:
         if generation != self._generation:
-            self._molds.clear()
+            self._specs.clear()
             self._generation = generation
         metadata = document["metadata"]
         annotation = metadata.get("annotations", {}).get(well_known.PREEMPTION_CLASS_ANNOTATION)
         group = metadata.get("labels", {}).get(well_known.POD_GROUP_LABEL)
         return encode([annotation, group, document.get("spec")])
 
-    def cast(self, key: bytes, document: Document) -> bool:
-        """Give the document the spec and status that its spec led to before, if it did. It can only be encoded then."""
-        mold = self._molds.get(key)
-        if mold is None:
+    def reuse(self, key: bytes, document: Document) -> bool:
+        """Give the document the spec and status that an equal spec got before, if any.
+
+        They are encoded bytes: the document can only be stored then, not read.
+        """
+        known = self._specs.get(key)
+        if known is None:
             return False
-        document["spec"] = mold.spec
-        document["status"] = mold.status
+        document["spec"] = known.spec
+        document["status"] = known.status
         return True
 
     def keep(self, key: bytes, document: Document) -> None:
         """Remember an admitted pod, unless it is large or its status carries the time of its admission."""
         if "conditions" in document["status"] or len(key) > _LARGEST_KEY:
             return
-        if len(self._molds) >= _CAPACITY:
-            del self._molds[next(iter(self._molds))]
-        self._molds[key] = AdmittedSpec(
+        if len(self._specs) >= _CAPACITY:
+            del self._specs[next(iter(self._specs))]
+        self._specs[key] = AdmittedSpec(
             msgspec.Raw(encode(document["spec"])), msgspec.Raw(encode(document["status"]))
         )

@@ -1,7 +1,7 @@
-"""Every operation of the server without HTTP: what controllers, fake nodes and tests of this process use.
+"""Every operation of the server without HTTP: for controllers, fake nodes and tests in this process.
 
-Same admission, same validation, same revisions as over the wire; the signatures are in `reprieve.server`. Writes return
-when they are committed.
+Same admission, same validation, same revisions as over the wire; the signatures are in `reprieve.server`.
+Writes return when they are committed.
 """
 
 from collections.abc import AsyncIterator
@@ -12,13 +12,12 @@ import msgspec
 
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
 from reprieve.server.errors import unknown_resource
-from reprieve.server.operations import deletion, pods, reads, writes
+from reprieve.server.operations import deletion, reads, subresources, writes
+from reprieve.server.patch import MERGE_PATCH
 from reprieve.server.registry import Document, Registry, ResourceInfo
 from reprieve.server.selection import Selection
 from reprieve.server.storage import ADDED
 from reprieve.server.watch import Event
-
-MERGE_PATCH = "application/merge-patch+json"
 
 
 class Api:
@@ -41,7 +40,7 @@ class Api:
             raise unknown_resource()
         return found
 
-    # -- reading ---------------------------------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------------------------
 
     def peek(self, resource: ResourceInfo | str, name: str, namespace: str = "") -> Document | None:
         record = self.backend.store.get(self.resource(resource).storage_key, namespace, name)
@@ -90,7 +89,7 @@ class Api:
         finally:
             watcher.close()
 
-    # -- writing ---------------------------------------------------------------------------------------------------
+    # -- writing ---------------------------------------------------------------------------------------------
 
     async def create(
         self,
@@ -178,9 +177,9 @@ class Api:
 
     async def evict(self, name: str, namespace: str, *, grace: int | None = None) -> None:
         options = {} if grace is None else {"deleteOptions": {"gracePeriodSeconds": grace}}
-        pods.evict(self.backend, namespace, name, options)
+        subresources.evict(self.backend, namespace, name, options)
         await self.backend.store.settled()
 
     async def bind(self, name: str, namespace: str, node: str) -> None:
-        pods.bind(self.backend, namespace, name, {"target": {"kind": "Node", "name": node}})
+        subresources.bind(self.backend, namespace, name, {"target": {"kind": "Node", "name": node}})
         await self.backend.store.settled()

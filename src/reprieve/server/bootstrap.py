@@ -1,8 +1,10 @@
-"""What a fresh server contains, and what an old one has to remember: namespaces, system priority classes, custom resources."""
+"""What every server contains from its start: namespaces, system priority classes, the custom resources whose
+definitions it stored before.
+"""
 
 from reprieve.objects import well_known
 from reprieve.server.backend import Backend, WriteOptions
-from reprieve.server.custom_resources.serving import follow_definitions
+from reprieve.server.custom_resources.serving import ServedDefinitions
 from reprieve.server.operations.writes import create
 from reprieve.server.registry import Document
 
@@ -16,14 +18,15 @@ _SYSTEM_CLASSES = (
     (
         well_known.SYSTEM_CLUSTER_CRITICAL,
         2_000_000_000,
-        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+        "Used for system critical pods that must run in the cluster, "
+        "but can be moved to another node if necessary.",
     ),
 )
 
 
 def bootstrap(backend: Backend) -> None:
     """Idempotent: what exists is left alone."""
-    follow_definitions(backend)
+    ServedDefinitions(backend)
     for name in _NAMESPACES:
         _ensure(backend, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     for name, value, description in _SYSTEM_CLASSES:
@@ -40,8 +43,8 @@ def bootstrap(backend: Backend) -> None:
         )
 
 
-def _ensure(backend: Backend, place: str, document: Document) -> None:
-    resource = backend.registry.by_storage_key(place)
+def _ensure(backend: Backend, storage_key: str, document: Document) -> None:
+    resource = backend.registry.by_storage_key(storage_key)
     assert resource is not None
-    if backend.store.head(place, "", document["metadata"]["name"]) is None:
+    if backend.store.head(storage_key, "", document["metadata"]["name"]) is None:
         create(backend, resource, document, "", WriteOptions())

@@ -1,5 +1,6 @@
-"""A whole server in one object: start, use, stop. From asynchronous code in its own loop, or from synchronous code in a
-thread with a loop of its own."""
+"""A whole server in one object: start, use, stop. From asynchronous code it runs in the caller's loop, from
+synchronous code in a thread with a loop of its own.
+"""
 
 import asyncio
 import logging
@@ -7,7 +8,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from aiohttp import web
@@ -31,8 +31,8 @@ Background = Callable[[Api], Coroutine[Any, Any, None]]
 class EmbeddedServer:
     """The API server of this process.
 
-    `data_dir` None keeps everything in memory. `background` are coroutines that run beside the server and get its `Api`;
-    `controllers` adds the built-in ones. `port` 0 picks a free one.
+    `data_dir` None keeps everything in memory. `background` are coroutines that run beside the server and
+    get its `Api`; `controllers` adds the built-in ones. `port` 0 picks a free one.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class EmbeddedServer:
         self._thread: _LoopThread | None = None
         self._ready = False
 
-    # -- what it offers --------------------------------------------------------------------------------------------
+    # -- what it offers --------------------------------------------------------------------------------------
 
     @property
     def url(self) -> str:
@@ -87,7 +87,7 @@ class EmbeddedServer:
         """PEM of the authority to trust; None without TLS."""
         return self.authority.pem if self._tls else None
 
-    # -- life ------------------------------------------------------------------------------------------------------
+    # -- life ------------------------------------------------------------------------------------------------
 
     async def start(self) -> "EmbeddedServer":
         self.backend = Backend(
@@ -163,9 +163,7 @@ class EmbeddedServer:
     async def __aenter__(self) -> "EmbeddedServer":
         return await self.start()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     def __enter__(self) -> "EmbeddedServer":
@@ -177,9 +175,7 @@ class EmbeddedServer:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         assert self._thread is not None
         try:
             self._thread.run(self.stop())
@@ -193,7 +189,7 @@ class EmbeddedServer:
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's where it is installed: half as much again requests a second."""
+    """uvloop's where it is installed: it serves half as many requests again."""
     try:
         import uvloop
     except ImportError:

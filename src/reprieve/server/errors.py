@@ -1,7 +1,7 @@
 """API errors: raised anywhere in the server, rendered once at the edge as a Kubernetes `Status`.
 
-Every constructor gives the reason, code, message and details that kube-apiserver gives, because clients switch on
-them (`IsNotFound`, `IsConflict`, retry on 429 …). Nothing here knows HTTP or storage.
+Every constructor gives the reason, code, message and details that kube-apiserver gives, because clients
+depend on them (`IsNotFound`, `IsConflict`, retry on 429 …). Nothing here knows HTTP or storage.
 """
 
 from typing import Any, NamedTuple

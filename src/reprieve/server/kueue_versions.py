@@ -1,6 +1,7 @@
-"""Kueue's older version on the way out: what `reprieve.objects.normalise` renames on the way in, renamed back.
+"""Kueue's older version on the way out: what `objects.normalise` renames on the way in, renamed back.
 
-Without it a client of v1beta1 would read a field under a name it does not know, send its own name beside it, and lose.
+Without it a client of v1beta1 would read a field under a name it does not know, send its own name beside
+it, and lose its change.
 """
 
 from typing import Any

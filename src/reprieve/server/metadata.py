@@ -1,4 +1,4 @@
-"""`metadata`, the part all kinds share: its types, its syntax, what the server fills in and what nobody may change.
+"""`metadata`, the part all kinds share: types, syntax, what the server fills in and what nobody may change.
 
 Works on raw documents in place. Knows no storage.
 """
@@ -54,15 +54,15 @@ _KNOWN = frozenset(f.name for f in msgspec.structs.fields(_Metadata))
 
 
 def check_shape(resource: ResourceInfo, document: Document) -> Document:
-    """Make sure that `metadata` is one; drop its nulls; return it."""
+    """Check the types of `metadata`, drop its nulls and unknown members, and return it."""
     metadata = document.get("metadata")
     if metadata is None:
         metadata = document["metadata"] = {}
     try:
         msgspec.convert(metadata, _Metadata)
     except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at `$")
-        raise cannot_handle(resource, f"metadata{place.rstrip('`')}: {text}") from None
+        text, _, path = str(error).partition(" - at `$")
+        raise cannot_handle(resource, f"metadata{path.rstrip('`')}: {text}") from None
     for key in [key for key, value in metadata.items() if value is None or value == {} or value == []]:
         del metadata[key]
     for key in ("labels", "annotations"):
@@ -86,7 +86,7 @@ def cannot_handle(resource: ResourceInfo, problem: str) -> ApiError:
 
 
 def fill_new(metadata: Document, timestamp: str) -> None:
-    """What only the server may say about a new object."""
+    """What only the server may set on a new object."""
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion", "generation"):
         metadata.pop(key, None)
     metadata["uid"] = new_uid()
@@ -94,7 +94,7 @@ def fill_new(metadata: Document, timestamp: str) -> None:
 
 
 def new_uid() -> str:
-    """A random UUID (version 4); `uuid.uuid4` takes three times as long to say the same."""
+    """A random UUID (version 4); `uuid.uuid4` takes three times as long."""
     number = int.from_bytes(os.urandom(16), "big")
     number = number & ~(0xF000 << 64) & ~(0xC000 << 48) | (0x4000 << 64) | (0x8000 << 48)
     text = f"{number:032x}"
@@ -124,7 +124,7 @@ def keep_old(metadata: Document, old: Document) -> None:
 
 
 def _problem(check: Callable[[str], str | None], text: str) -> str | None:
-    """The checks remember their answers; what is far too long for any name is not worth remembering."""
+    """The checks are cached; what is far too long for any name must not fill the cache."""
     return check(text) if len(text) <= _LONGEST_NAME else f"must be no more than {_LONGEST_NAME} characters"
 
 
@@ -135,7 +135,7 @@ def _name_check(resource: ResourceInfo) -> Callable[[str], str | None]:
 
 
 def _path_segment(name: str) -> str | None:
-    """Rights may be named freely, for instance `system:node`; only a path could not hold these."""
+    """Names of RBAC objects are free, for instance `system:node`, except for what a path cannot hold."""
     if name in (".", ".."):
         return f"may not be '{name}'"
     return next((f"may not contain '{mark}'" for mark in "/%" if mark in name), None)

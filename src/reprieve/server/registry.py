@@ -1,8 +1,8 @@
 """What the server serves: one `ResourceInfo` for each resource and version, looked up by path or by kind.
 
-Built-in resources come from `reprieve.server.resources`, others from CustomResourceDefinitions while the server runs.
-All versions of a resource share one storage place, named by `storage_key`; what differs is the `apiVersion` on the way
-out; on the way in `reprieve.objects.normalise` brings older spellings to the storage version.
+Built-in resources come from `reprieve.server.resources`, others from CustomResourceDefinitions while the
+server runs. All versions of a resource are stored as one, under its storage key; on the way out they differ
+in `apiVersion`, on the way in `reprieve.objects.normalise` brings older spellings to the storage version.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ from reprieve.server.errors import Cause
 Document = dict[str, Any]
 
 RBAC = "rbac.authorization.k8s.io"
-"""The group of roles and bindings, which other rules hold for than for everything else."""
+"""The group of roles and bindings; other rules hold for it than for everything else."""
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -41,10 +41,10 @@ class ScalePaths(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """One resource in one served version.
 
-    `subresources` holds the names that exist (`status`, `scale`, `binding`, `eviction`). The hooks are None for
-    built-in kinds unless said otherwise; `crd.compile` fills them for custom ones:
-    `default(doc)` and `prune(doc)` change the document in place, `validate(new, old)` returns what is wrong,
-    `unknown(doc)` lists the paths of fields the schema does not know.
+    `subresources` holds the names that exist (`status`, `scale`, `binding`, `eviction`). The hooks are None
+    for built-in kinds; `custom_resources.definitions` fills them for custom ones: `default(doc)` and
+    `prune(doc)` change the document in place, `validate(new, old)` returns what is wrong, `unknown(doc)`
+    lists the paths of fields the schema does not know.
     """
 
     group: str
@@ -68,7 +68,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     printer_columns: tuple[PrinterColumn, ...] = ()
     scale_paths: ScalePaths | None = None
     twin: "ResourceInfo | None" = None
-    """A resource of another group that holds the same objects; only names of top-level fields differ (`renames`)."""
+    """A resource of another group with the same objects; only top-level fields differ in name (`renames`)."""
     renames: dict[str, str] = {}
     """Field of this resource -> field of its twin."""
     downgrade: Callable[[Document], Document] | None = None
@@ -76,7 +76,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     api_version: str = ""
     storage_api_version: str = ""
     storage_key: str = ""
-    """`pods`, `jobs.batch`: the name of the place all versions share. These three follow from the rest."""
+    """`pods`, `jobs.batch`: the name all versions are stored under. These three follow from the rest."""
     default: Callable[[Document], None] | None = None
     prune: Callable[[Document], None] | None = None
     validate: Callable[[Document, Document | None], list[Cause]] | None = None

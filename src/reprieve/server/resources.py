@@ -1,5 +1,6 @@
-"""The built-in resources: a table, nothing else. Short names and categories are upstream's, so that `kubectl get po`
-and `kubectl get all` work as people expect."""
+"""The built-in resources: a table, nothing else. Short names and categories are upstream's, so that
+`kubectl get po` and `kubectl get all` work as people expect.
+"""
 
 from reprieve.objects import well_known
 from reprieve.server.kueue_versions import to_v1beta1
@@ -156,7 +157,7 @@ def _definitions() -> list[ResourceInfo]:
 
 
 def _access() -> list[ResourceInfo]:
-    """Questions about oneself, which are answered, and rights, which are only kept (`security.identity` decides)."""
+    """Reviews are answered and not stored; RBAC is stored and not applied (`security.identity` decides)."""
 
     def review(group: str, kind: str, plural: str) -> ResourceInfo:
         return ResourceInfo(

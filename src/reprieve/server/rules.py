@@ -50,12 +50,12 @@ class ObjectRules:
 
     def _current(self) -> Context:
         if self._context is None:
-            classes = {r.name: r.object for r in self._store.shelf(_CLASSES).scan("")}
+            classes = {r.name: r.object for r in self._store.collection(_CLASSES).scan("")}
             self._context = self._configuration.admission_context(PriorityClasses(classes))
         return self._context
 
     def _follow(self, changes: list[Change]) -> None:
-        if any(change.record.place == _CLASSES for change in changes):
+        if any(change.record.storage_key == _CLASSES for change in changes):
             self._context = None
             self.generation += 1
 

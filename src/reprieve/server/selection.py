@@ -1,7 +1,7 @@
 """Which records a request means: label and field selectors as they stand in a query string.
 
-A `Selection` is compiled once for a request and then asked for every record. Labels are at hand in the record; fields
-other than name and namespace need a look into the stored bytes, decoded only as far as the selectable fields go.
+A `Selection` is compiled once for a request and then called for every record. Labels are part of the record;
+fields other than name and namespace are decoded from the stored bytes, only as far as the selectors need.
 """
 
 import re
@@ -61,14 +61,14 @@ _NUMBERS = {"status.replicas", "status.successful"}
 
 
 class Selection:
-    """What `labelSelector` and `fieldSelector` ask for. Empty selectors select everything."""
+    """What `labelSelector` and `fieldSelector` select. Empty selectors select everything."""
 
     __slots__ = ("_fields", "_labels", "name", "namespace")
 
     def __init__(self, resource: ResourceInfo, labels: str = "", fields: str = "") -> None:
         self._labels = parse_labels(labels) if labels else ()
         self.name: str | None = None
-        """The one name that can match, where the selector says so."""
+        """The only name that can match, if the selector requires one."""
         self.namespace: str | None = None
         self._fields: list[tuple[Callable[[Record], str], bool, str]] = []
         for path, equal, value in parse_fields(fields) if fields else ():
@@ -101,7 +101,7 @@ class Selection:
         return not fields or all((read(record) == value) is equal for read, equal, value in fields)
 
 
-# -- labels --------------------------------------------------------------------------------------------------------
+# -- labels --------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1024)
@@ -157,11 +157,11 @@ def _comparison(key: str, operator: str, bound: int) -> LabelTest:
     return test
 
 
-# -- fields --------------------------------------------------------------------------------------------------------
+# -- fields --------------------------------------------------------------------------------------------------
 
 
 def parse_fields(text: str) -> list[tuple[str, bool, str]]:
-    """`status.phase!=Failed,spec.nodeName=n1` as (path, equal, value); backslash escapes `,`, `=` and itself."""
+    """`status.phase!=Failed,spec.nodeName=n1` as (path, equal, value); `\\` escapes `,`, `=` and itself."""
     terms = []
     for term in re.split(r"(?<!\\),", text):
         if not term.strip():

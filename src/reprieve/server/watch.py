@@ -1,9 +1,9 @@
 """Streams of changes: who watches what, and how a change looks through a selector.
 
-A `Watcher` starts at a revision and gets every later change exactly once: what history holds when it starts, then what
-`Hub` hands over as it is committed; both happen in one step of the event loop, so nothing falls between. Changes wait in
-a list until the reader takes them all at once. A reader that falls too far behind is cut off (it can resume at the last
-revision it saw); one that is part of this process may be as slow as it likes.
+A `Watcher` starts at a revision and gets every later change exactly once: first what history holds, then
+what `Hub` delivers as it is committed; it joins in one step of the event loop, so nothing is lost between
+the two. Changes wait in a list until the reader takes them all at once. A reader that falls too far behind
+is cut off (it can resume at the last revision it saw); a reader in this process may be as slow as it likes.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ BACKLOG = 10_000
 
 
 class Event:
-    """A change as one watcher sees it. `object` is decoded when first asked for, and shared: read only."""
+    """A change as one watcher sees it. `object` is decoded on first use and shared: read only."""
 
     __slots__ = ("_object", "record", "type")
 
@@ -44,10 +44,10 @@ class Watcher:
     """One reader of one resource, possibly of one namespace, through one selection."""
 
     def __init__(
-        self, hub: "Hub", place: str, namespace: str | None, selection: Selection | None, backlog: int
+        self, hub: "Hub", storage_key: str, namespace: str | None, selection: Selection | None, backlog: int
     ) -> None:
         self._hub = hub
-        self.place = place
+        self.storage_key = storage_key
         self.namespace = namespace
         self._selection = None if selection is None or selection.everything else selection
         self._backlog = backlog
@@ -78,7 +78,7 @@ class Watcher:
         changes, self._waiting = self._waiting, []
         if self._selection is None:
             return [Event(change.type, change.record) for change in changes]
-        seen = (see(change, self._selection) for change in changes)
+        seen = (seen_through(change, self._selection) for change in changes)
         return [event for event in seen if event is not None]
 
     @property
@@ -87,7 +87,7 @@ class Watcher:
         return not self._waiting
 
     def prime(self, revision: int, changes: list[Change]) -> None:
-        """What had happened between the revision and the moment the watcher joined."""
+        """Start with what happened between the revision and now."""
         self.started = revision
         namespace = self.namespace
         self._waiting = [c for c in changes if namespace is None or c.record.namespace == namespace]
@@ -106,7 +106,7 @@ class Watcher:
             self.close()
 
 
-def see(change: Change, selection: Selection) -> Event | None:
+def seen_through(change: Change, selection: Selection) -> Event | None:
     """A change through a selector: what comes into view is ADDED, what leaves it is DELETED."""
     now = change.type != DELETED and selection(change.record)
     before = change.previous is not None and selection(change.previous)
@@ -124,7 +124,9 @@ def _as_of(record: Record, revision: int) -> Record:
     """The old state under the revision at which it left the view, so that a client can resume there."""
     document = record.object
     document["metadata"]["resourceVersion"] = str(revision)
-    return Record(record.place, record.namespace, record.name, revision, encode(document), record.labels)
+    return Record(
+        record.storage_key, record.namespace, record.name, revision, encode(document), record.labels
+    )
 
 
 class Hub:
@@ -149,14 +151,14 @@ class Hub:
             raise too_old(revision, store.compacted)
         if revision > store.revision:
             raise too_large_revision(revision, store.revision)
-        place = resource.storage_key
-        watcher = Watcher(self, place, namespace, selection, backlog)
-        watcher.prime(revision, store.shelf(place).since(revision))
-        self._watchers.setdefault((place, namespace), {})[watcher] = None
+        storage_key = resource.storage_key
+        watcher = Watcher(self, storage_key, namespace, selection, backlog)
+        watcher.prime(revision, store.collection(storage_key).since(revision))
+        self._watchers.setdefault((storage_key, namespace), {})[watcher] = None
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        key = (watcher.place, watcher.namespace)
+        key = (watcher.storage_key, watcher.namespace)
         peers = self._watchers.get(key)
         if peers is not None:
             peers.pop(watcher, None)
@@ -178,6 +180,6 @@ class Hub:
             return
         for change in changes:
             record = change.record
-            for key in ((record.place, None), (record.place, record.namespace)):
+            for key in ((record.storage_key, None), (record.storage_key, record.namespace)):
                 for watcher in tuple(watchers.get(key, ())):
                     watcher.offer(change)

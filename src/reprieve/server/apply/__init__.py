@@ -3,12 +3,14 @@
 `server_side_apply`, in order:
 
 1. the applied document is merged into the current one;
-2. a field that another manager owns and whose value would change is a conflict (409), unless `force` takes it over;
-3. fields that the manager applied before and no longer mentions go, unless somebody else owns them;
+2. a field that another manager owns and whose value would change is a conflict (409), unless `force` takes
+   it over;
+3. fields that the manager applied before and no longer mentions are removed, unless another manager owns
+   them;
 4. the manager owns exactly what it applied.
 
-`track_update` accounts for every other write: what it changes belongs to whoever wrote it. An object carries no
-managedFields until its first apply; what is there by then belongs to `before-first-apply`. Pure functions.
+`track_update` accounts for every other write: what it changes belongs to its manager. An object carries no
+managedFields until its first apply; what exists by then belongs to `before-first-apply`. Pure functions.
 """
 
 from datetime import datetime
@@ -90,7 +92,7 @@ def server_side_apply(
 
 
 def _applicable(applied: Document, resource: ResourceInfo, subresource: str) -> Document:
-    """What this endpoint can set: the status only through its own, nothing else there."""
+    """What this endpoint can set: `status` only through its own endpoint, and nothing else there."""
     if subresource == "status":
         return {k: v for k, v in applied.items() if k in ("apiVersion", "kind", "metadata", "status")}
     return {k: v for k, v in applied.items() if k != "status" or not resource.has_status}
@@ -110,7 +112,7 @@ def _owners(current: Document, manager: str, schema: SchemaNode) -> list[Owner]:
 
 
 def _last_applied(current: Document, manager: str, schema: SchemaNode) -> FieldSet:
-    """`kubectl` may go on with what it applied from the client side: no conflict with itself."""
+    """What `kubectl` applied from the client side is its own: no conflict with itself."""
     text = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     if manager != "kubectl" or not text:
         return frozenset()
@@ -146,7 +148,7 @@ def _refusal(conflicts: list[tuple[Owner, Path]]) -> Exception:
 def _prune(
     merged: Document, last: FieldSet, mine: FieldSet, others: list[Owner], schema: SchemaNode
 ) -> Document:
-    """Without the fields that were applied before and are not any more; widest first, so that an item goes whole."""
+    """Without the fields that are no longer applied; shortest first, so that an item is removed whole."""
     wanted = covers(mine)
     owned = covers(path for other in others for path in other.fields)
     gone: set[Path] = set()
@@ -166,7 +168,7 @@ def _finish(
     schema: SchemaNode,
     now: datetime,
 ) -> Document:
-    """Stamp the manager's entry if anything changed; an apply that changes nothing leaves the object as it was."""
+    """Stamp the manager's entry; an apply that changes nothing leaves the object as it was."""
     changed, removed = differences(current, merged, schema)
     same_owners = before is not None and before.fields == mine.fields
     if same_owners and not _managed(changed | removed):

@@ -1,7 +1,7 @@
-"""Documents by path: which fields they have, how two of them differ, merging one into another, taking a field out.
+"""Documents by path: which fields they have, how two of them differ, merging, removing a field.
 
-Everything follows the schema: atomic lists and maps are one field, sets and keyed lists have a field for each item,
-what the schema does not know is a plain map or an atomic list.
+Everything follows the schema: atomic lists and maps are one field, sets and keyed lists have a field for
+each item, what the schema does not know is a plain map or an atomic list.
 """
 
 import copy
@@ -153,13 +153,13 @@ def remove(document: Any, path: Path, schema: SchemaNode) -> Any:
         if not rest:
             return [item for e, item in pairs if e != element]
         if len(rest) == 1 and rest[0][2:] in schema.keys:
-            return document  # without its key an item would be nobody
+            return document  # an item needs its key
         return [remove(item, rest, below) if e == element else item for e, item in pairs]
     return document
 
 
 def _in_order(before: Iterable[str], wanted: Iterable[str]) -> list[str]:
-    """All elements of both: `wanted` in its order, the others of `before` as early as their place there allows."""
+    """All elements of both: `wanted` in its order, the others of `before` as early as that order allows."""
     known = set(wanted)
     result: dict[str, None] = {}
     upcoming = iter(wanted)

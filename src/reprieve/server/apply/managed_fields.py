@@ -1,8 +1,8 @@
 """`metadata.managedFields`: who owns which fields, in memory and on the wire.
 
-A field is a tuple of path elements, each spelled as on the wire: `f:name` a field, `k:{"name":"x"}` an item of a list by
-its keys, `v:"x"` a value of a set. On the wire (`fieldsV1`) a set of fields is a tree of objects: a member is an empty
-object, or one with the entry `.` when there are members below it.
+A field is a tuple of path elements, each spelled as on the wire: `f:name` a field, `k:{"name":"x"}` an item
+of a list by its keys, `v:"x"` a value of a set. On the wire (`fieldsV1`) a set of fields is a tree of
+objects: a member is an empty object, or one with the entry `.` when there are members below it.
 """
 
 import json
@@ -25,7 +25,7 @@ ANCIENT = "ancient-changes"
 
 
 def parse_fields(fields: Any) -> FieldSet:
-    """The members of a `fieldsV1` object; what is not one counts as empty."""
+    """The members of a `fieldsV1` object; anything else counts as empty."""
     found: set[Path] = set()
     _collect(fields if isinstance(fields, dict) else {}, (), found)
     return frozenset(found)
@@ -66,7 +66,7 @@ def _mark(node: dict[str, Any], path: Path, members: set[Path]) -> None:
 
 
 def display(path: Path) -> str:
-    """`.spec.containers[name="a"].image`, as conflicts are told to people."""
+    """`.spec.containers[name="a"].image`, as conflicts name it."""
     return "".join(_display_element(element) for element in path)
 
 
@@ -113,7 +113,7 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True):
         return self.manager, self.operation, self.subresource, version
 
     def describe(self) -> str:
-        """How a conflict names it."""
+        """As a conflict message names it."""
         text = f'"{self.manager}"'
         if self.subresource:
             text += f' with subresource "{self.subresource}"'
@@ -135,7 +135,7 @@ def stamp(now: datetime) -> str:
 
 
 def read_owners(metadata: dict[str, Any]) -> list[Owner]:
-    """The owners named by a document's metadata; entries that make no sense are dropped."""
+    """The owners in a document's metadata; malformed entries are dropped."""
     entries = metadata.get("managedFields")
     if not isinstance(entries, list):
         return []
@@ -154,7 +154,7 @@ def _owner(entry: dict[str, Any]) -> Owner:
 
 
 def write_owners(owners: list[Owner]) -> list[dict[str, Any]]:
-    """Entries in upstream's order: appliers first, then by time, manager and subresource. Empty ones are left out."""
+    """Entries in upstream's order: operation (Apply first), time, manager, subresource. No empty ones."""
     kept = _fold([owner for owner in owners if owner.fields])
     kept.sort(key=lambda o: (o.operation, o.time, o.manager, o.subresource))
     return [_entry(owner) for owner in kept]

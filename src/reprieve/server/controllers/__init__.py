@@ -4,7 +4,7 @@
     jobs         pods of Jobs until enough succeed
     replicas     pods of ReplicaSets, ReplicaSets of Deployments
     garbage      dependents of deleted owners; background, foreground, orphan
-    cleanup      contents of deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
+    cleanup      deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
     definitions  conditions of CustomResourceDefinitions
 
 All run in the server's event loop, read the committed state and write through `Api`, as any client would.
@@ -32,7 +32,7 @@ class Runnable(Protocol):
 
 
 async def run(api: Api) -> None:
-    """All of them until cancelled; one that stumbles is started again and does not take the others along."""
+    """Run all of them until cancelled; one that fails is started again and does not stop the others."""
     pods = PodIndex.shared(api)
     controllers: list[Runnable] = [
         Namespaces(api),

@@ -1,10 +1,11 @@
-"""PodDisruptionBudgets: how many of the pods that a budget covers may go by choice right now.
+"""PodDisruptionBudgets: how many of the pods that a budget covers may be disrupted right now.
 
 As upstream's disruption controller counts:
 
 1. healthy: ready pods that are not being deleted and whose eviction was not just granted;
-2. expected: with a plain `minAvailable` the pods that match; with a percentage or `maxUnavailable` what the pods'
-   controllers want in sum (a bare pod counts nothing there; of a Job its parallelism counts, where upstream gives up);
+2. expected: with a plain `minAvailable` the pods that match; with a percentage or `maxUnavailable` the sum
+   of what the pods' controllers want (a bare pod counts nothing there; of a Job its parallelism counts,
+   where upstream gives up);
 3. desired: `minAvailable`, or expected less `maxUnavailable`; percentages are rounded up;
 4. allowed: healthy less desired, never below zero, and none while nothing is expected.
 """
@@ -41,7 +42,7 @@ def scaled(value: int | str | None, total: int) -> int:
 
 
 class Budgets(Controller):
-    place = "poddisruptionbudgets.policy"
+    resource = "poddisruptionbudgets.policy"
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
@@ -49,7 +50,7 @@ class Budgets(Controller):
         self._covered: dict[Key, dict[PodKey, Pod]] = {}
         """The pods of each budget, kept as they change: a namespace may hold thousands of others."""
         self._by_namespace: dict[str, set[Key]] = {}
-        for record in api.backend.store.shelf(self.place).scan(None):
+        for record in api.backend.store.collection(self.resource).scan(None):
             self._remember(record)
         super().__init__(api)
         pods.listen(self._pod_changed)
@@ -86,7 +87,7 @@ class Budgets(Controller):
                 self.queue.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
-        budget = self.api.peek(self.place, key[1], key[0])
+        budget = self.api.peek(self.resource, key[1], key[0])
         if budget is None:
             return None
         covered = list(self._covered[key].values())
@@ -95,7 +96,7 @@ class Budgets(Controller):
         status = self._status(budget, covered, disrupted)
         if status != budget.get("status"):
             await self.api.update_status(
-                self.place, {**budget, "status": status}, manager="disruption-controller"
+                self.resource, {**budget, "status": status}, manager="disruption-controller"
             )
         if not disrupted:
             return None
@@ -159,8 +160,8 @@ class Budgets(Controller):
         return sum(self._replicas(pod) for pod in owners.values())
 
     def _replicas(self, pod: Pod) -> int:
-        place, field = _REPLICATED.get(pod.controller_kind, ("", ""))
-        owner = self.api.peek(place, pod.controller_name, pod.namespace) if place else None
+        resource, field = _REPLICATED.get(pod.controller_kind, ("", ""))
+        owner = self.api.peek(resource, pod.controller_name, pod.namespace) if resource else None
         if owner is None or owner["metadata"]["uid"] != pod.controller_uid:
             return 0
         above = next((o for o in owner["metadata"].get("ownerReferences", ()) if o.get("controller")), None)

@@ -1,5 +1,6 @@
-"""What goes once its time has come: the contents of deleted namespaces, pod groups whose pods are done, events after
-an hour, pods of deleted nodes."""
+"""What is removed when its time has come: the contents of deleted namespaces, pod groups whose pods are done,
+events after an hour, pods of deleted nodes.
+"""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,12 +19,12 @@ LOOK_AGAIN = timedelta(milliseconds=250)
 
 
 class Namespaces(Controller):
-    """A new namespace gets its default service account; a deleted one goes when everything in it is gone."""
+    """A new namespace gets its default service account; a deleted one is removed once it is empty."""
 
-    place = "namespaces"
+    resource = "namespaces"
 
     async def reconcile(self, key: Key) -> datetime | None:
-        namespace = self.api.peek(self.place, key[1])
+        namespace = self.api.peek(self.resource, key[1])
         if namespace is None:
             return None
         if not namespace["metadata"].get("deletionTimestamp"):
@@ -46,28 +47,33 @@ class Namespaces(Controller):
                 raise
 
     async def _empty(self, namespace: str) -> int:
-        """Delete what is there and not already leaving; how much is left."""
+        """Delete what is not being deleted already; returns how much is left."""
         store = self.api.backend.store
-        records = [record for place in store.places for record in store.shelf(place).scan(namespace)]
+        records = [
+            record
+            for storage_key in store.storage_keys
+            for record in store.collection(storage_key).scan(namespace)
+        ]
         records = [record for record in records if record.namespace == namespace and namespace]
-        leaving = [r for r in records if "deletionTimestamp" not in r.object["metadata"]]
+        staying = [r for r in records if "deletionTimestamp" not in r.object["metadata"]]
         await in_parallel(
-            partial(self.api.delete, r.place, r.name, namespace, propagation="Background") for r in leaving
+            partial(self.api.delete, r.storage_key, r.name, namespace, propagation="Background")
+            for r in staying
         )
-        return sum(1 for r in records if store.get(r.place, namespace, r.name) is not None)
+        return sum(1 for r in records if store.get(r.storage_key, namespace, r.name) is not None)
 
     async def _release(self, namespace: Document) -> None:
         finalizers = [
             f for f in (namespace.get("spec") or {}).get("finalizers") or () if f != NAMESPACE_FINALIZER
         ]
         document = {**namespace, "spec": {**(namespace.get("spec") or {}), "finalizers": finalizers}}
-        await self.api.update(self.place, document, subresource="finalize", manager="namespace-controller")
+        await self.api.update(self.resource, document, subresource="finalize", manager="namespace-controller")
 
 
 class PodGroups(Controller):
     """A deleted group stays, by its finalizer, while one of its pods has not ended."""
 
-    place = "podgroups.scheduling.k8s.io"
+    resource = "podgroups.scheduling.k8s.io"
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
@@ -80,7 +86,7 @@ class PodGroups(Controller):
             self.queue.add((before.namespace, before.group))
 
     async def reconcile(self, key: Key) -> datetime | None:
-        group = self.api.peek(self.place, key[1], key[0])
+        group = self.api.peek(self.resource, key[1], key[0])
         if group is None or not group["metadata"].get("deletionTimestamp"):
             return None
         finalizers = group["metadata"].get("finalizers") or ()
@@ -90,18 +96,18 @@ class PodGroups(Controller):
             return None
         kept = [f for f in finalizers if f != well_known.POD_GROUP_PROTECTION] or None
         await self.api.patch(
-            self.place, key[1], {"metadata": {"finalizers": kept}}, key[0], manager="podgroup-protection"
+            self.resource, key[1], {"metadata": {"finalizers": kept}}, key[0], manager="podgroup-protection"
         )
         return None
 
 
 class Events(Controller):
-    """An event lives for an hour after it was seen last."""
+    """An event is kept for an hour after it was last seen."""
 
-    place = "events"
+    resource = "events"
 
     def changed(self, record: Record, gone: bool) -> None:
-        """No look before the hour is over: `reconcile` finds the exact time."""
+        """Not before the hour is over: `reconcile` finds the exact time."""
         key = (record.namespace, record.name)
         if gone:
             self.queue.drop(key)
@@ -109,13 +115,13 @@ class Events(Controller):
             self.queue.add(key, self.api.now() + EVENT_LIFETIME)
 
     async def reconcile(self, key: Key) -> datetime | None:
-        event = self.api.peek(self.place, key[1], key[0])
+        event = self.api.peek(self.resource, key[1], key[0])
         if event is None:
             return None
         due = _last_seen(event) + EVENT_LIFETIME
         if due > self.api.now():
             return due
-        await self.api.delete(self.place, key[1], key[0])
+        await self.api.delete(self.resource, key[1], key[0])
         return None
 
 
@@ -128,9 +134,9 @@ def _last_seen(event: Document) -> datetime:
 
 
 class OrphanedPods(Controller):
-    """Nobody is left to stop the pods of a node that was deleted: they go at once."""
+    """No kubelet is left to stop the pods of a deleted node: they are removed at once."""
 
-    place = "nodes"
+    resource = "nodes"
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods

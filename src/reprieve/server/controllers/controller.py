@@ -1,8 +1,8 @@
-"""The shape all small controllers share: something changes, a key goes on the queue, `reconcile` makes it right.
+"""What all small controllers share: a change puts a key on the queue, and `reconcile` handles it.
 
-Reconciling looks at the committed state only, so it may run at any time and any number of times. A write that meets a
-conflict, or an object that is gone, is no error: the change that caused it puts the key on the queue again, and a
-later attempt is scheduled to be safe.
+Reconciling looks at the committed state only, so it may run at any time and any number of times. A write
+that meets a conflict, or an object that is gone, is not an error: the change that caused it puts the key on
+the queue again, and another attempt is scheduled to be safe.
 """
 
 import asyncio
@@ -26,25 +26,25 @@ WRITES_AT_ONCE = 64
 
 
 class Controller:
-    """`place` is the resource whose objects are reconciled."""
+    """`resource` is the storage key of the objects to reconcile."""
 
-    place = ""
+    resource = ""
 
     def __init__(self, api: Api) -> None:
         self.api = api
         self.queue: DelayingQueue[Key] = DelayingQueue(api.backend.clock)
         store = api.backend.store
-        for record in store.shelf(self.place).scan(None):
+        for record in store.collection(self.resource).scan(None):
             self.queue.add((record.namespace, record.name))
         store.listen(self._follow)
 
     def _follow(self, changes: list[Change]) -> None:
         for change in changes:
-            if change.record.place == self.place:
+            if change.record.storage_key == self.resource:
                 self.changed(change.record, change.type == DELETED)
 
     def changed(self, record: Record, gone: bool) -> None:
-        """Called while a change is published: note what to do, do nothing yet."""
+        """Called while a change is being published: may only add to the queue."""
         key = (record.namespace, record.name)
         if gone:
             self.queue.drop(key)
@@ -52,7 +52,7 @@ class Controller:
             self.queue.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
-        """Make it right; the time of the next look if one is needed without a change."""
+        """Bring the object to its desired state; returns when to look again if nothing changes until then."""
         raise NotImplementedError
 
     async def run(self) -> None:
@@ -66,17 +66,17 @@ class Controller:
             due = await self.reconcile(key)
         except ApiError as refusal:
             if refusal.code not in (404, 409, 429):
-                log.warning("%s %s/%s: %s", self.place, *key, refusal)
+                log.warning("%s %s/%s: %s", self.resource, *key, refusal)
             due = self.api.now() + RETRY if refusal.code != 404 else None
         except Exception:  # one object that cannot be dealt with must not hold up the others
-            log.exception("%s %s/%s could not be reconciled", self.place, *key)
+            log.exception("%s %s/%s could not be reconciled", self.resource, *key)
             due = self.api.now() + AFTER_A_BUG
         if due is not None:
             self.queue.add(key, due)
 
 
 async def in_parallel(calls: Iterable[Callable[[], Awaitable[object]]]) -> list[ApiError]:
-    """Run writes side by side, so that they share commits; the refusals come back."""
+    """Run writes concurrently, so that they share commits; returns the errors of those that were refused."""
     waiting = list(calls)
     refusals: list[ApiError] = []
     for start in range(0, len(waiting), WRITES_AT_ONCE):

@@ -4,21 +4,22 @@ from datetime import datetime
 
 from reprieve.objects import put_condition
 from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.custom_resources.definitions import resources_of
 from reprieve.server.errors import ApiError
 from reprieve.server.registry import Document
 
 
 class Definitions(Controller):
-    place = "customresourcedefinitions.apiextensions.k8s.io"
+    resource = "customresourcedefinitions.apiextensions.k8s.io"
 
     async def reconcile(self, key: Key) -> datetime | None:
-        definition = self.api.peek(self.place, key[1])
+        definition = self.api.peek(self.resource, key[1])
         if definition is None:
             return None
         status = self._status(definition)
         if status != definition.get("status"):
             await self.api.update_status(
-                self.place, {**definition, "status": status}, manager="apiextensions"
+                self.resource, {**definition, "status": status}, manager="apiextensions"
             )
         return None
 
@@ -46,10 +47,8 @@ class Definitions(Controller):
         return status
 
     def _problem(self, definition: Document) -> str:
-        from reprieve.server.custom_resources.definitions import compile
-
         try:
-            compile(definition)
+            resources_of(definition)
         except ApiError as refusal:
             return str(refusal)
         return ""

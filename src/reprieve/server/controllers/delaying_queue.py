@@ -1,6 +1,7 @@
-"""What to look at next, and when: keys that are due now or later, by the server's clock.
+"""A queue of keys that are due now or later, by the server's clock.
 
-A key is on the queue once, at the earliest time anybody asked for. `ManualClock` makes time stand still in tests.
+A key is on the queue once, at the earliest time it was added for. `ManualClock` makes time stand still in
+tests.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ Clock = Callable[[], datetime]
 
 
 class ManualClock:
-    """A clock that moves only when told to; whoever waits by it wakes when it moves."""
+    """A clock that moves only by `advance`, which wakes everything that waits for it."""
 
     def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._now = now
@@ -34,7 +35,7 @@ class ManualClock:
 
 
 class DelayingQueue(Generic[Key]):
-    """One consumer takes what is due; anybody in the same event loop may add."""
+    """One consumer takes what is due; anything in the same event loop may add."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

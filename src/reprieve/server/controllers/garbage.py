@@ -1,10 +1,10 @@
-"""Owner references: what happens to dependents when their owner goes.
+"""Owner references: what happens to dependents when their owner is deleted.
 
-    background   the owner goes at once, its dependents afterwards
+    background   the owner is removed at once, its dependents afterwards
     foreground   the owner waits (finalizer `foregroundDeletion`) until the dependents that block it are gone
-    orphan       the dependents forget their owner (finalizer `orphan`), then it goes
+    orphan       the dependents lose the reference (finalizer `orphan`), then the owner is removed
 
-A dependent with several owners stays while one of them lives. Owners that never existed count as gone.
+A dependent with several owners stays while one of them exists. Owners that never existed count as gone.
 """
 
 import logging
@@ -24,7 +24,7 @@ from reprieve.server.storage import DELETED, Change, Record
 
 log = logging.getLogger(__name__)
 
-Place = tuple[str, str, str]
+ObjectKey = tuple[str, str, str]
 """Storage key, namespace, name."""
 
 
@@ -48,16 +48,16 @@ _decode = msgspec.json.Decoder(_Document).decode
 
 
 class GarbageCollector:
-    """Two kinds of work on one queue: dependents whose owner may be gone, and owners that wait for dependents."""
+    """One queue for dependents whose owner may be gone and for owners that wait for dependents."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._queue: DelayingQueue[Place] = DelayingQueue(api.backend.clock)
-        self._dependents: dict[str, set[Place]] = {}
-        self._owners: dict[Place, list[str]] = {}
+        self._queue: DelayingQueue[ObjectKey] = DelayingQueue(api.backend.clock)
+        self._dependents: dict[str, set[ObjectKey]] = {}
+        self._owners: dict[ObjectKey, list[str]] = {}
         store = api.backend.store
-        for place in store.places:
-            for record in store.shelf(place).scan(None):
+        for storage_key in store.storage_keys:
+            for record in store.collection(storage_key).scan(None):
                 self._note(record)
         store.listen(self._follow)
 
@@ -69,8 +69,8 @@ class GarbageCollector:
                 self._note(change.record)
 
     def _note(self, record: Record) -> None:
-        """Index an object that has owners, and see to one that waits for dependents. Most objects are neither."""
-        where = (record.place, record.namespace, record.name)
+        """Index an object that has owners, queue one that waits for dependents. Most objects are neither."""
+        where = (record.storage_key, record.namespace, record.name)
         owned = b'"ownerReferences"' in record.raw
         waits = b'"deletionTimestamp"' in record.raw and b'"finalizers"' in record.raw
         if not owned and not waits and where not in self._owners:
@@ -83,7 +83,7 @@ class GarbageCollector:
         if meta.deletion_timestamp and {FOREGROUND, ORPHAN} & set(meta.finalizers):
             self._queue.add(where)
 
-    def _index(self, where: Place, uids: list[str]) -> None:
+    def _index(self, where: ObjectKey, uids: list[str]) -> None:
         for uid in self._owners.pop(where, ()):
             dependents = self._dependents.get(uid, set())
             dependents.discard(where)
@@ -95,8 +95,8 @@ class GarbageCollector:
             self._dependents.setdefault(uid, set()).add(where)
 
     def _forget(self, record: Record) -> None:
-        """Something is gone: its dependents may follow, its owners may be waiting for just that."""
-        where = (record.place, record.namespace, record.name)
+        """An object is gone: its dependents may follow, and its owners may be waiting for that."""
+        where = (record.storage_key, record.namespace, record.name)
         if where in self._owners:
             for reference in record.object["metadata"].get("ownerReferences", ()):
                 self._wake_owner(where, reference)
@@ -104,7 +104,7 @@ class GarbageCollector:
         for dependent in self._dependents.get(_decode(record.raw).metadata.uid, ()):
             self._queue.add(dependent)
 
-    def _wake_owner(self, where: Place, reference: Document) -> None:
+    def _wake_owner(self, where: ObjectKey, reference: Document) -> None:
         resource = self._api.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
         if resource is not None:
             namespace = where[1] if resource.namespaced else ""
@@ -114,7 +114,7 @@ class GarbageCollector:
         while True:
             for where in await self._queue.take():
                 try:
-                    due = await self._see_to(where)
+                    due = await self._reconcile(where)
                 except ApiError as refusal:
                     due = self._api.now() + RETRY if refusal.code != 404 else None
                 except Exception:  # one object that cannot be dealt with must not hold up the others
@@ -123,7 +123,7 @@ class GarbageCollector:
                 if due is not None:
                     self._queue.add(where, due)
 
-    async def _see_to(self, where: Place) -> datetime | None:
+    async def _reconcile(self, where: ObjectKey) -> datetime | None:
         document = self._api.peek(where[0], where[2], where[1])
         if document is None:
             return None
@@ -135,12 +135,12 @@ class GarbageCollector:
             if FOREGROUND in finalizers:
                 return await self._foreground(where, document)
         if document["metadata"].get("ownerReferences"):
-            await self._see_to_dependent(where, document)
+            await self._reconcile_dependent(where, document)
         return None
 
-    # -- dependents ------------------------------------------------------------------------------------------------
+    # -- dependents ------------------------------------------------------------------------------------------
 
-    async def _see_to_dependent(self, where: Place, document: Document) -> None:
+    async def _reconcile_dependent(self, where: ObjectKey, document: Document) -> None:
         references = document["metadata"]["ownerReferences"]
         states = [self._state(where, reference) for reference in references]
         alive = [r for r, state in zip(references, states, strict=True) if state == "alive"]
@@ -159,11 +159,11 @@ class GarbageCollector:
             where[0], where[2], where[1], propagation=policy, uid=document["metadata"]["uid"]
         )
 
-    def _state(self, where: Place, reference: Document) -> str:
+    def _state(self, where: ObjectKey, reference: Document) -> str:
         """alive, waiting (for its dependents to go), or gone."""
         resource = self._api.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
         if resource is None:
-            return "alive"  # a kind that this server does not know: not ours to judge
+            return "alive"  # a kind that this server does not know: it may exist elsewhere
         namespace = where[1] if resource.namespaced else ""
         record = self._api.backend.store.get(resource.storage_key, namespace, reference.get("name", ""))
         if record is None:
@@ -173,9 +173,9 @@ class GarbageCollector:
             return "gone"
         return "waiting" if meta.deletion_timestamp and FOREGROUND in meta.finalizers else "alive"
 
-    # -- owners that wait ------------------------------------------------------------------------------------------
+    # -- owners that wait ------------------------------------------------------------------------------------
 
-    async def _orphan(self, where: Place, document: Document) -> None:
+    async def _orphan(self, where: ObjectKey, document: Document) -> None:
         uid = document["metadata"]["uid"]
         for dependent in list(self._dependents.get(uid, ())):
             current = self._api.peek(dependent[0], dependent[2], dependent[1])
@@ -184,7 +184,7 @@ class GarbageCollector:
             await self._patch(dependent, {"metadata": {"ownerReferences": kept or None}})
         await self._drop_finalizer(where, document, ORPHAN)
 
-    async def _foreground(self, where: Place, document: Document) -> datetime | None:
+    async def _foreground(self, where: ObjectKey, document: Document) -> datetime | None:
         uid = document["metadata"]["uid"]
         dependents = list(self._dependents.get(uid, ()))
         blocking = [d for d in dependents if self._blocks(d, uid)]
@@ -192,15 +192,15 @@ class GarbageCollector:
             await self._drop_finalizer(where, document, FOREGROUND)
             return None
 
-        async def see_to(dependent: Place) -> None:
+        async def reconcile(dependent: ObjectKey) -> None:
             current = self._api.peek(dependent[0], dependent[2], dependent[1])
             if current is not None and not current["metadata"].get("deletionTimestamp"):
-                await self._see_to_dependent(dependent, current)
+                await self._reconcile_dependent(dependent, current)
 
-        await in_parallel(partial(see_to, d) for d in dependents)
+        await in_parallel(partial(reconcile, d) for d in dependents)
         return None
 
-    def _blocks(self, dependent: Place, uid: str) -> bool:
+    def _blocks(self, dependent: ObjectKey, uid: str) -> bool:
         record = self._api.backend.store.get(*dependent)
         if record is None:
             return False
@@ -208,9 +208,9 @@ class GarbageCollector:
             o.uid == uid and o.block_owner_deletion for o in _decode(record.raw).metadata.owner_references
         )
 
-    async def _drop_finalizer(self, where: Place, document: Document, finalizer: str) -> None:
+    async def _drop_finalizer(self, where: ObjectKey, document: Document, finalizer: str) -> None:
         kept = [f for f in document["metadata"]["finalizers"] if f != finalizer]
         await self._patch(where, {"metadata": {"finalizers": kept or None}})
 
-    async def _patch(self, where: Place, patch: dict[str, Any]) -> None:
+    async def _patch(self, where: ObjectKey, patch: dict[str, Any]) -> None:
         await self._api.patch(where[0], where[2], patch, where[1], manager="garbage-collector")

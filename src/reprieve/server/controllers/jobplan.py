@@ -1,11 +1,11 @@
-"""What a job needs next, decided from the job, its pods and the time; and the pods it makes. Pure.
+"""What a job needs next, decided from the job, its pods and the time; and the pods it creates. Pure.
 
-`judge`, the first that applies:
+`decide`, the first that applies:
 
 1. suspended: no pods at all;
 2. more failures than `backoffLimit`, or the deadline is over: failed, no pods;
-3. enough successes: complete, no pods (a work queue, without `completions`, is complete when one pod succeeded and the
-   others have ended by themselves);
+3. enough successes: complete, no pods (a work queue, without `completions`, is complete when one pod
+   succeeded and the others have ended by themselves);
 4. else as many pods as parallelism and the missing completions allow.
 """
 
@@ -24,7 +24,7 @@ from reprieve.server.validation.workloads import MOST_PODS
 Condition = dict[str, str]
 
 
-class Census(msgspec.Struct, frozen=True):
+class PodCounts(msgspec.Struct, frozen=True):
     """A job's pods, counted."""
 
     active: tuple[Pod, ...]
@@ -35,28 +35,28 @@ class Census(msgspec.Struct, frozen=True):
     completed: frozenset[int]
     """Completion indexes that are done."""
 
-    @staticmethod
-    def spell(indexes: Iterable[int]) -> str:
-        """`0-3,5`, as `status.completedIndexes` has it."""
-        runs: list[list[int]] = []
-        for index in sorted(indexes):
-            if runs and runs[-1][1] == index - 1:
-                runs[-1][1] = index
-            else:
-                runs.append([index, index])
-        return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+def format_indexes(indexes: Iterable[int]) -> str:
+    """`0-3,5`, as `status.completedIndexes` has it."""
+    runs: list[list[int]] = []
+    for index in sorted(indexes):
+        if runs and runs[-1][1] == index - 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _read_indexes(text: str) -> frozenset[int]:
-    """Whatever was stored, and by whom: no more indexes than a job may have pods."""
+def _parse_indexes(text: str) -> frozenset[int]:
+    """Anybody may have written the status: never more indexes than a job may have pods."""
     found: set[int] = set()
     for first, last in re.findall(r"(?<![0-9-])([0-9]{1,9})(?:-([0-9]{1,9}))?(?![0-9-])", text):
         found.update(range(int(first), min(int(last or first), MOST_PODS - 1) + 1))
     return frozenset(found)
 
 
-def take_census(job: Document, pods: Iterable[Pod]) -> Census:
-    """Counted pods are in the job's status. Those still tracked have not been counted, whatever became of them."""
+def count_pods(job: Document, pods: Iterable[Pod]) -> PodCounts:
+    """Pods that were counted are in the job's status; those that are still tracked were not."""
     status: dict[str, Any] = job.get("status") or {}
     uncounted = status.get("uncountedTerminatedPods") or {}
     everyone = list(pods)
@@ -71,19 +71,19 @@ def take_census(job: Document, pods: Iterable[Pod]) -> Census:
     indexes = {p.completion_index for p in everyone if p.uid in won and p.completion_index is not None}
     active = [p for p in everyone if p.active]
     active.sort(key=lambda p: (p.created, p.name))
-    return Census(
+    return PodCounts(
         active=tuple(active),
         ready=sum(1 for p in active if p.ready),
         terminating=sum(1 for p in everyone if p.deleting and not p.finished),
         succeeded=int(status.get("succeeded") or 0) + len(won),
         failed=int(status.get("failed") or 0) + len(lost),
-        completed=_read_indexes(str(status.get("completedIndexes") or "")) | indexes,
+        completed=_parse_indexes(str(status.get("completedIndexes") or "")) | indexes,
     )
 
 
 class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[int | None, ...] = ()
-    """One entry for each pod to make: its completion index, or None."""
+    """One entry for each pod to create: its completion index, or None."""
     surplus: tuple[Pod, ...] = ()
     conditions: tuple[Condition, ...] = ()
     suspended: bool = False
@@ -99,36 +99,37 @@ def finished_condition(job: Document) -> dict[str, Any] | None:
     return None
 
 
-def judge(job: Document, census: Census, now: datetime) -> JobOutcome:
+def decide(job: Document, counts: PodCounts, now: datetime) -> JobOutcome:
     spec: dict[str, Any] = job.get("spec") or {}
     if spec.get("suspend"):
-        said = _say(well_known.JOB_SUSPENDED, "True", "JobSuspended", "Job suspended")
-        return JobOutcome(surplus=census.active, conditions=(said,), suspended=True)
+        suspended = _condition(well_known.JOB_SUSPENDED, "True", "JobSuspended", "Job suspended")
+        return JobOutcome(surplus=counts.active, conditions=(suspended,), suspended=True)
     resumed = _resumption(job)
     deadline = _deadline(job, spec)
-    if census.failed > int(spec.get("backoffLimit", 6)):
-        return _failed(census, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+    if counts.failed > int(spec.get("backoffLimit", 6)):
+        return _failed(counts, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
     if deadline is not None and now >= deadline:
-        return _failed(census, "DeadlineExceeded", "Job was active longer than specified deadline")
-    if _is_complete(spec, census):
+        return _failed(counts, "DeadlineExceeded", "Job was active longer than specified deadline")
+    if _is_complete(spec, counts):
         message = "Reached expected number of succeeded pods"
         conditions = tuple(
-            _say(type, "True", "CompletionsReached", message) for type in ("SuccessCriteriaMet", "Complete")
+            _condition(type, "True", "CompletionsReached", message)
+            for type in ("SuccessCriteriaMet", "Complete")
         )
-        return JobOutcome(surplus=census.active, conditions=conditions, complete=True)
-    missing, surplus = _difference(spec, census)
+        return JobOutcome(surplus=counts.active, conditions=conditions, complete=True)
+    missing, surplus = _difference(spec, counts)
     return JobOutcome(missing=missing, surplus=surplus, conditions=resumed, look_again=deadline)
 
 
-def _say(type: str, status: str, reason: str, message: str) -> Condition:
+def _condition(type: str, status: str, reason: str, message: str) -> Condition:
     return {"type": type, "status": status, "reason": reason, "message": message}
 
 
 def _resumption(job: Document) -> tuple[Condition, ...]:
-    """A job that was suspended says that it is not any more."""
+    """A job that was suspended reports that it has been resumed."""
     conditions = (job.get("status") or {}).get("conditions") or ()
     if any(c.get("type") == well_known.JOB_SUSPENDED for c in conditions):
-        return (_say(well_known.JOB_SUSPENDED, "False", "JobResumed", "Job resumed"),)
+        return (_condition(well_known.JOB_SUSPENDED, "False", "JobResumed", "Job resumed"),)
     return ()
 
 
@@ -139,33 +140,33 @@ def _deadline(job: Document, spec: dict[str, Any]) -> datetime | None:
     return parse_time(started) + timedelta(seconds=int(spec["activeDeadlineSeconds"]))
 
 
-def _failed(census: Census, reason: str, message: str) -> JobOutcome:
-    conditions = tuple(_say(type, "True", reason, message) for type in ("FailureTarget", "Failed"))
-    return JobOutcome(surplus=census.active, conditions=conditions)
+def _failed(counts: PodCounts, reason: str, message: str) -> JobOutcome:
+    conditions = tuple(_condition(type, "True", reason, message) for type in ("FailureTarget", "Failed"))
+    return JobOutcome(surplus=counts.active, conditions=conditions)
 
 
-def _is_complete(spec: dict[str, Any], census: Census) -> bool:
+def _is_complete(spec: dict[str, Any], counts: PodCounts) -> bool:
     wanted = spec.get("completions")
     if wanted is not None:
-        return census.succeeded >= int(wanted)
-    return census.succeeded > 0 and not census.active
+        return counts.succeeded >= int(wanted)
+    return counts.succeeded > 0 and not counts.active
 
 
-def _difference(spec: dict[str, Any], census: Census) -> tuple[tuple[int | None, ...], tuple[Pod, ...]]:
-    """Pods to make and pods to take away."""
+def _difference(spec: dict[str, Any], counts: PodCounts) -> tuple[tuple[int | None, ...], tuple[Pod, ...]]:
+    """Pods to create and pods to delete."""
     parallelism, completions = int(spec.get("parallelism", 1)), spec.get("completions")
     if completions is None:
-        wanted = len(census.active) if census.succeeded else parallelism
+        wanted = len(counts.active) if counts.succeeded else parallelism
         wanted = min(wanted, parallelism)
     else:
-        wanted = min(parallelism, int(completions) - census.succeeded)
-    lacking = min(wanted, MOST_PODS) - len(census.active)
+        wanted = min(parallelism, int(completions) - counts.succeeded)
+    lacking = min(wanted, MOST_PODS) - len(counts.active)
     if lacking < 0:
         # The youngest go first: they have done the least.
-        return (), census.active[lacking:]
+        return (), counts.active[lacking:]
     if spec.get("completionMode") != "Indexed" or completions is None:
         return (None,) * lacking, ()
-    taken = census.completed | {p.completion_index for p in census.active}
+    taken = counts.completed | {p.completion_index for p in counts.active}
     free = [index for index in range(min(int(completions), MOST_PODS)) if index not in taken]
     return tuple(free[:lacking]), ()
 

@@ -1,11 +1,12 @@
 """Jobs: pods until enough of them succeed, or too many fail.
 
-Every pod of a job carries the finalizer `batch.kubernetes.io/job-tracking` until it is counted, so that a pod that ends
-and is deleted is counted exactly once, also across a crash: its uid goes into `status.uncountedTerminatedPods`, then the
-finalizer goes, then the number grows. What a job wants is decided by the pure functions of `jobplan`.
+Every pod of a job carries the finalizer `batch.kubernetes.io/job-tracking` until it is counted, so that a
+pod that ends and is deleted is counted exactly once, also across a crash: its uid goes into
+`status.uncountedTerminatedPods`, then the finalizer is removed, then the total grows. What a job needs is
+decided by the pure functions of `jobplan`.
 
-Unlike upstream, a replacement for a failed pod waits one second, doubling up to a minute (not ten seconds and ten
-minutes), and none at all when the pod was disrupted: this server is for trying things out.
+Unlike upstream, a replacement for a failed pod waits one second, doubling up to a minute (not ten seconds
+and ten minutes), and not at all when the pod was disrupted: this server is for trying things out.
 """
 
 from datetime import datetime, timedelta
@@ -15,30 +16,30 @@ from reprieve.objects import format_time, parse_time, put_condition, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.jobplan import (
-    Census,
     JobOutcome,
+    count_pods,
+    decide,
     finished_condition,
+    format_indexes,
     job_pod,
-    judge,
-    take_census,
 )
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
+from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
-STRATEGIC = "application/strategic-merge-patch+json"
 MANAGER = "job-controller"
 
 
 class Jobs(Controller):
-    place = "jobs.batch"
+    resource = "jobs.batch"
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
         self._retry_at: dict[str, datetime] = {}
         """When a job, by uid, may replace failed pods."""
         self._leaving: dict[Key, set[PodKey]] = {}
-        """Tracked pods that are being deleted, by their job: should the job be gone, nobody counts them."""
+        """Tracked pods that are being deleted, by job; if the job is gone nobody will count them."""
         super().__init__(api)
         pods.listen(self._pod_changed)
 
@@ -57,17 +58,17 @@ class Jobs(Controller):
             self._leaving.setdefault(key, set()).add(after.key)
 
     async def reconcile(self, key: Key) -> datetime | None:
-        job = self.api.peek(self.place, key[1], key[0])
+        job = self.api.peek(self.resource, key[1], key[0])
         uid = job["metadata"]["uid"] if job is not None else ""
         await self._release_orphans(key, uid)
         if job is None:
             return None
         await self._count_ended(job, self._pods.of_controller(uid))
-        job = self.api.peek(self.place, key[1], key[0])
+        job = self.api.peek(self.resource, key[1], key[0])
         if job is None or job["metadata"].get("deletionTimestamp"):
             return None
         if finished_condition(job) is not None:
-            return await self._after_the_end(job)
+            return await self._clean_up(job)
         return await self._drive(job)
 
     async def _release_orphans(self, key: Key, uid: str) -> None:
@@ -80,7 +81,7 @@ class Jobs(Controller):
         ]
         await self._untrack(orphans)
 
-    # -- counting --------------------------------------------------------------------------------------------------
+    # -- counting --------------------------------------------------------------------------------------------
 
     async def _count_ended(self, job: Document, pods: list[Pod]) -> None:
         uncounted = {
@@ -109,7 +110,7 @@ class Jobs(Controller):
             self._back_off(job)
 
     def _ignored(self, job: Document, pod: Pod) -> bool:
-        """A failure policy may say that disruptions do not count."""
+        """Whether a failure policy excludes disruptions from the count."""
         if pod.phase == "Succeeded" or not pod.disrupted:
             return False
         rules = ((job.get("spec") or {}).get("podFailurePolicy") or {}).get("rules") or ()
@@ -123,13 +124,13 @@ class Jobs(Controller):
         def without_tracking(pod: Pod) -> Any:
             patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": [well_known.JOB_TRACKING_FINALIZER]}}
             return lambda: self.api.patch(
-                "pods", pod.name, patch, pod.namespace, content_type=STRATEGIC, manager=MANAGER
+                "pods", pod.name, patch, pod.namespace, content_type=STRATEGIC_MERGE_PATCH, manager=MANAGER
             )
 
         await in_parallel(without_tracking(pod) for pod in pods)
 
     async def _settle_counts(self, job: Document, uncounted: dict[str, list[str]], pods: list[Pod]) -> None:
-        """Move the uncounted into the numbers; their pods have let go."""
+        """Move the uncounted pods into the totals, now that their finalizers are gone."""
         status = job.get("status") or {}
         change: Document = {"uncountedTerminatedPods": None}
         for outcome, uids in uncounted.items():
@@ -138,8 +139,8 @@ class Jobs(Controller):
         done = set(uncounted["succeeded"])
         indexes = [p.completion_index for p in pods if p.uid in done and p.completion_index is not None]
         if indexes:
-            known = take_census(job, ()).completed
-            change["completedIndexes"] = Census.spell(known | set(indexes))
+            known = count_pods(job, ()).completed
+            change["completedIndexes"] = format_indexes(known | set(indexes))
         await self._patch_status(job, change)
 
     def _back_off(self, job: Document) -> None:
@@ -147,14 +148,14 @@ class Jobs(Controller):
         wait = min(60.0, 2.0 ** min(failures, 6))
         self._retry_at[job["metadata"]["uid"]] = self.api.now() + timedelta(seconds=wait)
 
-    # -- driving ---------------------------------------------------------------------------------------------------
+    # -- driving ---------------------------------------------------------------------------------------------
 
     async def _drive(self, job: Document) -> datetime | None:
         now = self.api.now()
-        census = take_census(job, self._pods.of_controller(job["metadata"]["uid"]))
-        outcome = judge(job, census, now)
-        if outcome.complete and census.succeeded > int((job.get("status") or {}).get("succeeded") or 0):
-            # A pod ended after the last count: it is counted before the job is called complete.
+        counts = count_pods(job, self._pods.of_controller(job["metadata"]["uid"]))
+        outcome = decide(job, counts, now)
+        if outcome.complete and counts.succeeded > int((job.get("status") or {}).get("succeeded") or 0):
+            # A pod ended after the last count: count it before the job is called complete.
             self.queue.add((job["metadata"]["namespace"], job["metadata"]["name"]))
             return None
         retry_at = self._retry_at.get(job["metadata"]["uid"])
@@ -175,11 +176,11 @@ class Jobs(Controller):
         return lambda: self.api.create("pods", pod, manager=MANAGER)
 
     async def _write_status(self, job: Document, outcome: JobOutcome) -> None:
-        census = take_census(job, self._pods.of_controller(job["metadata"]["uid"]))
+        counts = count_pods(job, self._pods.of_controller(job["metadata"]["uid"]))
         now = self.api.backend.timestamp()
         status = dict(job.get("status") or {})
         status["conditions"] = [dict(c) for c in status.get("conditions") or ()]
-        status |= {"active": len(census.active), "ready": census.ready, "terminating": census.terminating}
+        status |= {"active": len(counts.active), "ready": counts.ready, "terminating": counts.terminating}
         if outcome.suspended:
             status.pop("startTime", None)
         else:
@@ -200,7 +201,7 @@ class Jobs(Controller):
     async def _patch_status(self, job: Document, status: Document) -> None:
         meta = job["metadata"]
         await self.api.patch(
-            self.place,
+            self.resource,
             meta["name"],
             {"status": status},
             meta["namespace"],
@@ -208,8 +209,8 @@ class Jobs(Controller):
             manager=MANAGER,
         )
 
-    async def _after_the_end(self, job: Document) -> datetime | None:
-        """No pod of a finished job keeps running; the job itself goes when its time is over."""
+    async def _clean_up(self, job: Document) -> datetime | None:
+        """No pod of a finished job keeps running; the job itself is deleted after its TTL."""
         left = [p for p in self._pods.of_controller(job["metadata"]["uid"]) if p.active]
         await in_parallel(self._deleting(pod) for pod in left)
         ttl = (job.get("spec") or {}).get("ttlSecondsAfterFinished")
@@ -223,6 +224,6 @@ class Jobs(Controller):
             return due
         meta = job["metadata"]
         await self.api.delete(
-            self.place, meta["name"], meta["namespace"], propagation="Background", uid=meta["uid"]
+            self.resource, meta["name"], meta["namespace"], propagation="Background", uid=meta["uid"]
         )
         return None

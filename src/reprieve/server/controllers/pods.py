@@ -1,7 +1,7 @@
-"""Pods as controllers see them, reduced to what they need and indexed by it; and pods as controllers make them.
+"""Pods as controllers see them, reduced and indexed; and pods as controllers create them.
 
-The index is fed by the store's committed changes, so it is never behind what readers see. A pod costs a few hundred bytes
-there, not the tens of kilobytes of its document.
+The index is fed by the store's committed changes, so it is never behind what readers see. A pod costs a few
+hundred bytes there, not the tens of kilobytes of its document.
 """
 
 import copy
@@ -124,7 +124,7 @@ def reduce(record: Record) -> Pod:
 
 
 class PodIndex:
-    """Pods by key, by controller, by namespace, by node and by group; listeners hear of every change."""
+    """Pods by key, by controller, by namespace, by node and by group; listeners get every change."""
 
     def __init__(self, api: Api) -> None:
         self._pods: dict[PodKey, Pod] = {}
@@ -132,20 +132,20 @@ class PodIndex:
             name: defaultdict(dict) for name in ("controller", "namespace", "node", "group")
         }
         self._listeners: list[Listener] = []
-        for record in api.backend.store.shelf("pods").scan(None):
+        for record in api.backend.store.collection("pods").scan(None):
             self._replace(record, gone=False)
         api.backend.store.listen(self._follow)
 
     @staticmethod
     def shared(api: Api) -> "PodIndex":
-        """One index for everybody who works on the same server."""
+        """One index for all controllers of the same server."""
         store = api.backend.store
         if store not in _SHARED:
             _SHARED[store] = PodIndex(api)
         return _SHARED[store]
 
     def listen(self, listener: Listener) -> None:
-        """Called with (before, after) while a change is published: note what to do, do nothing yet."""
+        """Called with (before, after) while a change is being published: may only take notes."""
         self._listeners.append(listener)
 
     def get(self, key: PodKey) -> Pod | None:
@@ -171,7 +171,7 @@ class PodIndex:
 
     def _follow(self, changes: list[Change]) -> None:
         for change in changes:
-            if change.record.place == "pods":
+            if change.record.storage_key == "pods":
                 before, after = self._replace(change.record, change.type == DELETED)
                 for listener in self._listeners:
                     listener(before, after)
@@ -208,7 +208,7 @@ def _memberships(pod: Pod) -> list[tuple[str, Any]]:
     return found
 
 
-# -- making pods --------------------------------------------------------------------------------------------------------
+# -- making pods ---------------------------------------------------------------------------------------------
 
 
 def owner_reference(owner: Document) -> Document:

@@ -1,4 +1,4 @@
-"""ReplicaSets keep a number of equal pods; Deployments keep ReplicaSets, one for each version of their template."""
+"""ReplicaSets keep a number of equal pods; Deployments keep a ReplicaSet for each version of their template."""
 
 import hashlib
 from datetime import datetime
@@ -19,7 +19,7 @@ HASH_LABEL = "pod-template-hash"
 
 
 class ReplicaSets(Controller):
-    place = "replicasets.apps"
+    resource = "replicasets.apps"
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
@@ -32,7 +32,7 @@ class ReplicaSets(Controller):
             self.queue.add((pod.namespace, pod.controller_name))
 
     async def reconcile(self, key: Key) -> datetime | None:
-        owner = self.api.peek(self.place, key[1], key[0])
+        owner = self.api.peek(self.resource, key[1], key[0])
         if owner is None:
             return None
         uid = owner["metadata"]["uid"]
@@ -54,7 +54,7 @@ class ReplicaSets(Controller):
             "observedGeneration": owner["metadata"].get("generation", 0),
         }
         if status != owner.get("status"):
-            await self.api.update_status(self.place, {**owner, "status": status})
+            await self.api.update_status(self.resource, {**owner, "status": status})
         return None
 
 
@@ -72,9 +72,9 @@ def _deleting(api: Api, pod: Pod) -> Any:
 
 
 class Deployments(Controller):
-    """Rolls from one ReplicaSet to the next within `maxSurge` and `maxUnavailable`; no history, no rollback."""
+    """Rolls to the next ReplicaSet within `maxSurge` and `maxUnavailable`; no history, no rollback."""
 
-    place = "deployments.apps"
+    resource = "deployments.apps"
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
@@ -82,13 +82,13 @@ class Deployments(Controller):
 
     def _sets_changed(self, changes: list[Change]) -> None:
         for change in changes:
-            if change.record.place == "replicasets.apps":
+            if change.record.storage_key == "replicasets.apps":
                 for owner in change.record.object["metadata"].get("ownerReferences", ()):
                     if owner.get("kind") == "Deployment":
                         self.queue.add((change.record.namespace, owner.get("name", "")))
 
     async def reconcile(self, key: Key) -> datetime | None:
-        deployment = self.api.peek(self.place, key[1], key[0])
+        deployment = self.api.peek(self.resource, key[1], key[0])
         if deployment is None:
             return None
         if not deployment["metadata"].get("deletionTimestamp"):
@@ -195,7 +195,7 @@ class Deployments(Controller):
             status, now, type="Progressing", status="True", reason=reason, message=f"{updated} updated"
         )
         if status != deployment.get("status"):
-            await self.api.update_status(self.place, {**deployment, "status": status})
+            await self.api.update_status(self.resource, {**deployment, "status": status})
 
 
 def _limits(deployment: Document, wanted: int) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """CustomResourceDefinitions: from the document to resources that can be served.
 
-`problems` says what is wrong with a definition (422 for its author), `compile` turns a good one into one `ResourceInfo`
-for each served version, with hooks that default, prune and validate. Versions differ in their schema only; nothing is
-converted between them (strategy `None`; webhooks are accepted and not called).
+`problems` lists what is wrong with a definition (422 for its author), `resources_of` turns a good one into
+one `ResourceInfo` for each served version, with hooks that default, prune and validate. Versions differ in
+their schema only; nothing is converted between them (strategy `None`; webhooks are accepted and not called).
 """
 
 from typing import Any
@@ -21,8 +21,8 @@ _PROTECTED = (".k8s.io", ".kubernetes.io")
 _COLUMN_TYPES = ("integer", "number", "string", "boolean", "date")
 
 
-def compile(definition: Document) -> list[ResourceInfo]:
-    """The resources of a definition, one for each served version. Raises 422 for a definition that cannot be served."""
+def resources_of(definition: Document) -> list[ResourceInfo]:
+    """One resource for each served version; raises 422 for a definition that cannot be served."""
     causes = problems(definition)
     name = (definition.get("metadata") or {}).get("name", "")
     if causes:
@@ -192,7 +192,7 @@ _SCALARS = ("string", "integer", "number", "boolean")
 
 
 def _schema_problems(schema: Any, path: str, depth: int) -> list[Cause]:
-    """What makes a schema structural: every place has a type, lists and maps say what they hold."""
+    """What makes a schema structural: everything has a type, lists and maps declare their items."""
     if not isinstance(schema, dict):
         return [invalid_value(path, schema, "must be a schema")]
     if depth > _MAX_DEPTH:
@@ -227,6 +227,3 @@ def _schema_problems(schema: Any, path: str, depth: int) -> list[Cause]:
     if isinstance(extra, dict):
         causes += _schema_problems(extra, f"{path}.additionalProperties", depth + 1)
     return causes
-
-
-__all__ = ["compile", "problems"]

@@ -1,8 +1,9 @@
 """Structural schemas of custom resources: defaulting, pruning, validation with field paths.
 
-The subset of OpenAPI that `apiextensions.k8s.io/v1` allows: types, properties, items, additionalProperties, required,
-enum, bounds, lengths, patterns, formats, nullable, int-or-string, preserve-unknown-fields, embedded resources, list types,
-and allOf/anyOf/oneOf/not for value validation. Expressions (`x-kubernetes-validations`) are accepted and not evaluated.
+The subset of OpenAPI that `apiextensions.k8s.io/v1` allows: types, properties, items, additionalProperties,
+required, enum, bounds, lengths, patterns, formats, nullable, int-or-string, preserve-unknown-fields,
+embedded resources, list types, and allOf/anyOf/oneOf/not for value validation. Expressions
+(`x-kubernetes-validations`) are accepted and not evaluated.
 """
 
 import re
@@ -20,11 +21,11 @@ EMBEDDED = "x-kubernetes-embedded-resource"
 _ALWAYS_KNOWN = frozenset({"apiVersion", "kind", "metadata"})
 
 
-# -- defaults ---------------------------------------------------------------------------------------------------------
+# -- defaults ------------------------------------------------------------------------------------------------
 
 
 def apply_defaults(value: Any, schema: Schema) -> None:
-    """In place: a missing member that has a default gets it, as does a null one that may not be null."""
+    """In place: a missing member that has a default gets it, and so does a null that is not nullable."""
     if isinstance(value, dict):
         for name, child in (schema.get("properties") or {}).items():
             missing = name not in value or (value[name] is None and not child.get("nullable"))
@@ -49,7 +50,7 @@ def _copy(value: Any) -> Any:
     return [_copy(v) for v in value] if isinstance(value, list) else value
 
 
-# -- unknown fields ---------------------------------------------------------------------------------------------------
+# -- unknown fields ------------------------------------------------------------------------------------------
 
 
 def prune(value: Any, schema: Schema, root: bool = True) -> None:
@@ -63,7 +64,7 @@ def unknown_paths(value: Any, schema: Schema, root: bool = True) -> list[str]:
 
 
 def _unknown(value: Any, schema: Schema, path: str, root: bool) -> Any:
-    """Yields (object, member, path) for each member nobody knows."""
+    """Yields (object, member, path) for each member that the schema does not have."""
     if isinstance(value, list):
         if isinstance(schema.get("items"), dict):
             for index, item in enumerate(value):
@@ -85,7 +86,7 @@ def _unknown(value: Any, schema: Schema, path: str, root: bool) -> Any:
             yield value, name, where
 
 
-# -- validation -------------------------------------------------------------------------------------------------------
+# -- validation ----------------------------------------------------------------------------------------------
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),

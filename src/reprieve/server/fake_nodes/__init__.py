@@ -2,12 +2,13 @@
 
     template    `h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8` -> Node objects
     lifecycle   what a pod on a fake node does next, as a pure function of the pod and the time
+    health      creates nodes, renews their leases, takes them down and brings them back
     kubelet     watches, waits and writes
 
-A node is fake if it carries the annotation `reprieve.dev/fake-node`. What pods and nodes are told by annotation:
+A node is fake if it carries the annotation `reprieve.dev/fake-node`. Annotations that control pods and nodes:
 
     reprieve.dev/run-for          pod: duration after which it ends by itself
-    reprieve.dev/exit-code        pod: how it ends; 0 is success
+    reprieve.dev/exit-code        pod: its exit code; 0 is success
     reprieve.dev/start-after      pod: how long it takes to start
     reprieve.dev/terminate-after  pod: how long it takes to stop, at most its grace period (the default)
     reprieve.dev/fail             node: "true" takes the node down, anything else brings it back

@@ -1,8 +1,9 @@
 """Fake nodes are created, kept ready, taken down and brought back.
 
-A ready node renews its Lease and carries the condition Ready. One that fails on command stops doing both: Ready turns
-Unknown, the taint `node.kubernetes.io/unreachable` keeps pods away, and pods that do not tolerate it are deleted when
-their toleration ends. They stay Terminating until the node returns, as on a real cluster.
+A ready node renews its Lease and carries the condition Ready. One that fails on command stops doing both:
+Ready turns Unknown, the taint `node.kubernetes.io/unreachable` keeps pods away, and pods that do not
+tolerate it are deleted when their toleration ends. They stay Terminating until the node returns, as on a
+real cluster.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.controllers.pods import PodIndex, PodKey
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
+from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record
 
@@ -26,7 +28,6 @@ LEASES = "kube-node-lease"
 RENEW_SECONDS = 10.0
 RENEWALS_PER_SECOND = 20
 """More nodes renew less often, so that heartbeats never become the load."""
-STRATEGIC = "application/strategic-merge-patch+json"
 _PRESSURES = {
     "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     "DiskPressure": ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -46,7 +47,7 @@ class NodeKeeper:
         """Fake nodes and whether they are up."""
         self._queue: DelayingQueue[str] = DelayingQueue(api.backend.clock)
         self._evictions: DelayingQueue[PodKey] = DelayingQueue(api.backend.clock)
-        for record in api.backend.store.shelf("nodes").scan(None):
+        for record in api.backend.store.collection("nodes").scan(None):
             self._note(record)
         api.backend.store.listen(self._follow)
 
@@ -59,7 +60,7 @@ class NodeKeeper:
 
     def _follow(self, changes: list[Change]) -> None:
         for change in changes:
-            if change.record.place == "nodes":
+            if change.record.storage_key == "nodes":
                 if change.type == DELETED:
                     self._up.pop(change.record.name, None)
                 else:
@@ -94,15 +95,15 @@ class NodeKeeper:
     async def _run_nodes(self) -> None:
         while True:
             due = await self._queue.take()
-            await in_parallel(partial(self._see_to, name) for name in due)
+            await in_parallel(partial(self._reconcile, name) for name in due)
 
-    async def _see_to(self, name: str) -> None:
+    async def _reconcile(self, name: str) -> None:
         node = self._api.peek("nodes", name)
         if node is None or name not in self._up:
             return
         try:
             if self._up[name]:
-                await self._keep(node)
+                await self._keep_ready(node)
                 interval = max(RENEW_SECONDS, len(self._up) / RENEWALS_PER_SECOND)
                 self._queue.add(name, self._api.now() + timedelta(seconds=interval))
             else:
@@ -112,9 +113,9 @@ class NodeKeeper:
                 raise
             self._queue.add(name, self._api.now() + timedelta(seconds=1))
 
-    # -- up --------------------------------------------------------------------------------------------------------
+    # -- up --------------------------------------------------------------------------------------------------
 
-    async def _keep(self, node: Document) -> None:
+    async def _keep_ready(self, node: Document) -> None:
         name = node["metadata"]["name"]
         if _ready(node) != "True":
             await self._patch_status(name, self._alive(node))
@@ -173,7 +174,7 @@ class NodeKeeper:
         }
         await self._api.create("leases.coordination.k8s.io", document, LEASES)
 
-    # -- down ------------------------------------------------------------------------------------------------------
+    # -- down ------------------------------------------------------------------------------------------------
 
     async def _take_down(self, node: Document) -> None:
         name, now = node["metadata"]["name"], self._api.now()
@@ -214,7 +215,7 @@ class NodeKeeper:
                 p.name,
                 patch,
                 p.namespace,
-                content_type=STRATEGIC,
+                content_type=STRATEGIC_MERGE_PATCH,
                 subresource="status",
             )
             for p in self._pods.on_node(node)
@@ -267,13 +268,18 @@ class NodeKeeper:
                     pod.name,
                     {"status": {"conditions": [condition]}},
                     pod.namespace,
-                    content_type=STRATEGIC,
+                    content_type=STRATEGIC_MERGE_PATCH,
                     subresource="status",
                 )
 
     async def _patch_status(self, name: str, status: dict[str, Any]) -> None:
         await self._api.patch(
-            "nodes", name, {"status": status}, content_type=STRATEGIC, subresource="status", manager="kubelet"
+            "nodes",
+            name,
+            {"status": status},
+            content_type=STRATEGIC_MERGE_PATCH,
+            subresource="status",
+            manager="kubelet",
         )
 
 

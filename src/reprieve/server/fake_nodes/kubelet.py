@@ -1,7 +1,7 @@
-"""The kubelet of all fake nodes: keeps them ready, and takes their pods through their lives.
+"""The kubelet of all fake nodes: keeps them ready, and moves their pods through their lifecycle.
 
-One queue for all pods, one for the nodes. A pod is looked at when it changes and when its next step is due; between
-looking and writing nothing is remembered, so a restart goes on where it stopped.
+One queue for all pods, one for the nodes. A pod is reconciled when it changes and when its next step is due;
+nothing is remembered in between, so a restart continues where it stopped.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.health import NodeKeeper
 from reprieve.server.fake_nodes.lifecycle import KILLED, Habits, Step, ended_status, next_step, running_status
 from reprieve.server.fake_nodes.template import NodeTemplate
+from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import Document
 
-STRATEGIC = "application/strategic-merge-patch+json"
 MANAGER = "kubelet"
 RETRY = timedelta(milliseconds=200)
 
 
 class FakeKubelet:
-    """Start it as a background task of the server: `EmbeddedServer(background=(FakeKubelet.starting(...),))`."""
+    """A background task of the server: `EmbeddedServer(background=(FakeKubelet.starting(...),))`."""
 
     def __init__(
         self, api: Api, templates: Iterable[NodeTemplate] = (), habits: Habits | None = None
@@ -57,7 +57,7 @@ class FakeKubelet:
     async def _run_pods(self) -> None:
         while True:
             due = await self._queue.take()
-            await in_parallel(partial(self._look, key) for key in due)
+            await in_parallel(partial(self._reconcile, key) for key in due)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         if after is None:
@@ -67,11 +67,11 @@ class FakeKubelet:
             self._queue.add(after.key)
 
     def _node_returned(self, node: str) -> None:
-        """A node came up, or came to be: see to what waits there."""
+        """A node came up, or was created: reconcile the pods that wait there."""
         for pod in self._pods.on_node(node):
             self._pod_changed(None, pod)
 
-    async def _look(self, key: PodKey) -> None:
+    async def _reconcile(self, key: PodKey) -> None:
         pod = self._api.peek("pods", key[1], key[0])
         if pod is None or not self.nodes.is_up((pod.get("spec") or {}).get("nodeName", "")):
             return
@@ -83,14 +83,14 @@ class FakeKubelet:
             self._queue.add(key, step.due)
             return
         try:
-            await self._take(step, pod, now)
+            await self._perform(step, pod, now)
         except ApiError as refusal:
             if refusal.code not in (404, 409):
                 raise
             if refusal.code == 409:
                 self._queue.add(key, now + RETRY)
 
-    async def _take(self, step: Step, pod: Document, now: datetime) -> None:
+    async def _perform(self, step: Step, pod: Document, now: datetime) -> None:
         if step.action == "start":
             await self._patch_status(pod, running_status(pod, now, *self._addresses(pod)))
         elif step.action == "end":
@@ -99,7 +99,7 @@ class FakeKubelet:
             await self._remove(pod, now)
 
     async def _remove(self, pod: Document, now: datetime) -> None:
-        """The containers have stopped; whoever holds the object by a finalizer sees how the pod ended."""
+        """The containers have stopped; if a finalizer keeps the object, its status shows how they ended."""
         meta = pod["metadata"]
         ended = (pod.get("status") or {}).get("phase") in well_known.TERMINAL_PHASES
         if meta.get("finalizers") and not ended:
@@ -113,7 +113,7 @@ class FakeKubelet:
             meta["name"],
             {"metadata": {"uid": meta["uid"]}, "status": status},
             meta["namespace"],
-            content_type=STRATEGIC,
+            content_type=STRATEGIC_MERGE_PATCH,
             subresource="status",
             manager=MANAGER,
         )

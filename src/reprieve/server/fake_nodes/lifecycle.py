@@ -2,7 +2,7 @@
 
 The first that applies:
 
-1. it is being deleted: it goes `terminate-after` (at most its grace period) after the deletion was asked for;
+1. it is being deleted: it goes `terminate-after` (at most its grace period) after the request to delete it;
 2. it has ended: nothing more;
 3. it has not started: it starts `start-after` after it came to the node;
 4. it runs: it ends after `run-for`, or when its `activeDeadlineSeconds` are over; else it runs on.
@@ -21,7 +21,7 @@ KILLED = 143
 
 
 class Habits(msgspec.Struct, frozen=True, kw_only=True):
-    """What pods do that have no annotation about it, in seconds. None: run for ever; take the whole grace period."""
+    """What pods without annotations do, in seconds. None: run for ever; take the whole grace period."""
 
     start_after: float = 0.0
     run_for: float | None = None
@@ -93,7 +93,7 @@ def _annotation(pod: Document, name: str) -> str | None:
 
 
 def _seconds(text: str) -> float | None:
-    """A duration, or plain seconds; what is neither is as good as not there."""
+    """A duration, or plain seconds; anything else is ignored."""
     try:
         return max(0.0, float(text) if text.replace(".", "", 1).isdigit() else parse_duration(text))
     except (TimeError, ValueError):
@@ -125,7 +125,7 @@ def _condition_time(status: Document, type: str) -> datetime | None:
     return None
 
 
-# -- what the pod's status says then ------------------------------------------------------------------------------
+# -- what the pod's status says then -------------------------------------------------------------------------
 
 
 def running_status(pod: Document, now: datetime, pod_ip: str, host_ip: str) -> Document:

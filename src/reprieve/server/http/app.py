@@ -1,7 +1,7 @@
-"""Everything between a socket and an operation: who is it, where does it go, what if something breaks.
+"""Everything between a socket and an operation: authentication, routing, errors.
 
-No exception leaves: what is ours to refuse becomes its `Status`, anything else becomes a 500 `Status` that tells the
-client nothing and the log everything.
+No exception escapes: an `ApiError` becomes its `Status`, anything else a 500 `Status` that tells the client
+nothing and the log everything.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class Application:
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def _send_in_parts(self, request: web.BaseRequest, response: web.Response) -> web.StreamResponse:
-        """A large answer, no faster than the client takes it; one that stops taking it is dropped."""
+        """A large answer, at the pace of the client; a client that stops reading is dropped."""
         body = memoryview(response.body if isinstance(response.body, bytes) else b"")
         stream = web.StreamResponse(status=response.status, headers=response.headers)
         stream.content_length = len(body)

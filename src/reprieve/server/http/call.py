@@ -1,4 +1,4 @@
-"""One request for a resource: what it says beside its path, and how its answer is put together."""
+"""One request for a resource: its body and options, and how its answer is put together."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -28,14 +28,11 @@ from reprieve.server.http.negotiation import (
 )
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
-from reprieve.server.operations.writes import APPLY_PATCH
+from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.security.identity import Identity
 from reprieve.server.storage import Record
 
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 _LONGEST_WARNING = 256
 _PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 
@@ -123,15 +120,16 @@ class Call:
         return value == "All"
 
     def check_kind(self, document: Document, api_version: str, kind: str) -> None:
-        """The body must be what the path says; silence counts as agreement for the resource's own kind."""
+        """The body must be of the kind that the path names; what it leaves out is filled in."""
         for field, expected in (("apiVersion", api_version), ("kind", kind)):
             found = document.get(field)
             if found is None or found == "":
                 document[field] = expected
             elif found != expected:
                 raise bad_request(
-                    f"the API version in the data ({document.get('apiVersion')}) or its kind ({document.get('kind')}) "
-                    f"does not match the expected API version ({api_version}) and kind ({kind})"
+                    f"the API version in the data ({document.get('apiVersion')}) or its kind "
+                    f"({document.get('kind')}) does not match the expected API version ({api_version}) "
+                    f"and kind ({kind})"
                 )
 
     async def patch(self) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""Documents about the server itself: `/api`, `/apis`, group versions, the aggregated form, OpenAPI, `/version`.
+"""Documents about the server itself: `/api`, `/apis`, group versions, aggregated discovery, OpenAPI, version.
 
 Built once for each state of the registry.
 """
@@ -31,9 +31,9 @@ _SUBRESOURCE_KINDS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
 }
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-_OPENAPI_V2_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-_OPENAPI_V2_ANSWERED = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-"""Clients ask with an @, which Go refuses to read in a Content-Type; kubectl up to 1.27 gives up on such an answer."""
+_OPENAPI_V2_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+_OPENAPI_V2_CONTENT = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+"""Clients accept a type with an @, which Go cannot parse in a Content-Type: kubectl up to 1.27 fails."""
 _ROOT_PATHS = [
     "/api",
     "/api/v1",
@@ -61,7 +61,11 @@ class PublishedDocuments:
             self._cache.clear()
             self._generation = self._registry.generation
         form = (
-            "aggregated" if _wants_aggregated(accept) else "protobuf" if _OPENAPI_V2_ASKED in accept else ""
+            "aggregated"
+            if _wants_aggregated(accept)
+            else "protobuf"
+            if _OPENAPI_V2_ACCEPTED in accept
+            else ""
         )
         key = (form, *parts)
         if parts == ["api"] and not form:
@@ -101,7 +105,7 @@ class PublishedDocuments:
         resources = list(self._registry)
         if parts == ["v2"]:
             if form == "protobuf":
-                return openapi.v2_protobuf(resources), _OPENAPI_V2_ANSWERED
+                return openapi.v2_protobuf(resources), _OPENAPI_V2_CONTENT
             return encode(openapi.v2_document(resources)), JSON
         if parts == ["v3"]:
             return encode(openapi.v3_index(resources)), JSON

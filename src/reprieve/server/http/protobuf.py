@@ -1,8 +1,8 @@
-"""Bodies in Kubernetes' protobuf encoding, as `kubectl create job` and Go clients send them: into plain documents.
+"""Bodies in Kubernetes' protobuf encoding, as `kubectl create job` and Go clients send them, into documents.
 
-The envelope is four magic bytes and a `runtime.Unknown` (type, raw object). Inside, fields are told apart by the numbers
-that the schemas give (`@4`); a number that nobody knows is skipped, as protobuf asks for. Only decoding: answers are JSON,
-which every such client accepts too. Never raises anything but `ApiError`.
+The envelope is four magic bytes and a `runtime.Unknown` (type, raw object). Inside, fields are identified by
+the numbers in the schemas (`@4`); unknown numbers are skipped, as protobuf requires. Only decoding: answers
+are JSON, which every such client accepts too. Never raises anything but `ApiError`.
 """
 
 import base64
@@ -22,15 +22,15 @@ MAX_DEPTH = 64
 Document = dict[str, Any]
 
 _POINTERS = frozenset(
-    """activeDeadlineSeconds allowPrivilegeEscalation automountServiceAccountToken backoffLimit blockOwnerDeletion
-    completions controller defaultMode enableServiceLinks expirationSeconds failedJobsHistoryLimit fsGroup
-    gracePeriodSeconds hostUsers immutable leaseDurationSeconds leaseTransitions manualSelector minDomains mode optional
-    orphanDependents parallelism priority privileged progressDeadlineSeconds readOnlyRootFilesystem replicas
-    revisionHistoryLimit runAsGroup runAsNonRoot runAsUser setHostnameAsFQDN shareProcessNamespace
-    startingDeadlineSeconds successfulJobsHistoryLimit suspend terminationGracePeriodSeconds tolerationSeconds
-    ttlSecondsAfterFinished""".split()  # noqa: SIM905 - a list of forty lines reads worse
+    """activeDeadlineSeconds allowPrivilegeEscalation automountServiceAccountToken backoffLimit
+    blockOwnerDeletion completions controller defaultMode enableServiceLinks expirationSeconds
+    failedJobsHistoryLimit fsGroup gracePeriodSeconds hostUsers immutable leaseDurationSeconds
+    leaseTransitions manualSelector minDomains mode optional orphanDependents parallelism priority privileged
+    progressDeadlineSeconds readOnlyRootFilesystem replicas revisionHistoryLimit runAsGroup runAsNonRoot
+    runAsUser setHostnameAsFQDN shareProcessNamespace startingDeadlineSeconds successfulJobsHistoryLimit
+    suspend terminationGracePeriodSeconds tolerationSeconds ttlSecondsAfterFinished""".split()  # noqa: SIM905 - a list of forty lines reads worse
 )
-"""Fields whose zero says something. The encoding writes every other field even when it was not set."""
+"""Fields whose zero has a meaning. The encoding writes every other field even when it was not set."""
 
 
 class _Malformed(ValueError):
@@ -38,7 +38,7 @@ class _Malformed(ValueError):
 
 
 def decode(body: bytes) -> Document:
-    """The document in a protobuf body; 400 for what is none, 415 for a kind whose encoding is not known."""
+    """The document in a protobuf body; 400 if it is malformed, 415 for a kind whose encoding is not known."""
     if not body.startswith(MAGIC):
         raise bad_request("the body does not start as Kubernetes protobuf does")
     try:
@@ -69,7 +69,7 @@ def _schema(api_version: str, kind: str) -> SchemaNode:
     return node
 
 
-# -- the wire ---------------------------------------------------------------------------------------------------------
+# -- the wire ------------------------------------------------------------------------------------------------
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
@@ -118,7 +118,7 @@ def _bytes(value: int | bytes) -> bytes:
     return value
 
 
-# -- by schema --------------------------------------------------------------------------------------------------------
+# -- by schema -----------------------------------------------------------------------------------------------
 
 
 @cache

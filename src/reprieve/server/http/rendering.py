@@ -1,4 +1,4 @@
-"""Records as bytes of an answer. Stored bytes go out as they are; only other versions and forms cost anything."""
+"""Records as bytes of an answer. Stored bytes are sent as they are; only other versions and forms cost."""
 
 from datetime import datetime
 from typing import Any
@@ -28,7 +28,7 @@ class Renderer:
         self._served = f'{{"apiVersion":"{resource.api_version}",'.encode()
 
     def raw(self, record: Record) -> bytes:
-        """JSON of the object in the version that was asked for."""
+        """JSON of the object in the requested version."""
         if not self._resource.converts:
             return record.raw
         if self._resource.twin is not None or self._resource.downgrade is not None:

@@ -1,20 +1,21 @@
 """Requests for resources: which operation, with which options, and the answer's status.
 
-Order of a request: authenticated and authorized before it comes here; the resource and the verb must exist (404, 405);
-then the body is read (413, 400, 415); then the operation decides.
+Order of a request: it is authenticated and authorized before it comes here; the resource and the verb must
+exist (404, 405); then the body is read (413, 400, 415); then the operation decides.
 """
 
 from aiohttp import web
 
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, method_not_allowed, unknown_resource
-from reprieve.server.http.call import JSON_PATCH, Call, Handler
+from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, truth
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.http.stream import WatchRequest, WatchStream
 from reprieve.server.http.subresources import SUBRESOURCES, bind_document
 from reprieve.server.operations import deletion, reads, writes
+from reprieve.server.patch import JSON_PATCH
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.schemas.checks import validate_fields
 from reprieve.server.security.identity import REVIEWS, Identity

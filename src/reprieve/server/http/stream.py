@@ -1,8 +1,8 @@
-"""A watch over HTTP: events as lines, bookmarks while it is quiet, an end when time is up.
+"""A watch over HTTP: events as lines, bookmarks while nothing happens, an end when time is up.
 
-A client that does not read is dropped: when its backlog overflows, or when a write stalls. It can come back with the last
-revision it saw. Errors that happen before the first event (410 for a revision that is gone) travel as an ERROR event of
-a successful response, as kube-apiserver sends them.
+A client that does not read is dropped: when its backlog overflows, or when a write stalls. It can resume at
+the last revision it saw. Errors that happen before the first event (410 for a compacted revision) travel as
+an ERROR event of a successful response, as kube-apiserver sends them.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class WatchRequest(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     bookmarks: bool
     initial: bool | None
-    """`sendInitialEvents`: send what exists first and say when that is done. Not said: send it if no version is given."""
+    """`sendInitialEvents`: send what exists, then a bookmark. Unset: only without a version."""
     seconds: float
     selection: Selection
 
@@ -120,7 +120,7 @@ class WatchStream:
         return response
 
     def _start(self, namespace: str | None, watch: WatchRequest) -> tuple[Watcher, list[Record]]:
-        """Join, and what the client must be told first: both at the same revision."""
+        """A watcher, and the records to send first, both at the same revision."""
         backend = self._backend
         revision = reads.parse_revision(backend, watch.version)
         existing: list[Record] = []
@@ -128,7 +128,7 @@ class WatchStream:
         if wanted or revision == 0:
             revision = backend.store.revision
         if wanted:
-            records = backend.store.shelf(self._resource.storage_key).scan(namespace)
+            records = backend.store.collection(self._resource.storage_key).scan(namespace)
             existing = list(records if watch.selection.everything else filter(watch.selection, records))
         return backend.hub.watch(self._resource, namespace, revision, watch.selection), existing
 

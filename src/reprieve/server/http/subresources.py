@@ -3,10 +3,10 @@
 from aiohttp import web
 
 from reprieve.server.errors import bad_request, conflict
-from reprieve.server.http.call import JSON_PATCH, MERGE_PATCH, Call, Handler
+from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.rendering import encode, success_status
-from reprieve.server.operations import pods, reads, scale, writes
-from reprieve.server.patch import apply_patch
+from reprieve.server.operations import reads, subresources, writes
+from reprieve.server.patch import JSON_PATCH, MERGE_PATCH, apply_patch
 from reprieve.server.registry import Document
 
 
@@ -21,20 +21,22 @@ async def bind_document(call: Call, binding: Document, name: str = "") -> web.St
     name = name or meta.get("name", "")
     if not isinstance(name, str) or not name:
         raise bad_request("Binding: metadata.name: the name of the pod is required")
-    pods.bind(call.backend, call.target.namespace, name, binding, call.dry_run())
+    subresources.bind(call.backend, call.target.namespace, name, binding, call.dry_run())
     await call.backend.store.settled()
     return call.answer(success_status(201), 201)
 
 
 async def _evict(call: Call) -> web.StreamResponse:
-    pods.evict(call.backend, call.target.namespace, call.target.name, await call.document(), call.dry_run())
+    subresources.evict(
+        call.backend, call.target.namespace, call.target.name, await call.document(), call.dry_run()
+    )
     await call.backend.store.settled()
     return call.answer(success_status(201), 201)
 
 
 async def _get_scale(call: Call) -> web.StreamResponse:
     record = reads.get(call.backend, call.resource, call.target.namespace, call.target.name)
-    return call.answer(encode(scale.read_scale(call.resource, record.object)))
+    return call.answer(encode(subresources.read_scale(call.resource, record.object)))
 
 
 async def _change_scale(call: Call) -> web.StreamResponse:
@@ -43,16 +45,16 @@ async def _change_scale(call: Call) -> web.StreamResponse:
     change = await call.patch() if target.verb == "patch" else (None, await call.document())
     current = call.backend.existing(resource, target.namespace, target.name)
     document = current.object
-    before = scale.read_scale(resource, document)
+    before = subresources.read_scale(resource, document)
     wanted = _changed_scale(call, before, *change)
     meta = wanted.get("metadata")
     version = meta.get("resourceVersion", "") if isinstance(meta, dict) else ""
     if version not in ("", before["metadata"]["resourceVersion"]):
         raise conflict(resource.group, resource.plural, target.name)
-    scale.write_scale(resource, document, wanted)
+    subresources.write_scale(resource, document, wanted)
     record = writes.replace(call.backend, resource, document, current, call.options(), "")
     await call.backend.store.settled()
-    return call.answer(encode(scale.read_scale(resource, record.object)))
+    return call.answer(encode(subresources.read_scale(resource, record.object)))
 
 
 def _changed_scale(call: Call, before: Document, media: str | None, change: Document) -> Document:

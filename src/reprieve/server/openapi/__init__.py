@@ -1,9 +1,9 @@
 """OpenAPI documents of what the server serves, from the same schemas that validate, patch and apply.
 
-Good enough for `kubectl explain` (types and descriptions), for its question whether the server validates fields
-(the `fieldValidation` parameter of each PATCH), for client-side apply (patch strategies) and for old client-side
-validation (version 2). Not a full description: responses and most parameters are left out. Pure functions; the caller
-caches.
+Good enough for `kubectl explain` (types and descriptions), for its check whether the server validates fields
+(the `fieldValidation` parameter of each PATCH), for client-side apply (patch strategies) and for old
+client-side validation (version 2). Not a full description: responses and most parameters are left out. Pure
+functions; the caller caches.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def _fingerprint(resources: Iterable[ResourceInfo]) -> str:
     return hashlib.sha256(msgspec.json.encode(described)).hexdigest()[:32].upper()
 
 
-# -- paths: the kind, and which query parameters a write takes ------------------------------------------------------
+# -- paths: the kind, and which query parameters a write takes -----------------------------------------------
 
 
 def _paths_of(resource: ResourceInfo, component: str, dialect: Dialect) -> Document:

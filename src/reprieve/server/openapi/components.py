@@ -1,4 +1,4 @@
-"""Schemas as OpenAPI writes them: `SchemaNode` trees and custom schemas into named components that reference each other."""
+"""`SchemaNode` trees and custom schemas as OpenAPI writes them: components that reference each other."""
 
 from typing import Any, NamedTuple
 

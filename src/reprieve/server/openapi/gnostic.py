@@ -1,7 +1,7 @@
 """OpenAPI version 2 in protobuf: the only form that kubectl before 1.27 can read.
 
-The messages are those of gnostic's `openapi.v2`; the numbers below are their field numbers. Only what kubectl looks at is
-written: definitions with their extensions, and the parameters and kinds of PATCH operations.
+The messages are those of gnostic's `openapi.v2`; the numbers below are their field numbers. Only what
+kubectl reads is written: definitions with their extensions, and the parameters and kinds of PATCH operations.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""What clients can do to objects: read, write, delete; bind, evict and scale. Each works on a `Backend`, without HTTP."""
+"""What clients can do to objects: read, write, delete, bind, evict, scale. No HTTP here."""

@@ -1,8 +1,9 @@
-"""Delete: preconditions, grace, finalizers, dependents; and the moment an object really goes.
+"""Delete: preconditions, grace, finalizers, dependents; and when an object is finally removed.
 
-An object goes at once when nothing holds it. What can hold it: finalizers (its own, or those that a propagation policy
-adds: `foregroundDeletion`, `orphan`), a pod's grace period while it is on a node, a namespace's `spec.finalizers`. Then
-it carries a deletion timestamp and goes with the write that removes the last hold.
+An object is removed at once unless something holds it: finalizers (its own, or those that a propagation
+policy adds: `foregroundDeletion`, `orphan`), a pod's grace period while it is on a node, a namespace's
+`spec.finalizers`. Then it carries a deletion timestamp and is removed by the write that releases the last
+hold.
 """
 
 from datetime import timedelta
@@ -41,10 +42,10 @@ def delete(
         return current, False
     if dry_run:
         return Record(
-            current.place, namespace, name, current.revision, encode(document), current.labels
+            current.storage_key, namespace, name, current.revision, encode(document), current.labels
         ), gone
     write = backend.store.delete if gone else backend.store.put
-    return write(current.place, namespace, name, document), gone
+    return write(current.storage_key, namespace, name, document), gone
 
 
 def _check_preconditions(
@@ -126,6 +127,6 @@ def finish_if_finalized(backend: Backend, current: Record, document: Document) -
         return None
     if meta.get("deletionGracePeriodSeconds"):
         return None
-    if current.place == "namespaces" and (document.get("spec") or {}).get("finalizers"):
+    if current.storage_key == "namespaces" and (document.get("spec") or {}).get("finalizers"):
         return None
-    return backend.store.delete(current.place, current.namespace, current.name, document)
+    return backend.store.delete(current.storage_key, current.namespace, current.name, document)

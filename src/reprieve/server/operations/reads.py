@@ -3,7 +3,7 @@
 What `resourceVersion` means for a list:
  * unset or "0": the current state (committed state is always current here);
  * N, not older than: the current state, provided that N has happened;
- * N, exact (asked for by name, or implied by a limit): the state at N, 410 once history no longer reaches there;
+ * N, exact (requested, or implied by a limit): the state at N, 410 once N is compacted;
  * a continue token: the state at the revision of the first page.
 """
 
@@ -27,7 +27,7 @@ from reprieve.server.errors import (
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.selection import Selection
 from reprieve.server.storage import Record
-from reprieve.server.storage.shelf import Past, Shelf
+from reprieve.server.storage.collection import Collection, Past
 
 
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ def get(backend: Backend, resource: ResourceInfo, namespace: str, name: str, ver
 def list_page(backend: Backend, resource: ResourceInfo, namespace: str | None, options: ListOptions) -> Page:
     selection = Selection(resource, options.label_selector, options.field_selector)
     check_list_options(options)
-    shelf = backend.store.shelf(resource.storage_key)
+    collection = backend.store.collection(resource.storage_key)
     current = backend.store.revision
     token = _decode(options.continue_) if options.continue_ else None
     revision = token.rv if token is not None else _exact_revision(backend, options)
@@ -75,11 +75,11 @@ def list_page(backend: Backend, resource: ResourceInfo, namespace: str | None, o
         revision = current
     elif revision != current:
         _require_history(backend, revision, token)
-        past = shelf.past(revision)
+        past = collection.past(revision)
     after = (token.namespace, token.name) if token is not None else ("", "")
     if selection.name is not None and past is None and not options.limit:
-        return Page(_by_name(shelf, namespace, selection), revision)
-    records = shelf.scan(namespace, after, past)
+        return Page(_by_name(collection, namespace, selection), revision)
+    records = collection.scan(namespace, after, past)
     chosen = records if selection.everything else filter(selection, records)
     if not options.limit:
         return Page(list(chosen), revision)
@@ -88,23 +88,23 @@ def list_page(backend: Backend, resource: ResourceInfo, namespace: str | None, o
         return Page(found, revision)
     page = found[: options.limit]
     seen = (token.seen if token is not None else 0) + len(page)
-    remaining = _count(shelf, namespace) - seen if selection.everything else None
+    remaining = _count(collection, namespace) - seen if selection.everything else None
     next_ = _encode(_Token(revision, page[-1].namespace, page[-1].name, seen))
     return Page(page, revision, next_, remaining if remaining is None or remaining > 0 else 1)
 
 
-def _by_name(shelf: Shelf, namespace: str | None, selection: Selection) -> list[Record]:
-    """A list that can hold one name only looks for that name only."""
+def _by_name(collection: Collection, namespace: str | None, selection: Selection) -> list[Record]:
+    """A list that can only match one name needs no scan."""
     assert selection.name is not None
-    namespaces = [namespace] if namespace is not None else sorted(shelf.buckets)
-    found = (shelf.get(each, selection.name) for each in namespaces)
+    namespaces = [namespace] if namespace is not None else sorted(collection.buckets)
+    found = (collection.get(each, selection.name) for each in namespaces)
     return [record for record in found if record is not None and selection(record)]
 
 
-def _count(shelf: Shelf, namespace: str | None) -> int:
+def _count(collection: Collection, namespace: str | None) -> int:
     if namespace is None:
-        return shelf.count
-    bucket = shelf.buckets.get(namespace)
+        return collection.count
+    bucket = collection.buckets.get(namespace)
     return len(bucket.records) if bucket is not None else 0
 
 
@@ -156,10 +156,11 @@ def _require_history(backend: Backend, revision: int, token: _Token | None) -> N
     if token is None:
         raise expired(f"The resourceVersion for the provided list is too old: {revision}")
     error: ApiError = expired(
-        "The provided continue parameter is too old to display a consistent list result. You can start a new list "
-        "without the continue parameter, or use the continue token in this response to retrieve the remainder of "
-        "the results. Continuing with the provided token results in an inconsistent list - objects that were "
-        "created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+        "The provided continue parameter is too old to display a consistent list result. You can start a new "
+        "list without the continue parameter, or use the continue token in this response to retrieve the "
+        "remainder of the results. Continuing with the provided token results in an inconsistent list - "
+        "objects that were created, modified, or deleted between the time the first chunk was returned and "
+        "now may show up in the list."
     )
     error.metadata = {"continue": _encode(_Token(-1, token.namespace, token.name, token.seen))}
     raise error

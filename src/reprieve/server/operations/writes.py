@@ -1,6 +1,6 @@
 """Create, update and patch. Each is one synchronous step: read the head, decide, write.
 
-The returned record may not be committed yet: the caller awaits `Store.settled()` before it tells anybody.
+The returned record may not be committed yet: the caller awaits `Store.settled()` before it answers.
 """
 
 from typing import Any
@@ -17,12 +17,11 @@ from reprieve.server.errors import (
     not_found,
 )
 from reprieve.server.operations.deletion import finish_if_finalized
-from reprieve.server.patch import apply_patch
+from reprieve.server.patch import APPLY_PATCH, apply_patch
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 
-APPLY_PATCH = "application/apply-patch+yaml"
 _CREATE_ON_UPDATE = {"leases.coordination.k8s.io", "events", "endpoints", "limitranges", "services"}
 _NEEDS_RESOURCE_VERSION = {
     "leases.coordination.k8s.io",
@@ -37,24 +36,24 @@ def create(
 ) -> Record:
     meta = metadata.check_shape(resource, document)
     _settle_namespace(resource, meta, namespace)
-    place = resource.storage_key
+    storage_key = resource.storage_key
     if meta.get("resourceVersion"):
         raise bad_request("resourceVersion should not be set on objects to be created")
     if not meta.get("name") and meta.get("generateName"):
-        meta["name"] = _free_name(backend, place, namespace, meta["generateName"])
+        meta["name"] = _free_name(backend, storage_key, namespace, meta["generateName"])
     name = meta.get("name", "")
-    if name and backend.store.head(place, namespace, name) is not None:
+    if name and backend.store.head(storage_key, namespace, name) is not None:
         raise already_exists(resource.group, resource.plural, name)
     document = backend.admission.create(resource, document, backend.timestamp())
     if options.dry_run:
         return _unsaved(resource, namespace, name, document)
-    return backend.store.put(place, namespace, name, document)
+    return backend.store.put(storage_key, namespace, name, document)
 
 
-def _free_name(backend: Backend, place: str, namespace: str, base: str) -> str:
+def _free_name(backend: Backend, storage_key: str, namespace: str, base: str) -> str:
     for _ in range(_NAME_ATTEMPTS):
         name = metadata.generated_name(base)
-        if backend.store.head(place, namespace, name) is None:
+        if backend.store.head(storage_key, namespace, name) is None:
             break
     return name
 
@@ -86,10 +85,10 @@ def update(
         raise bad_request(
             f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
         )
-    place = resource.storage_key
-    current = backend.store.head(place, namespace, name)
+    storage_key = resource.storage_key
+    current = backend.store.head(storage_key, namespace, name)
     if current is None:
-        if place not in _CREATE_ON_UPDATE or subresource or meta.get("resourceVersion"):
+        if storage_key not in _CREATE_ON_UPDATE or subresource or meta.get("resourceVersion"):
             raise not_found(resource.group, resource.plural, name)
         return create(backend, resource, document, namespace, options), True
     _check_preconditions(resource, meta, current)
@@ -138,11 +137,11 @@ def replace(
         document = track_update(
             old, document, options.manager or "unknown", subresource, backend.clock(), resource
         )
-    place, namespace, name = current.place, current.namespace, current.name
+    storage_key, namespace, name = current.storage_key, current.namespace, current.name
     if options.dry_run:
         return _unsaved(resource, namespace, name, document)
     finished = finish_if_finalized(backend, current, document)
-    return finished if finished is not None else backend.store.put(place, namespace, name, document)
+    return finished if finished is not None else backend.store.put(storage_key, namespace, name, document)
 
 
 def _finalized(old: Document, document: Document) -> Document:
@@ -215,7 +214,7 @@ def _apply(
 
 
 def served(resource: ResourceInfo, record: Record) -> Document:
-    """The stored document under the version that is asked for."""
+    """The stored document in the requested version."""
     return resource.from_storage(record.object)
 
 

@@ -1,8 +1,8 @@
-"""The three kinds of patches that change a document by instruction: JSON patch, merge patch, strategic merge patch.
+"""The patches that change a document by instruction: JSON patch, merge patch, strategic merge patch.
 
-Pure functions: the current document is never changed, the patched one is returned. What a patch may not do (rename an
-object, change its namespace, skip a resourceVersion) is for the caller to check; server-side apply lives in
-`reprieve.server.apply`.
+Pure functions: the current document is never changed, the patched one is returned. What a patch may not do
+(rename an object, change its namespace, skip a resourceVersion) is for the caller to check; server-side
+apply lives in `reprieve.server.apply`.
 """
 
 import copy

@@ -3,11 +3,12 @@
 Directives, as kubectl sends them:
 
     $patch: delete | replace         on an object, or on an item of a list
-    $retainKeys: [...]               every other key of the object goes
-    $deleteFromPrimitiveList/F: []   values to take out of the list F
-    $setElementOrder/F: []           the order the list F has in the end
+    $retainKeys: [...]               every other key of the object is removed
+    $deleteFromPrimitiveList/F: []   values to remove from the list F
+    $setElementOrder/F: []           the final order of the list F
 
-A list without a merge strategy in the schema is replaced as a whole, as is everything the schema does not know.
+A list without a merge strategy in the schema is replaced as a whole, as is everything the schema does not
+know.
 """
 
 import copy
@@ -22,11 +23,11 @@ ELEMENT_ORDER = "$setElementOrder/"
 
 
 class BadPatch(ValueError):
-    """An item of a merged list does not say which item it is, or a directive is none."""
+    """An item of a merged list lacks its merge key, or a directive is malformed."""
 
 
 def strategic_merge(current: dict[str, Any], patch: dict[str, Any], schema: SchemaNode) -> dict[str, Any]:
-    """A new document; neither argument is changed. The untouched parts of `current` are shared with the result."""
+    """A new document that shares the untouched parts of `current`; neither argument is changed."""
     return _merge_objects(current, patch, schema)
 
 

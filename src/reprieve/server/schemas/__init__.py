@@ -2,13 +2,16 @@
 
 The YAML files of this folder hold one line for each field: `type flags | description`.
 
-    type    string integer number boolean time microtime quantity bytes intOrString any, `[T]` a list, `{T}` a map,
-            `{}` an object without fields, `Name` a type of the same file, `file.Name` one of another; `!`: required
-    flags   set, map=KEY,KEY=X  list type of server-side apply (a list without either is atomic); X: default of KEY
+    type    string integer number boolean time microtime quantity bytes intOrString any, `[T]` a list,
+            `{T}` a map, `{}` an object without fields, `Name` a type of the same file, `file.Name` one of
+            another; `!`: required
+    flags   set, map=KEY,KEY=X  list type of server-side apply (without either a list is atomic);
+                                X: default of KEY
             atomic              a map or struct that has one owner as a whole
-            merge, merge=KEY    strategic merge patch merges the list (by KEY); without it the patch replaces it
+            merge, merge=KEY    strategic merge patch merges the list (by KEY); without it, replaces it
             retainKeys, replace other patch strategies
-            @4, @2.7            number of the field in protobuf; 2.7: field 7 of the message inlined as field 2
+            @4, @2.7            number of the field in protobuf; 2.7: field 7 of the message that is
+                                inlined as field 2
 
 Server-side apply, strategic merge patch, field validation and OpenAPI all read the same `SchemaNode` tree.
 """

@@ -1,6 +1,6 @@
-"""Documents against schemas: which fields nobody knows, which values have the wrong type.
+"""Documents against schemas: which fields are unknown (`fieldValidation`), which values have the wrong type.
 
-Works for built-in kinds (`reprieve.server.schemas`) and, through the same `SchemaNode` tree, for custom ones.
+Works for built-in kinds and, through the same `SchemaNode` tree, for custom ones.
 """
 
 from functools import lru_cache
@@ -26,7 +26,7 @@ def schema_of(resource: ResourceInfo) -> SchemaNode:
 
 
 def schema_of_kind(doc: dict[str, Any]) -> SchemaNode:
-    """By what a document says it is; for custom kinds nothing is known this way."""
+    """By a document's own `apiVersion` and `kind`; nothing is known of custom kinds this way."""
     group, _, version = str(doc.get("apiVersion", "")).rpartition("/")
     return schemas.builtin_schema(group, version, str(doc.get("kind", ""))) or ANYTHING
 
@@ -67,7 +67,7 @@ def validate_fields(resource: ResourceInfo, document: Document, mode: str) -> li
 
 
 def _unknown_remembered(resource: ResourceInfo, document: Document) -> list[str]:
-    """Bulk creation repeats its specs: one that has been looked through is not looked through again."""
+    """Bulk creation repeats its specs: one without unknown fields is not checked again."""
     spec = document.get("spec")
     if not isinstance(spec, dict):
         return unknown_fields(resource, document)
@@ -87,7 +87,7 @@ _known_specs: dict[tuple[str, str, bytes], None] = {}
 
 
 def unknown_fields(resource: ResourceInfo, doc: dict[str, Any]) -> list[str]:
-    """Paths of the fields that the schema does not have, as strict decoding names them: `spec.containers[0].foo`."""
+    """Paths of the fields that the schema does not have, as strict decoding names them: `spec.a[0].foo`."""
     found: list[str] = []
     _unknown(doc, schema_of(resource), "", found)
     return found
@@ -127,7 +127,7 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
 
 
 def wrong_types(resource: ResourceInfo, doc: dict[str, Any]) -> list[tuple[str, Any, str]]:
-    """(path, value, expected type) for every value that cannot be decoded into its field. Null fits everywhere."""
+    """(path, value, expected type) for every value that does not fit its field. Null fits everywhere."""
     found: list[tuple[str, Any, str]] = []
     _mistyped(doc, schema_of(resource), "", found)
     return found

@@ -1,7 +1,7 @@
 """The tree that describes a kind: which fields exist, and how lists and maps merge.
 
-Built-in kinds come from the YAML files of this folder (`builtin_schema`), custom ones from their `openAPIV3Schema`
-(`SchemaNode.from_openapi`). Nothing here knows requests or storage.
+Built-in kinds come from the YAML files of this folder (`builtin_schema`), custom ones from their
+`openAPIV3Schema` (`SchemaNode.from_openapi`). Nothing here knows requests or storage.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SCALARS = ("string", "integer", "number", "boolean", "time", "microtime", "quant
 
 
 class SchemaNode:
-    """One place in a schema. `fields` of an object and `item` of a list or map are made when first asked for, since
-    types may contain themselves."""
+    """A value somewhere in a document. The `fields` of an object are made on first use, since types may
+    contain themselves."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class SchemaNode:
                 raise ValueError(f"unknown flag {flag!r} in a schema file")
 
     def child(self, name: str) -> SchemaNode:
-        """The schema of one member of an object or map; one that allows everything where none is known."""
+        """The schema of one member of an object or map; `ANYTHING` where none is known."""
         if self.shape == "object":
             return self.fields.get(name, ANYTHING)
         return self.item_schema if self.shape == "map" else ANYTHING

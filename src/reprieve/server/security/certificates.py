@@ -1,7 +1,7 @@
 """A certificate authority for one server: its own key, a serving certificate, client certificates on request.
 
-Keys live in the data directory (mode 0600) so that a kubeconfig stays valid over restarts; without a data directory they
-live in a temporary one and go with the server.
+Keys live in the data directory (mode 0600) so that a kubeconfig stays valid over restarts; without a data
+directory they live in a temporary one and are deleted with the server.
 """
 
 import datetime
@@ -83,14 +83,14 @@ class Authority:
         return certificate.public_bytes(serialization.Encoding.PEM), _pem(key)
 
     def client(self, user: str, groups: tuple[str, ...] = ()) -> tuple[bytes, bytes]:
-        """Certificate and key (PEM) that say who somebody is."""
+        """Certificate and key (PEM) of a user."""
         names = [x509.NameAttribute(NameOID.COMMON_NAME, user)]
         names += [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         alternative = x509.SubjectAlternativeName([x509.DNSName("client.reprieve.invalid")])
         return self._issue(x509.Name(names), alternative, ExtendedKeyUsageOID.CLIENT_AUTH)
 
     def server_context(self, host: str) -> ssl.SSLContext:
-        """TLS for the listener. Client certificates are optional, since tokens work too; a wrong one is refused."""
+        """TLS for the listener. Client certificates are optional, since tokens work too; a bad one fails."""
         alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in _NAMES]
         addresses = {"127.0.0.1", "::1"}
         try:

@@ -1,9 +1,8 @@
 """Authentication and the three levels of access: everything, reading, nothing.
 
-Tokens are compared in constant time by their digest. A client certificate of our authority names a user (CN) and groups
-(O): `system:masters` may do everything, `reprieve:readers` may read what Kubernetes' role `view` lets people read: not
-secrets, whose values are keys to more, nor who has which rights. Anyone else that we can name may discover and ask who
-they are.
+Tokens are compared in constant time by their digest. A client certificate of our authority names a user (CN)
+and groups (O): `system:masters` may do everything, `reprieve:readers` may read what Kubernetes' role `view`
+may read: neither secrets nor RBAC. Every other authenticated user may only use discovery and ask for itself.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ class Identity(msgspec.Struct, frozen=True):
     groups: tuple[str, ...]
 
     def may(self, verb: str, group: str, resource: str) -> bool:
-        """`*` stands for all of them, in a question about rights."""
+        """In an access review `*` stands for all of them."""
         if MASTERS in self.groups:
             return True
         hidden = group == RBAC or (group, resource) == _SECRETS or "*" in (group, resource)
@@ -45,7 +44,10 @@ class Identity(msgspec.Struct, frozen=True):
     def _refusal(self, target: Target) -> ApiError:
         resource = target.resource + (f"/{target.subresource}" if target.subresource else "")
         scope = f' in the namespace "{target.namespace}"' if target.namespace else " at the cluster scope"
-        message = f'User "{self.user}" cannot {target.verb} resource "{resource}" in API group "{target.group}"{scope}'
+        message = (
+            f'User "{self.user}" cannot {target.verb} resource "{resource}" '
+            f'in API group "{target.group}"{scope}'
+        )
         return forbidden(target.group, target.resource, target.name, message)
 
 
@@ -105,7 +107,7 @@ def _from_certificate(certificate: Mapping[str, Any]) -> Identity:
     return Identity(user, (*groups, "system:authenticated"))
 
 
-# -- reviews: questions that are answered and not stored ----------------------------------------------------------------
+# -- reviews: questions that are answered and not stored -----------------------------------------------------
 
 
 def _access_review(document: Document, identity: Identity) -> Document:

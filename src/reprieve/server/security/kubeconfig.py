@@ -1,4 +1,4 @@
-"""The file that lets kubectl and every client library find and trust the server; for the owner's eyes only."""
+"""The file by which kubectl and client libraries find and trust the server, readable by its owner only."""
 
 import base64
 import os

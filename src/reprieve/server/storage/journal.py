@@ -1,8 +1,8 @@
 """The durable half of storage: an SQLite file in WAL mode that holds one row for each revision.
 
-Rows are only appended; an object's current state is its newest row, so the table is the history too. Compaction deletes
-rows that a later, equally compacted row has replaced. A commit returns when the data is on disk (synchronous=FULL).
-Runs in one thread of its own; knows nothing of Kubernetes.
+Rows are only appended; an object's current state is its newest row, so the table is the history too.
+Compaction deletes rows that a later, equally compacted row has replaced. A commit returns when the data is
+on disk (synchronous=FULL). Runs in one thread of its own; knows nothing of Kubernetes.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ from typing import IO
 from reprieve.objects import ReprieveError
 
 Row = tuple[int, str, str, str, bool, bytes]
-"""revision, place, namespace, name, deleted, value"""
+"""revision, storage key (`place` in the file), namespace, name, deleted, value"""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS log (

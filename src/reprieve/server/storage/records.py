@@ -22,7 +22,7 @@ class _Labelled(msgspec.Struct, gc=False):
 
 
 def interned(labels: dict[str, str] | None) -> dict[str, str] | None:
-    """The same labels; words that many objects share are kept once."""
+    """The same labels; strings that many objects share are kept once."""
     return {intern(key): intern(value) for key, value in labels.items()} if labels else None
 
 
@@ -32,11 +32,11 @@ _decode_labels = msgspec.json.Decoder(_Labelled).decode
 class Record(msgspec.Struct, gc=False, eq=False, frozen=True):
     """An object as it was at one revision. The bytes are encoded once and served as they are.
 
-    The document starts with `apiVersion` and `kind` (see `Store.put`), which lets another version of the same resource
-    be served by replacing a prefix.
+    The document starts with `apiVersion` and `kind` (see `Store.put`), so that another version of the same
+    resource can be served by replacing a prefix.
     """
 
-    place: str
+    storage_key: str
     """Storage key of the resource, for instance `jobs.batch`."""
     namespace: str
     name: str
@@ -51,10 +51,10 @@ class Record(msgspec.Struct, gc=False, eq=False, frozen=True):
         return document
 
     @classmethod
-    def load(cls, place: str, namespace: str, name: str, revision: int, raw: bytes) -> "Record":
+    def load(cls, storage_key: str, namespace: str, name: str, revision: int, raw: bytes) -> "Record":
         """From bytes read back; labels are the only part looked into."""
         labels = interned(_decode_labels(raw).metadata.labels)
-        return cls(intern(place), intern(namespace), name, revision, raw, labels)
+        return cls(intern(storage_key), intern(namespace), name, revision, raw, labels)
 
 
 class Change(msgspec.Struct, gc=False, eq=False, frozen=True):

@@ -1,9 +1,10 @@
-"""The state of the server: what is committed, what is on its way to disk, and who wants to hear of it.
+"""The state of the server: what is committed, what is being written to disk, and who is notified.
 
-One event loop owns a `Store`. A write is checked against the *head* (committed state plus writes in flight) and takes
-the next revision at once, so check and write are one step. It becomes visible, to readers and watchers, when it is
-committed: in memory mode immediately; with a journal, when the transaction that holds it (and everything else that
-waited: group commit) is on disk. `await store.settled()` waits for that. So nothing that anybody saw can be lost.
+One event loop owns a `Store`. A write is checked against the *head* (committed state plus writes in flight)
+and takes the next revision at once, so check and write are one step. It becomes visible to readers and
+watchers when it is committed: in memory mode immediately; with a journal, when the transaction that holds it
+(and everything else that waited: group commit) is on disk. `await store.settled()` waits for that. So
+nothing that anybody saw can be lost.
 """
 
 import asyncio
@@ -15,9 +16,9 @@ from sys import intern
 from typing import Any
 
 from reprieve.server.errors import unavailable
+from reprieve.server.storage.collection import Collection
 from reprieve.server.storage.journal import Journal, Row
 from reprieve.server.storage.records import ADDED, DELETED, MODIFIED, Change, Record, encode, interned
-from reprieve.server.storage.shelf import Shelf
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class Store:
         """How many revisions watchers can go back at least."""
         self.revision = 1
         self.compacted = 0
-        self._shelves: dict[str, Shelf] = {}
+        self._collections: dict[str, Collection] = {}
         self._head = 1
         self._in_flight: dict[Key, Change] = {}
         self._waiting: list[Change] = []
@@ -50,67 +51,67 @@ class Store:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="reprieve-journal")
             self._load(self._journal)
 
-    # -- reading ---------------------------------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------------------------
 
-    def shelf(self, place: str) -> Shelf:
-        shelf = self._shelves.get(place)
-        if shelf is None:
-            shelf = self._shelves[place] = Shelf()
-        return shelf
+    def collection(self, storage_key: str) -> Collection:
+        collection = self._collections.get(storage_key)
+        if collection is None:
+            collection = self._collections[storage_key] = Collection()
+        return collection
 
-    def get(self, place: str, namespace: str, name: str) -> Record | None:
+    def get(self, storage_key: str, namespace: str, name: str) -> Record | None:
         """The committed state of an object."""
-        return self.shelf(place).get(namespace, name)
+        return self.collection(storage_key).get(namespace, name)
 
-    def head(self, place: str, namespace: str, name: str) -> Record | None:
+    def head(self, storage_key: str, namespace: str, name: str) -> Record | None:
         """The state that the next write must build on."""
-        change = self._in_flight.get((place, namespace, name))
+        change = self._in_flight.get((storage_key, namespace, name))
         if change is not None:
             return None if change.type == DELETED else change.record
-        return self.shelf(place).get(namespace, name)
+        return self.collection(storage_key).get(namespace, name)
 
     @property
     def count(self) -> int:
-        return sum(shelf.count for shelf in self._shelves.values())
+        return sum(collection.count for collection in self._collections.values())
 
     @property
-    def places(self) -> list[str]:
-        return [place for place, shelf in self._shelves.items() if shelf.count]
+    def storage_keys(self) -> list[str]:
+        return [storage_key for storage_key, collection in self._collections.items() if collection.count]
 
     def listen(self, listener: Listener) -> None:
-        """Call with every batch of committed changes, in revision order. What a listener raises is its own affair."""
+        """Call with every batch of committed changes, in revision order. What a listener raises is logged."""
         self._listeners.append(listener)
 
-    # -- writing ---------------------------------------------------------------------------------------------------
+    # -- writing ---------------------------------------------------------------------------------------------
 
-    def put(self, place: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
+    def put(self, storage_key: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
         """Write an object. Its first two members must be `apiVersion` and `kind`."""
-        previous = self.head(place, namespace, name)
-        record = self._stamp(place, namespace, name, document)
+        previous = self.head(storage_key, namespace, name)
+        record = self._stamp(storage_key, namespace, name, document)
         self._write(Change(ADDED if previous is None else MODIFIED, record, previous))
         return record
 
-    def delete(self, place: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
+    def delete(self, storage_key: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
         """Remove an object; the document is the last state watchers will see."""
-        previous = self.head(place, namespace, name)
-        record = self._stamp(place, namespace, name, document)
+        previous = self.head(storage_key, namespace, name)
+        record = self._stamp(storage_key, namespace, name, document)
         self._write(Change(DELETED, record, previous))
         return record
 
-    def _stamp(self, place: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
+    def _stamp(self, storage_key: str, namespace: str, name: str, document: dict[str, Any]) -> Record:
         revision = self._head + 1
         metadata = document["metadata"]
         metadata["resourceVersion"] = str(revision)
         raw = encode(document)
         self._head = revision
-        return Record(place, intern(namespace), name, revision, raw, interned(metadata.get("labels")))
+        return Record(storage_key, intern(namespace), name, revision, raw, interned(metadata.get("labels")))
 
     def _write(self, change: Change) -> None:
         if self._journal is None:
             self._publish([change])
             return
         record = change.record
-        self._in_flight[record.place, record.namespace, record.name] = change
+        self._in_flight[record.storage_key, record.namespace, record.name] = change
         self._waiting.append(change)
         if self._committing is None:
             self._committing = asyncio.get_running_loop().create_task(self._commit_waiting())
@@ -138,7 +139,7 @@ class Store:
             rows = [_row(change) for change in changes]
             try:
                 await loop.run_in_executor(self._thread, journal.commit, rows, dead, compacted)
-            except Exception as error:  # noqa: BLE001 - whatever the disk says, nobody may be told "done"
+            except Exception as error:  # noqa: BLE001 - whatever the disk reports, no caller may see success
                 self._abandon(error)
                 continue
             self._publish(changes)
@@ -161,8 +162,8 @@ class Store:
     def _publish(self, changes: list[Change]) -> None:
         for change in changes:
             record = change.record
-            self.shelf(record.place).apply(change)
-            key = (record.place, record.namespace, record.name)
+            self.collection(record.storage_key).apply(change)
+            key = (record.storage_key, record.namespace, record.name)
             if self._in_flight.get(key) is change:
                 del self._in_flight[key]
         self.revision = changes[-1].revision
@@ -174,7 +175,7 @@ class Store:
         if self._journal is None:
             self._compact()
 
-    # -- history ---------------------------------------------------------------------------------------------------
+    # -- history ---------------------------------------------------------------------------------------------
 
     def _compact(self) -> tuple[list[int], int]:
         """Forget old changes; the dead revisions are those that a forgotten change replaced or removed."""
@@ -184,8 +185,8 @@ class Store:
 
     def compact(self, revision: int) -> tuple[list[int], int]:
         dead: list[int] = []
-        for shelf in self._shelves.values():
-            for change in shelf.forget(revision):
+        for collection in self._collections.values():
+            for change in collection.forget(revision):
                 if change.previous is not None:
                     dead.append(change.previous.revision)
                 if change.type == DELETED:
@@ -195,12 +196,12 @@ class Store:
 
     def _load(self, journal: Journal) -> None:
         self.compacted = journal.compacted
-        for revision, place, namespace, name, deleted, value in journal.rows():
-            shelf = self.shelf(place)
-            previous = shelf.get(namespace, name)
-            record = Record.load(place, namespace, name, revision, value)
+        for revision, storage_key, namespace, name, deleted, value in journal.rows():
+            collection = self.collection(storage_key)
+            previous = collection.get(namespace, name)
+            record = Record.load(storage_key, namespace, name, revision, value)
             type_ = DELETED if deleted else MODIFIED if previous is not None else ADDED
-            shelf.apply(Change(type_, record, previous), remember=revision > self.compacted)
+            collection.apply(Change(type_, record, previous), remember=revision > self.compacted)
             self.revision = revision
         self.revision = max(self.revision, self.compacted, 1)
         self._head = self.revision
@@ -218,4 +219,4 @@ class Store:
 def _row(change: Change) -> Row:
     record = change.record
     deleted = change.type == DELETED
-    return record.revision, record.place, record.namespace, record.name, deleted, record.raw
+    return record.revision, record.storage_key, record.namespace, record.name, deleted, record.raw

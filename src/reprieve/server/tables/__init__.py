@@ -1,7 +1,7 @@
 """`kubectl get`: objects as the rows of a `meta.k8s.io/v1 Table`, with the columns people know.
 
-Each kind's columns live in a table of `Column`s; custom resources bring their own (`additionalPrinterColumns`);
-whoever has neither gets name and age. Pure: the time that ages are counted from comes in as an argument.
+Each kind's columns are a tuple of `Column`s; custom resources bring their own (`additionalPrinterColumns`);
+other kinds have name and age. Pure: the time that ages are counted from is an argument.
 """
 
 from collections.abc import Iterable

@@ -26,7 +26,7 @@ from reprieve.server.tables.column import (
     text,
 )
 
-# -- pods -------------------------------------------------------------------------------------------------------------
+# -- pods ----------------------------------------------------------------------------------------------------
 
 
 def ready(doc: Document, _: datetime) -> str:
@@ -50,8 +50,9 @@ def status(doc: Document, _: datetime) -> str:
     """One word, the first that applies:
 
     1. Terminating, while it is being deleted and has not ended (Unknown when its node is lost);
-    2. what an init container that is not done is up to: `Init:...`;
-    3. why the last container that waits or has ended does so (Running wins over Completed while one still runs);
+    2. the state of the first init container that is not done: `Init:...`;
+    3. why the last container that waits or has ended does so (Running wins over Completed while one
+       still runs);
     4. SchedulingGated, the pod's own reason, or its phase.
     """
     phase = str(at(doc, "status", "phase", default=""))
@@ -140,7 +141,7 @@ POD_COLUMNS: tuple[Column, ...] = (
 )
 
 
-# -- what runs pods ----------------------------------------------------------------------------------------------------
+# -- what runs pods ------------------------------------------------------------------------------------------
 
 
 def _count(name: str, *path: str) -> Column:
@@ -165,7 +166,7 @@ def ready_of_wanted(doc: Document, _: datetime) -> str:
 
 
 def job_status(doc: Document, _: datetime) -> str:
-    """The first that is true: Complete, Failed, Terminating, Suspended, on its way to failing or succeeding, Running."""
+    """The first that is true: Complete, Failed, Terminating, Suspended, about to fail or succeed, Running."""
 
     def true(type: str) -> bool:
         return (condition(doc, type) or {}).get("status") == "True"

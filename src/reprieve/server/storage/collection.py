@@ -1,8 +1,8 @@
 """All objects of one resource: current ones by namespace and name, and the changes that led here.
 
-Lists cost what they return: names are kept sorted by namespace, and sorting is paid for by the changes since the last
-list, not by the number of objects. A past state is the current one with the later changes undone, so paging through a
-list sees one consistent revision without keeping copies.
+Lists cost what they return: names are kept sorted by namespace, and sorting costs as much as there were
+changes since the last list, not as there are objects. A past state is the current one with the later changes
+undone, so paging through a list sees one consistent revision without keeping copies.
 """
 
 from bisect import bisect_right
@@ -54,7 +54,7 @@ Past = dict[tuple[str, str], Record | None]
 """What differed at an earlier revision: the record then, or None where there was none."""
 
 
-class Shelf:
+class Collection:
     def __init__(self) -> None:
         self.buckets: dict[str, Bucket] = {}
         self.count = 0
@@ -106,11 +106,11 @@ class Shelf:
         """Records in (namespace, name) order, strictly after a key, as they were in the given past."""
         past = past or {}
         gone = sorted(key for key in past if self.get(*key) is None)
-        for place in self._namespaces(namespace, gone):
-            if place < after[0]:
+        for each in self._namespaces(namespace, gone):
+            if each < after[0]:
                 continue
-            start = after[1] if place == after[0] else ""
-            yield from self._scan_bucket(place, start, past, [name for ns, name in gone if ns == place])
+            start = after[1] if each == after[0] else ""
+            yield from self._scan_bucket(each, start, past, [name for ns, name in gone if ns == each])
 
     def _namespaces(self, namespace: str | None, gone: list[tuple[str, str]]) -> list[str]:
         if namespace is not None:
