@@ -1,4 +1,4 @@
-"""ReplicaSets keep a number of equal pods; Deployments keep a ReplicaSet for each version of their template."""
+"""ReplicaSets keep a number of equal pods; Deployments keep a ReplicaSet for each version of a template."""
 
 import hashlib
 from datetime import datetime
