@@ -174,6 +174,22 @@ async def test_a_decision_is_told_in_full_and_the_way_back_works(browser: Browse
         await expect(told).to_have_count(0)
 
 
+async def test_a_panel_has_the_focus_from_its_first_moment(browser: Browser):
+    """Else a key that is pressed at once (Escape) goes to what was there before."""
+    async with serving(scenes.crowd(5), scenes.decisions(3)) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await look(page, url, "preemptions")
+        await page.evaluate("""() => {
+          new MutationObserver(() => {
+            const panel = document.querySelector(".panel");
+            if (panel && window.focused === undefined) window.focused = panel.contains(document.activeElement);
+          }).observe(document.body, { childList: true, subtree: true });
+        }""")
+        await page.locator(".scroll tbody").get_by_role("link").first.click()
+        await expect(page.get_by_role("region", name="Decision")).to_be_visible()
+        assert await page.evaluate("window.focused")
+
+
 async def test_the_list_of_decisions_follows_filter_and_zoom(browser: Browser):
     async with serving(scenes.crowd(5), scenes.decisions(200)) as url:
         page = await browser.new_page(viewport={"width": 1440, "height": 900})

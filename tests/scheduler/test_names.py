@@ -2,7 +2,7 @@
 was called by.
 """
 
-from reprieve.cli.run import _configuration
+from reprieve.cli.run import configuration
 from reprieve.kube import EVENTS
 from tests.scheduler.live import PODS, cluster, pod, scheduling
 from tests.scheduler.world import World, group, node
@@ -58,7 +58,7 @@ def test_marks_made_under_any_of_the_names_are_ours_to_finish():
 
 
 def test_the_command_line_names_all_of_them_and_the_first_is_our_own():
-    given = _configuration(None, ("a", "b"), None, None).scheduler
+    given = configuration(None, ("a", "b"), None, None).scheduler
     assert (given.scheduler_name, given.other_scheduler_names) == ("a", ("b",))
-    default = _configuration(None, (), None, None).scheduler
+    default = configuration(None, (), None, None).scheduler
     assert (default.scheduler_name, default.other_scheduler_names) == ("reprieve", ())

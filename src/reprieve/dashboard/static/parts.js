@@ -1,5 +1,5 @@
 // What every view is put together from.
-import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+import { html, useLayoutEffect, useRef, useState } from "./vendor/htm-preact.js";
 import { percent } from "./lib.js";
 
 // `segments`: [class, share, title] from left to right.
@@ -21,7 +21,8 @@ export const Name = ({ children }) => html`<span class=${`${children}`.length > 
 // Beside the list on a wide window, over it on a narrow one. It takes the focus, gives it back, and closes with Escape.
 export function Panel({ label, title, onClose, children }) {
   const heading = useRef();
-  useEffect(() => {
+  // Before it is painted: a key pressed at the first sight of the panel must reach it.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     heading.current.focus();
     return () => { if (before && before.isConnected) before.focus(); };
