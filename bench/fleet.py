@@ -18,11 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from reprieve.controllers.conditions import set_condition
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet.settings import FleetSettings
 from reprieve.kube import Client
-from reprieve.objects import well_known
+from reprieve.objects import set_condition, well_known
 from tests.controllers.chaos_world import reserve
 from tests.controllers.memory_api import MemoryApi
 from tests.controllers.virtual_time import START
