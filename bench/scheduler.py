@@ -35,7 +35,7 @@ from reprieve.kube import (
     EventRecorder,
     Informer,
 )
-from reprieve.objects import Reference, well_known
+from reprieve.objects import Reference
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Bind, Evicted, Nominate
 
@@ -215,10 +215,11 @@ async def preempt_by_hand(
     actions: ApiActions, refs: list[Reference], lows: list[tuple[Reference, str]]
 ) -> None:
     """The calls of one preemption, in their order."""
-    why = marks.message("reprieve", "PodGroup/ns/gang", 100, "there was no room without preemption")
+    gang = Reference("PodGroup", "ns", "gang")
+    mark = marks.preemption("reprieve", gang, 100, "there was no room without preemption")
     nominations = [Nominate(ref, lows[index * PER_NODE][1], "x" * 100) for index, ref in enumerate(refs)]
     await at_once(nominations, actions.nominate)
-    await at_once(lows, lambda each: actions.mark(each[0], well_known.PREEMPTION_BY_SCHEDULER, why))
+    await at_once(lows, lambda each: actions.mark(each[0], mark))
     await at_once(lows, lambda each: actions.delete(each[0]))
     for ref, node in lows:
         actions.emit(status.preempted(Evicted(ref, node), Reference("PodGroup", "ns", "gang")))

@@ -11,6 +11,7 @@ from reprieve.scheduler.actions import (
     SetGroupCondition,
     SetPodCondition,
 )
+from reprieve.scheduler.marks import Mark
 
 
 @dataclass
@@ -31,8 +32,8 @@ class Recorded:
     async def nominate(self, nomination: Nominate) -> None:
         self._note("nominate", nomination.pod.key, nomination.node)
 
-    async def mark(self, victim: Reference, reason: str, message: str) -> None:
-        self._note("mark", victim.key, f"{reason}: {message}")
+    async def mark(self, victim: Reference, mark: Mark) -> None:
+        self._note("mark", victim.key, f"{mark.reason}: {mark.message}")
 
     async def delete(self, victim: Reference) -> None:
         self._note("delete", victim.key)

@@ -1,5 +1,7 @@
 """On the embedded server over HTTP: the four preemptor and victim cases, storms, several gangs at once."""
 
+import json
+
 import pytest
 
 from reprieve.kube import JOBS
@@ -37,6 +39,9 @@ async def test_conditions_events_and_nominations_tell_both_sides():
         mark = next(c for c in documents["victim"]["status"]["conditions"] if c["type"] == "DisruptionTarget")
         assert (mark["status"], mark["reason"]) == ("True", "PreemptionByScheduler")
         assert "pod ns/boss (priority 100)" in mark["message"]
+        data = json.loads(documents["victim"]["metadata"]["annotations"]["reprieve.dev/evicted-for"])
+        boss = documents["boss"]["metadata"]["uid"]
+        assert data == {"scheduler": "reprieve", "for": "Pod/ns/boss", "uid": boss}
         waiting = next(c for c in documents["boss"]["status"]["conditions"] if c["type"] == "PodScheduled")
         assert (waiting["status"], waiting["reason"]) == ("False", "Unschedulable")
         await live.until(lambda: live.bound() == ["boss"])

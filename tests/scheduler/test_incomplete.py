@@ -130,8 +130,8 @@ class TestReleased:
         world = half_placed()
         world.run()
         world.now += 300
-        world.mark("g-0", "reprieve: releasing the pods of podgroup ns/g: x", reason="IncompleteGang")
-        world.mark("g-1", "reprieve: releasing the pods of podgroup ns/g: x", reason="IncompleteGang")
+        world.mark("g-0", "IncompleteGang", "reprieve: releasing the pods of podgroup ns/g: x")
+        world.mark("g-1", "IncompleteGang", "reprieve: releasing the pods of podgroup ns/g: x")
         if begun:
             world.delete("g-0")
             world.end()
@@ -143,7 +143,7 @@ class TestReleased:
 
     def test_a_mark_left_on_a_gang_that_became_complete_is_taken_off(self):
         world = half_placed(node("n3", 2))
-        world.mark("g-0", "reprieve: releasing the pods of podgroup ns/g: x", reason="IncompleteGang")
+        world.mark("g-0", "IncompleteGang", "reprieve: releasing the pods of podgroup ns/g: x")
         fresh = world.restart()
         fresh.run()
         fresh.perform(fresh.core.recover())

@@ -8,6 +8,7 @@ import pytest
 from reprieve.controllers.scheduler.api_actions import ATTEMPTS, ApiActions
 from reprieve.kube import EventRecorder, TransportError
 from reprieve.objects import Reference
+from reprieve.scheduler import Mark
 from reprieve.scheduler.actions import ActionError, Bind, Nominate, SetGroupCondition, SetPodCondition
 from tests.kube.apiserver import Script, ok, status
 
@@ -86,7 +87,7 @@ class TestBinding:
     async def test_trouble_that_lasts_is_given_up(self):
         live, script, slept = actions(status(500, "InternalError"))
         with pytest.raises(ActionError, match="500"):
-            await live.mark(POD, "PreemptionByScheduler", "x")
+            await live.mark(POD, Mark("PreemptionByScheduler", "x", ""))
         assert len(script.asked) == ATTEMPTS
         assert slept == sorted(slept)
 
@@ -94,12 +95,12 @@ class TestBinding:
 class TestEvicting:
     async def test_the_mark_is_a_strategic_patch_of_the_status_for_this_very_pod(self):
         live, script, _ = actions(ok({}))
-        await live.mark(POD, "PreemptionByScheduler", "reprieve: why")
+        await live.mark(POD, Mark("PreemptionByScheduler", "reprieve: why", "{}"))
         request = script.asked[0]
         assert request.content_type == "application/strategic-merge-patch+json"
         assert request.path.endswith("/pods/a/status")
         assert request.json() == {
-            "metadata": {"uid": "u1"},
+            "metadata": {"uid": "u1", "annotations": {"reprieve.dev/evicted-for": "{}"}},
             "status": {
                 "conditions": [
                     {
@@ -125,7 +126,7 @@ class TestEvicting:
     async def test_marking_what_is_gone_says_so(self):
         live, _, _ = actions(status(404, "NotFound"))
         with pytest.raises(ActionError) as raised:
-            await live.mark(POD, "PreemptionByScheduler", "x")
+            await live.mark(POD, Mark("PreemptionByScheduler", "x", ""))
         assert raised.value.gone
 
     async def test_a_reprieve_turns_the_mark_off(self):

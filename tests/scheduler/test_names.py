@@ -49,7 +49,7 @@ def test_a_gang_may_have_any_of_the_names_but_only_one():
 
 def test_marks_made_under_any_of_the_names_are_ours_to_finish():
     world = World(node("n1"), small("v", on="n1"), small("high", 4, 100), config=TWO)
-    world.mark(
+    world.mark_in_words(
         "v", "default-scheduler: preempting to accommodate a higher priority pod ns/high (priority 100)"
     )
     world.change("Pod", "high", status={"nominatedNodeName": "n1"})

@@ -290,7 +290,7 @@ class TestRestart:
         )
         message = "reprieve: preempting to accommodate a higher priority pod ns/high (priority 100): x"
         for name in marks:
-            world.mark(name, message)
+            world.mark_in_words(name, message)
         for name in deleted:
             world.change("Pod", name, metadata={"deletionTimestamp": "2026-01-01T00:00:30Z"})
         return world
@@ -374,7 +374,7 @@ class TestRestart:
 
     def test_marks_of_other_schedulers_are_not_ours_to_finish(self):
         world = World(node("n1"), pod("a", on="n1"))
-        world.mark("a", "default-scheduler: preempting to accommodate a higher priority pod")
+        world.mark_in_words("a", "default-scheduler: preempting to accommodate a higher priority pod")
         assert world.restart().evictions == []
 
 

@@ -22,7 +22,6 @@ from reprieve.scheduler.actions import (
     SetPodCondition,
 )
 from reprieve.scheduler.core import Core, CycleResult
-from reprieve.scheduler.incomplete import RELEASED
 from reprieve.scheduler.waiting import instant
 
 Document = dict[str, Any]
@@ -184,20 +183,20 @@ class World:
                 for nomination in action.nominations:
                     self._perform(nomination)
                 for victim in action.victims:
-                    self.mark(victim.pod.name, action.message)
+                    self.mark(victim.pod.name, *action.mark)
                 for victim in action.victims:
                     self.delete(victim.pod.name)
                 self.perform(self.core.evicted(action, {}, self.now))
             case Release():
                 for member in action.pods:
-                    self.mark(member.pod.name, action.message, reason=RELEASED)
+                    self.mark(member.pod.name, *action.mark)
                 for member in action.pods:
                     self.delete(member.pod.name)
                 self.perform(self.core.released(action, {}, self.now))
             case Nominate(pod=ref, node=where) if ("Pod", ref.name) in self.documents:
                 self.change("Pod", ref.name, status={"nominatedNodeName": where})
             case Reprieve(pod=ref):
-                self.mark(ref.name, "", truth="False")
+                self.mark(ref.name, well_known.PREEMPTION_WITHDRAWN, "", truth="False")
             case SetPodCondition(pod=ref, reason=reason, message=message):
                 self._condition("Pod", ref.name, "PodScheduled", "False", reason, message)
             case SetGroupCondition(group=ref):
@@ -208,9 +207,21 @@ class World:
                 self.events.append(action)
 
     def mark(
-        self, name: str, message: str, truth: str = "True", reason: str = well_known.PREEMPTION_BY_SCHEDULER
+        self, name: str, reason: str, message: str, annotation: str = "", *, truth: str = "True"
     ) -> None:
-        self._condition("Pod", name, well_known.DISRUPTION_TARGET, truth, reason, message)
+        """In one write, as through the status endpoint of a pod; without an annotation it takes that off."""
+        if ("Pod", name) not in self.documents:
+            return
+        kept = dict(self.documents["Pod", name]["metadata"].get("annotations", {}))
+        kept.pop(well_known.EVICTED_FOR_ANNOTATION, None)
+        if annotation:
+            kept[well_known.EVICTED_FOR_ANNOTATION] = annotation
+        condition = (well_known.DISRUPTION_TARGET, truth, reason, message)
+        self._condition("Pod", name, *condition, metadata={"annotations": kept})
+
+    def mark_in_words(self, name: str, message: str) -> None:
+        """As versions did it that wrote no annotation, and as kube-scheduler does it."""
+        self.mark(name, well_known.PREEMPTION_BY_SCHEDULER, message)
 
     def delete(self, name: str) -> None:
         if ("Pod", name) not in self.documents:
@@ -221,7 +232,9 @@ class World:
         if waiting or not self.graceful:
             self.remove("Pod", name)
 
-    def _condition(self, kind: str, name: str, type: str, truth: str, reason: str, message: str) -> None:
+    def _condition(
+        self, kind: str, name: str, type: str, truth: str, reason: str, message: str, **parts: Document
+    ) -> None:
         if (kind, name) not in self.documents:
             return
         before = self.condition(kind, name, type)
@@ -235,7 +248,7 @@ class World:
             "message": message,
             "lastTransitionTime": since,
         }
-        self.change(kind, name, status={"conditions": [*kept, new]})
+        self.change(kind, name, status={"conditions": [*kept, new]}, **parts)
 
     # What the tests ask
 

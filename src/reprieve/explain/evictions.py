@@ -12,7 +12,7 @@ from reprieve.explain.answer import Eviction
 from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, referenced
 from reprieve.objects import Document, Reference, well_known
 from reprieve.quota import DUE_TO
-from reprieve.scheduler import preemptor_in
+from reprieve.scheduler import marks
 
 _EVENT = re.compile(r"^Preempted by .*? on node (?P<node>[^\s:]+)(?:: (?P<why>.*))?$", re.DOTALL)
 _WORKLOAD = re.compile(r"accommodate a workload \(UID: (?P<uid>[^,)]+)")
@@ -122,8 +122,10 @@ def _from_condition(pod: Document) -> Eviction | None:
     if mark.get("status") != "True" or mark.get("reason") != well_known.PREEMPTION_BY_SCHEDULER:
         return None
     message = str(mark.get("message", ""))
+    annotations = (pod.get("metadata") or {}).get("annotations") or {}
+    origin = marks.origin(annotations, message)
     return Eviction(
-        by=str(preemptor_in(message) or ""),
+        by=str(origin.unit) if origin else "",
         victim=key_of(pod),
         time=str(mark.get("lastTransitionTime", "")),
         node=str((pod.get("spec") or {}).get("nodeName", "")),

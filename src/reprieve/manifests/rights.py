@@ -26,7 +26,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
             "", ["pods"], *FOLLOW, "get", "delete"
         ),  # get: did a binding without an answer work? delete: victims
         _rule("", ["pods/binding"], "create"),
-        _rule("", ["pods/status"], "patch"),  # conditions and nominations
+        _rule("", ["pods/status"], "patch"),  # conditions, nominations, marks
         _rule("policy", ["poddisruptionbudgets"], *FOLLOW),
         _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
         _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),

@@ -151,6 +151,9 @@ CHECKPOINTED_AT_ANNOTATION = "reprieve.dev/checkpointed-at"
 PREEMPTION_COST_ANNOTATION = "reprieve.dev/preemption-cost"
 DISRUPTION_ROLE_ANNOTATION = "reprieve.dev/disruption-role"
 
+EVICTED_FOR_ANNOTATION = "reprieve.dev/evicted-for"
+"""On a pod with the condition `DisruptionTarget`: which scheduler wrote that, and for which unit, as JSON."""
+
 INCOMPLETE = "reprieve.dev/Incomplete"
 """Condition of a group whose pods are bound in part."""
 

@@ -29,13 +29,11 @@ from reprieve.scheduler.actions import (
     SetPodCondition,
 )
 from reprieve.scheduler.core import Core, CycleResult
-from reprieve.scheduler.incomplete import RELEASED
-from reprieve.scheduler.marks import preemptor_in
+from reprieve.scheduler.marks import Mark
 from reprieve.scheduler.queue import State
 from reprieve.scheduler.waiting import instant
 
 __all__ = [
-    "RELEASED",
     "Action",
     "ActionError",
     "Actions",
@@ -45,6 +43,7 @@ __all__ = [
     "CycleResult",
     "Emit",
     "Evicted",
+    "Mark",
     "Nominate",
     "Preempt",
     "Release",
@@ -54,6 +53,5 @@ __all__ = [
     "State",
     "instant",
     "marks",
-    "preemptor_in",
     "status",
 ]

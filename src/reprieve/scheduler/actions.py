@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from reprieve.objects import Reference
+from reprieve.scheduler.marks import Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,7 @@ class Preempt:
     preemptor: Reference
     nominations: tuple[Nominate, ...]
     victims: tuple[Evicted, ...]
-    message: str
-    """For the victims' DisruptionTarget condition; names the preemptor (`marks.py`)."""
+    mark: Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Release:
     unit: Reference
     group: Reference
     pods: tuple[Evicted, ...]
-    message: str
+    mark: Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Actions(Protocol):
 
     async def nominate(self, nomination: Nominate) -> None: ...
 
-    async def mark(self, victim: Reference, reason: str, message: str) -> None: ...
+    async def mark(self, victim: Reference, mark: Mark) -> None: ...
 
     async def delete(self, victim: Reference) -> None: ...
 

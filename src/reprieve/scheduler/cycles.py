@@ -17,7 +17,7 @@ from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
 from reprieve.scheduler.feasibility import holds, making_way
-from reprieve.scheduler.incomplete import Shortfall, message
+from reprieve.scheduler.incomplete import Shortfall
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import QueuedUnit, State
@@ -171,12 +171,12 @@ class Cycles:
         memory.preemptions.start(unit.ref, leaving)
         memory.queue.wake_next(unit, now)
         unit.patient = True
-        why = marks.message(memory.name, unit.ref, unit.priority, "there was no room without preemption")
+        mark = marks.preemption(memory.name, preemptor, unit.priority, "there was no room without preemption")
         actions = [
             each for each in given_up if not (isinstance(each, Nominate) and each.pod.key in plan.placements)
         ]
         actions += self._displace(unit, plan)
-        actions.append(Preempt(unit.ref, preemptor, tuple(nominations), victims, why))
+        actions.append(Preempt(unit.ref, preemptor, tuple(nominations), victims, mark))
         actions.append(status.preempting(preemptor, victims))
         actions += self._say_group(unit, well_known.UNSCHEDULABLE, message)
         evicted = frozenset(victim.pod.key for victim in victims)
@@ -221,7 +221,7 @@ class Cycles:
         pods, group = memory.begun.members(shortfall), memory.identified(unit.ref)
         memory.preemptions.start(unit.ref, {each.pod.key: each.pod.uid for each in pods})
         unit.patient = True
-        actions = [*given_up, Release(unit.ref, group, pods, message(memory.name, unit.ref, text))]
+        actions = [*given_up, Release(unit.ref, group, pods, marks.release(memory.name, group, text))]
         actions.append(status.releasing(group, text))
         victims = tuple(
             Victim(pod=each.pod.key, node=each.node, unit=str(unit.ref), priority=unit.priority, reason=each.reason) for each in pods

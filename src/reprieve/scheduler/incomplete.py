@@ -18,12 +18,9 @@ from dataclasses import dataclass
 from reprieve.cluster import LOST, Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, well_known
-from reprieve.scheduler import status
+from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Evicted, SetGroupCondition
 from reprieve.scheduler.waiting import WaitingPods
-
-RELEASED = "IncompleteGang"
-"""Reason of the DisruptionTarget condition of a released pod."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,8 @@ class Begun:
             return
         if any(owner.controller for owner in pod.metadata.owner_references):
             self._controlled.add(pod.key)
-        if pod.metadata.deletion_timestamp is None and _is_marked(pod, self._names):
+        mark = marks.read(pod, marks.RELEASED) if pod.metadata.deletion_timestamp is None else None
+        if mark is not None and mark.scheduler in self._names:
             self.marked[pod.key] = Reference.to(pod)
 
     def shortfall(self, unit: Reference) -> Shortfall | None:
@@ -129,20 +127,6 @@ class Begun:
     def _unit(self, key: str) -> Reference:
         group = self._cluster.pods.group[self._cluster.pods.row_of[key]]
         return Reference.of("PodGroup", self._cluster.groups.keys[group])
-
-
-def message(scheduler: str, unit: Reference, text: str) -> str:
-    """For the DisruptionTarget condition of a released pod."""
-    return f"{scheduler}: releasing the pods of podgroup {unit.key}: {text}"
-
-
-def _is_marked(pod: Pod, schedulers: Collection[str]) -> bool:
-    mark = find_condition(pod.status.conditions, well_known.DISRUPTION_TARGET)
-    return (
-        mark is not None
-        and (mark.status, mark.reason) == ("True", RELEASED)
-        and mark.message.partition(": ")[0] in schedulers
-    )
 
 
 def _told(group: PodGroup) -> float | None:

@@ -165,12 +165,20 @@ def _same(old: Pod, new: Pod) -> bool:
     return (
         old.spec == new.spec
         and old.metadata.labels == new.metadata.labels
-        and old.metadata.annotations == new.metadata.annotations
+        and _annotations(old) == _annotations(new)
         and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
         and old.metadata.uid == new.metadata.uid
         and old.metadata.owner_references == new.metadata.owner_references
         and (old.status == new.status or _matter(old) == _matter(new))
     )
+
+
+def _annotations(pod: Pod) -> dict[str, str]:
+    """Without that of a mark, which comes and goes with the mark's condition."""
+    found = pod.metadata.annotations
+    if well_known.EVICTED_FOR_ANNOTATION not in found:
+        return found
+    return {name: text for name, text in found.items() if name != well_known.EVICTED_FOR_ANNOTATION}
 
 
 def _matter(pod: Pod) -> tuple[object, ...]:

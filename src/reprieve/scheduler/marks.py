@@ -1,51 +1,81 @@
-"""The mark on a victim: its DisruptionTarget condition, written for people and read back after a restart.
+"""The mark on a pod that is about to be evicted: a condition for people and an annotation for programs.
 
-The text begins as kube-scheduler's does; then it names the preemptor, so that whoever starts with nothing but the API objects
-knows for whom a pod was to make way.
+Both go to the API server in one patch of the pod's status (which may change a pod's annotations, too), so a crash
+leaves both or neither. Whoever starts with nothing but the API objects reads the annotation; editing the sentence
+breaks nothing. Marks of versions that wrote the sentence alone are still understood: `_SENTENCE` is the only place
+that reads it.
 """
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from reprieve.objects import Pod, Reference, find_condition, well_known
+import msgspec
 
-_TEXT = re.compile(
-    r"^(?P<scheduler>\S+): preempting to accommodate a higher priority (?P<kind>pod|podgroup) (?P<key>[^\s(]+)"
+from reprieve.objects import Pod, Reference, ReprieveError, find_condition, well_known
+
+RELEASED = "IncompleteGang"
+"""Reason of the condition of a released pod (`incomplete.py`)."""
+
+_SENTENCE = re.compile(
+    r"^(?P<scheduler>\S+): (?:preempting to accommodate a higher priority|releasing the pods of) "
+    r"(?P<kind>pod|podgroup) (?P<key>[^\s(:]+)"
 )
 _KINDS = {"pod": "Pod", "podgroup": "PodGroup"}
 _WORDS = {kind: word for word, kind in _KINDS.items()}
 
 
 class Mark(NamedTuple):
+    """What is written on the pod."""
+
+    reason: str
+    message: str
+    annotation: str
+
+
+class Origin(NamedTuple):
+    """What is read back: who marked the pod, and for which unit (the preemptor, or the gang that is released)."""
+
     scheduler: str
-    preemptor: Reference
+    unit: Reference
+    """Without its UID, as units are in every dictionary of the scheduler."""
 
 
-def message(scheduler: str, preemptor: Reference, priority: int, why: str) -> str:
-    """Who preempts, and why."""
+class _Data(msgspec.Struct, frozen=True, omit_defaults=True):
+    scheduler: str
+    unit: str = msgspec.field(name="for")
+    uid: str = ""
+
+
+def preemption(scheduler: str, preemptor: Reference, priority: int, why: str) -> Mark:
     who = f"{_WORDS[preemptor.kind]} {preemptor.key} (priority {priority})"
-    text = f"{scheduler}: preempting to accommodate a higher priority {who}"
-    return f"{text}: {why}" if why else text
+    text = f"{scheduler}: preempting to accommodate a higher priority {who}: {why}"
+    return Mark(well_known.PREEMPTION_BY_SCHEDULER, text, _annotation(scheduler, preemptor))
 
 
-def read(pod: Pod) -> Mark | None:
-    """The mark a scheduler of ours left on a pod; kube-scheduler's own marks name nobody and are not ours to finish."""
+def release(scheduler: str, group: Reference, why: str) -> Mark:
+    text = f"{scheduler}: releasing the pods of podgroup {group.key}: {why}"
+    return Mark(RELEASED, text, _annotation(scheduler, group))
+
+
+def read(pod: Pod, reason: str = well_known.PREEMPTION_BY_SCHEDULER) -> Origin | None:
+    """The origin of the pod's mark, if it has one for this reason that a scheduler of this project wrote."""
     condition = find_condition(pod.status.conditions, well_known.DISRUPTION_TARGET)
-    if (
-        condition is None
-        or condition.status != "True"
-        or condition.reason != well_known.PREEMPTION_BY_SCHEDULER
-    ):
+    if condition is None or (condition.status, condition.reason) != ("True", reason):
         return None
-    found = _TEXT.match(condition.message)
-    return found and Mark(found["scheduler"], _preemptor(found))
+    return origin(pod.metadata.annotations, condition.message)
 
 
-def preemptor_in(text: str) -> Reference | None:
-    """The preemptor that a mark's message names; kube-scheduler's messages name none."""
-    found = _TEXT.match(text)
-    return found and _preemptor(found)
+def origin(annotations: Mapping[str, str], message: str) -> Origin | None:
+    """Of a mark with this message on a pod with these annotations; kube-scheduler's own marks have none."""
+    try:
+        data = msgspec.json.decode(annotations.get(well_known.EVICTED_FOR_ANNOTATION, ""), type=_Data)
+        return Origin(data.scheduler, Reference.parse(data.unit, _WORDS))
+    except (msgspec.MsgspecError, ReprieveError):
+        pass  # an older mark, or somebody has edited the annotation: the sentence is what there is
+    found = _SENTENCE.match(message)
+    return found and Origin(found["scheduler"], Reference.of(_KINDS[found["kind"]], found["key"]))
 
 
-def _preemptor(found: re.Match[str]) -> Reference:
-    return Reference.of(_KINDS[found["kind"]], found["key"])
+def _annotation(scheduler: str, unit: Reference) -> str:
+    return msgspec.json.encode(_Data(scheduler, str(unit), unit.uid)).decode()

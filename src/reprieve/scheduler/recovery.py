@@ -46,7 +46,7 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
     ):
         return None
     going = pod.metadata.deletion_timestamp is not None
-    return Marked(Reference.to(pod), pod.spec.node_name, pod.group_key, mark.preemptor, going)
+    return Marked(Reference.to(pod), pod.spec.node_name, pod.group_key, mark.unit, going)
 
 
 def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[Reference], bool]) -> Unfinished:

@@ -186,5 +186,6 @@ class Results:
         if unit is not None:
             unit.patient = True
             memory.queue.hold(unit)
-        why = marks.message(memory.name, preemptor, unit.priority if unit else 0, "finishing what was begun")
-        return Preempt(preemptor, memory.identified(preemptor), (), tuple(victims), why)
+        who = memory.identified(preemptor)
+        mark = marks.preemption(memory.name, who, unit.priority if unit else 0, "finishing what was begun")
+        return Preempt(preemptor, who, (), tuple(victims), mark)

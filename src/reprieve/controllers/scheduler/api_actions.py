@@ -29,6 +29,7 @@ from reprieve.scheduler import (
     ActionError,
     Bind,
     Emit,
+    Mark,
     Nominate,
     SetGroupCondition,
     SetPodCondition,
@@ -85,23 +86,22 @@ class ApiActions:
             ]
         await self._patch_status(nomination.pod, status)
 
-    async def mark(self, victim: Reference, reason: str, message: str) -> None:
-        condition = {
-            "type": well_known.DISRUPTION_TARGET,
-            "status": "True",
-            "reason": reason,
-            "message": message,
-        }
-        await self._patch_status(victim, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
+    async def mark(self, victim: Reference, mark: Mark) -> None:
+        await self._set_mark(victim, "True", mark.reason, mark.message, mark.annotation)
 
     async def reprieve(self, pod: Reference, message: str) -> None:
+        await self._set_mark(pod, "False", well_known.PREEMPTION_WITHDRAWN, message, None)
+
+    async def _set_mark(
+        self, pod: Reference, status: str, reason: str, message: str, annotation: str | None
+    ) -> None:
+        """Condition and annotation in one patch: a pod's status endpoint takes annotations, too."""
         condition = {
-            "type": well_known.DISRUPTION_TARGET,
-            "status": "False",
-            "reason": well_known.PREEMPTION_WITHDRAWN,
-            "message": message,
-        }
-        await self._patch_status(pod, {"conditions": [{**condition, "lastTransitionTime": self._stamp()}]})
+            "type": well_known.DISRUPTION_TARGET, "status": status, "reason": reason, "message": message,
+            "lastTransitionTime": self._stamp(),
+        }  # fmt: skip
+        annotations = {well_known.EVICTED_FOR_ANNOTATION: annotation}
+        await self._patch_status(pod, {"conditions": [condition]}, annotations=annotations)
 
     async def delete(self, victim: Reference) -> None:
         async def attempt() -> None:
@@ -149,10 +149,10 @@ class ApiActions:
         resource = self.pod_groups if ref.kind == "PodGroup" else PODS
         return ObjectReference(resource.api_version, ref.kind, ref.name, ref.namespace, ref.uid)
 
-    async def _patch_status(self, pod: Reference, status: dict[str, Any]) -> None:
-        patch: dict[str, Any] = {"status": status}
+    async def _patch_status(self, pod: Reference, status: dict[str, Any], **metadata: Any) -> None:
         if pod.uid:
-            patch["metadata"] = {"uid": pod.uid}
+            metadata["uid"] = pod.uid
+        patch = {"metadata": metadata, "status": status}
 
         async def attempt() -> None:
             await self._client.patch(

@@ -15,9 +15,8 @@ from typing import Protocol, TypeVar
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.kube import Clock
-from reprieve.objects import Reference, well_known
+from reprieve.objects import Reference
 from reprieve.scheduler import (
-    RELEASED,
     Action,
     ActionError,
     Actions,
@@ -26,6 +25,7 @@ from reprieve.scheduler import (
     Core,
     Emit,
     Evicted,
+    Mark,
     Nominate,
     Preempt,
     Release,
@@ -143,22 +143,20 @@ class Execution:
         if errors:
             return errors
         told = partial(status.preempted, preemptor=preempt.preemptor)
-        return await self._mark_and_delete(
-            preempt.victims, well_known.PREEMPTION_BY_SCHEDULER, preempt.message, told
-        )
+        return await self._mark_and_delete(preempt.victims, preempt.mark, told)
 
     async def _release(self, release: Release) -> None:
         told = partial(status.released, group=release.group)
-        errors = await self._mark_and_delete(release.pods, RELEASED, release.message, told)
+        errors = await self._mark_and_delete(release.pods, release.mark, told)
         if errors:
             log.warning("%d pods of %s could not be released: %s", len(errors), release.unit, errors)
         self.perform(self._core.released(release, errors, self._clock()))
         self._ended()
 
     async def _mark_and_delete(
-        self, pods: Sequence[Evicted], reason: str, message: str, told: Callable[[Evicted], Emit]
+        self, pods: Sequence[Evicted], mark: Mark, told: Callable[[Evicted], Emit]
     ) -> dict[str, str]:
-        errors, gone = await self._each(pods, lambda each: self._actions.mark(each.pod, reason, message))
+        errors, gone = await self._each(pods, lambda each: self._actions.mark(each.pod, mark))
         if errors:
             return errors
         staying = [each for each in pods if each.pod.key not in gone]
