@@ -47,6 +47,14 @@ def not_supported(field: str, value: Any, supported: tuple[str, ...]) -> Cause:
     )
 
 
+def duplicate(field: str, value: Any) -> Cause:
+    return Cause("FieldValueDuplicate", f"Duplicate value: {_show(value)}", field)
+
+
+def too_long(field: str, limit: int, unit: str) -> Cause:
+    return Cause("FieldValueTooLong", f"Too long: may not be more than {limit} {unit}", field)
+
+
 def _show(value: Any) -> str:
     """As JSON, cut where it gets long."""
     text = msgspec.json.encode(value, enc_hook=str).decode()
@@ -126,6 +134,11 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 def conflict(group: str, plural: str, name: str, message: str = MODIFIED) -> ApiError:
     text = f'Operation cannot be fulfilled on {qualified(group, plural)} "{name}": {message}'
     return ApiError(409, "Conflict", text, _details(group, plural, name))
+
+
+def wrong_uid(group: str, plural: str, name: str, expected: str, found: str) -> ApiError:
+    message = f"Precondition failed: UID in precondition: {expected}, UID in object meta: {found}"
+    return conflict(group, plural, name, message)
 
 
 def apply_conflict(message: str, causes: list[Cause]) -> ApiError:

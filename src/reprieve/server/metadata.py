@@ -11,7 +11,15 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import dns_label, dns_subdomain, label_key, label_value
-from reprieve.server.errors import ApiError, Cause, bad_request, forbidden_field, invalid_value, required
+from reprieve.server.errors import (
+    ApiError,
+    Cause,
+    bad_request,
+    forbidden_field,
+    invalid_value,
+    required,
+    too_long,
+)
 from reprieve.server.registry import RBAC, Document, ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -198,13 +206,7 @@ def _validate_annotations(annotations: dict[str, str]) -> list[Cause]:
             causes.append(invalid_value("metadata.annotations", key, problem))
         size += len(key) + len(value)
     if size > _MAX_ANNOTATIONS:
-        causes.append(
-            Cause(
-                "FieldValueTooLong",
-                f"Too long: may not be more than {_MAX_ANNOTATIONS} bytes",
-                "metadata.annotations",
-            )
-        )
+        causes.append(too_long("metadata.annotations", _MAX_ANNOTATIONS, "bytes"))
     return causes
 
 

@@ -6,7 +6,7 @@ in `apiVersion`, on the way in `reprieve.objects.normalise` brings older spellin
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +17,24 @@ Document = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io"
 """The group of roles and bindings; other rules hold for it than for everything else."""
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class Subresource(NamedTuple):
+    """What a subresource takes and answers with; no kind: that of the resource itself."""
+
+    verbs: tuple[str, ...]
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+SUBRESOURCES = {
+    "status": Subresource(("get", "patch", "update")),
+    "scale": Subresource(("get", "patch", "update"), "autoscaling", "v1", "Scale"),
+    "binding": Subresource(("create",), "", "v1", "Binding"),
+    "eviction": Subresource(("create",), "policy", "v1", "Eviction"),
+    "finalize": Subresource(("update",)),
+}
 
 
 class PrinterColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -41,7 +59,7 @@ class ScalePaths(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """One resource in one served version.
 
-    `subresources` holds the names that exist (`status`, `scale`, `binding`, `eviction`). The hooks are None
+    `subresources` holds the names of those that exist. The hooks are None
     for built-in kinds; `custom_resources.definitions` fills them for custom ones: `default(doc)` and
     `prune(doc)` change the document in place, `validate(new, old)` returns what is wrong, `unknown(doc)`
     lists the paths of fields the schema does not know.

@@ -16,7 +16,13 @@ def _core() -> list[ResourceInfo]:
         return ResourceInfo(group="", version="v1", kind=kind, plural=plural, **more)  # type: ignore[arg-type]
 
     return [
-        core("Namespace", "namespaces", namespaced=False, short_names=("ns",), subresources=STATUS),
+        core(
+            "Namespace",
+            "namespaces",
+            namespaced=False,
+            short_names=("ns",),
+            subresources=frozenset({"status", "finalize"}),
+        ),
         core("Node", "nodes", namespaced=False, short_names=("no",), subresources=STATUS),
         core(
             "Pod",

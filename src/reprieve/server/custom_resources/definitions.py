@@ -13,7 +13,7 @@ from reprieve.objects import dns_label, dns_subdomain
 from reprieve.server import errors
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
-from reprieve.server.errors import Cause, invalid_value, not_supported, required
+from reprieve.server.errors import Cause, forbidden_field, invalid_value, not_supported, required
 from reprieve.server.registry import Document, PrinterColumn, ResourceInfo, ScalePaths
 
 GROUP = "apiextensions.k8s.io"
@@ -208,13 +208,7 @@ def _schema_problems(schema: Any, path: str, depth: int) -> list[Cause]:
         )
     properties, extra = schema.get("properties"), schema.get("additionalProperties")
     if properties and isinstance(extra, dict):
-        causes.append(
-            Cause(
-                "FieldValueForbidden",
-                "Forbidden: additionalProperties and properties are mutual exclusive",
-                path,
-            )
-        )
+        causes.append(forbidden_field(path, "additionalProperties and properties are mutual exclusive"))
     if kind == "array" and not isinstance(schema.get("items"), dict):
         causes.append(required(f"{path}.items", "must be specified"))
     if isinstance(properties, dict):

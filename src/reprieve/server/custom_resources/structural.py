@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from reprieve.objects import TimeError, parse_duration, parse_time
-from reprieve.server.errors import Cause, invalid_value, not_supported, required
+from reprieve.server.errors import Cause, duplicate, invalid_value, not_supported, required, too_long
 
 Schema = dict[str, Any]
 
@@ -173,14 +173,7 @@ def _check_unique(value: list[Any], schema: Schema, path: str) -> list[Cause]:
     else:
         return []
     duplicates = [i for i, identity in enumerate(identities) if identity in identities[:i]]
-    return [
-        Cause("FieldValueDuplicate", f"Duplicate value: {_show(value[i])}", f"{path}[{i}]")
-        for i in duplicates
-    ]
-
-
-def _show(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return [duplicate(f"{path}[{i}]", value[i]) for i in duplicates]
 
 
 def _check_string(value: str, schema: Schema, path: str) -> list[Cause]:
@@ -215,7 +208,7 @@ def _check_bounds(size: int, schema: Schema, path: str, suffix: str, unit: str) 
     if least is not None and size < least:
         return [invalid_value(path, size, f"{path} in body should have at least {least} {unit}")]
     if most is not None and size > most:
-        return [Cause("FieldValueTooLong", f"Too long: may not be more than {most} {unit}", path)]
+        return [too_long(path, most, unit)]
     return []
 
 

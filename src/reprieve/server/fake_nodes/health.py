@@ -18,6 +18,7 @@ from reprieve.server.api import Api
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.controllers.pods import PodIndex, PodKey
+from reprieve.server.documents import condition
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
@@ -284,5 +285,4 @@ class NodeKeeper:
 
 
 def _ready(node: Document) -> str:
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return next((c.get("status", "") for c in conditions if c.get("type") == well_known.READY), "")
+    return str((condition(node, well_known.READY) or {}).get("status", ""))

@@ -9,13 +9,11 @@ The first that applies:
 """
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
 from reprieve.objects import TimeError, format_time, parse_duration, parse_time, well_known
-
-Document = dict[str, Any]
+from reprieve.server.documents import Document, condition, time_or_none
 
 KILLED = 143
 
@@ -46,7 +44,9 @@ def next_step(pod: Document, habits: Habits, now: datetime) -> Step | None:
         return None
     if status.get("phase") != "Running":
         bound = (
-            _condition_time(status, well_known.POD_SCHEDULED) or _time(meta.get("creationTimestamp")) or now
+            time_or_none((condition(pod, well_known.POD_SCHEDULED) or {}).get("lastTransitionTime"))
+            or time_or_none(meta.get("creationTimestamp"))
+            or now
         )
         return Step(
             action="start", due=bound + _after(pod, well_known.START_AFTER_ANNOTATION, habits.start_after)
@@ -69,7 +69,7 @@ def _going(pod: Document, habits: Habits) -> Step | None:
 
 def _ending(pod: Document, habits: Habits, now: datetime) -> Step | None:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    started = _time(status.get("startTime")) or now
+    started = time_or_none(status.get("startTime")) or now
     steps = []
     annotation = _annotation(pod, well_known.RUN_FOR_ANNOTATION)
     run_for = _seconds(annotation) if annotation is not None else None
@@ -109,20 +109,6 @@ def _after(pod: Document, name: str, usual: float) -> timedelta:
 def _exit_code(pod: Document) -> int:
     text = _annotation(pod, well_known.EXIT_CODE_ANNOTATION) or "0"
     return int(text) if text.isdigit() and int(text) < 256 else 1
-
-
-def _time(text: Any) -> datetime | None:
-    try:
-        return parse_time(text) if isinstance(text, str) else None
-    except TimeError:
-        return None
-
-
-def _condition_time(status: Document, type: str) -> datetime | None:
-    for condition in status.get("conditions") or ():
-        if condition.get("type") == type:
-            return _time(condition.get("lastTransitionTime"))
-    return None
 
 
 # -- what the pod's status says then -------------------------------------------------------------------------

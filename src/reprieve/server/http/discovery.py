@@ -8,7 +8,7 @@ from typing import Any
 from reprieve.server import openapi
 from reprieve.server.http.negotiation import JSON
 from reprieve.server.http.rendering import encode
-from reprieve.server.registry import Registry, ResourceInfo
+from reprieve.server.registry import SUBRESOURCES, Registry, ResourceInfo
 
 VERSION = {
     "major": "1",
@@ -20,14 +20,6 @@ VERSION = {
     "goVersion": "none",
     "compiler": "none",
     "platform": "linux/amd64",
-}
-_SUBRESOURCE_KINDS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
-    # name: group, version, kind, verbs; an empty kind means the kind of the resource itself
-    "status": ("", "", "", ("get", "patch", "update")),
-    "scale": ("autoscaling", "v1", "Scale", ("get", "patch", "update")),
-    "binding": ("", "v1", "Binding", ("create",)),
-    "eviction": ("policy", "v1", "Eviction", ("create",)),
-    "finalize": ("", "", "", ("update",)),
 }
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -163,13 +155,9 @@ def _entries(resource: ResourceInfo) -> list[dict[str, Any]]:
         "kind": resource.kind,
         "verbs": sorted(resource.verbs),
     }
-    if resource.short_names:
-        entry["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        entry["categories"] = list(resource.categories)
-    entries = [entry]
-    for name in subresources(resource):
-        group, version, kind, verbs = _SUBRESOURCE_KINDS[name]
+    entries = [entry | _aliases(resource)]
+    for name in sorted(resource.subresources):
+        verbs, group, version, kind = SUBRESOURCES[name]
         sub: dict[str, Any] = {
             "name": f"{resource.plural}/{name}",
             "singularName": "",
@@ -181,9 +169,9 @@ def _entries(resource: ResourceInfo) -> list[dict[str, Any]]:
     return entries
 
 
-def subresources(resource: ResourceInfo) -> list[str]:
-    names = sorted(resource.subresources)
-    return [*names, "finalize"] if resource.storage_key == "namespaces" else names
+def _aliases(resource: ResourceInfo) -> dict[str, Any]:
+    aliases = {"shortNames": list(resource.short_names), "categories": list(resource.categories)}
+    return {key: names for key, names in aliases.items() if names}
 
 
 def aggregated(registry: Registry, core: bool) -> dict[str, Any]:
@@ -220,13 +208,10 @@ def _aggregated_resource(resource: ResourceInfo) -> dict[str, Any]:
         "singularResource": resource.singular,
         "verbs": sorted(resource.verbs),
     }
-    if resource.short_names:
-        entry["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        entry["categories"] = list(resource.categories)
+    entry |= _aliases(resource)
     subs = []
-    for name in subresources(resource):
-        group, version, kind, verbs = _SUBRESOURCE_KINDS[name]
+    for name in sorted(resource.subresources):
+        verbs, group, version, kind = SUBRESOURCES[name]
         response = (
             {"group": group, "version": version, "kind": kind}
             if kind

@@ -13,10 +13,10 @@ from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, truth
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.http.stream import WatchRequest, WatchStream
-from reprieve.server.http.subresources import SUBRESOURCES, bind_document
+from reprieve.server.http.subresources import SUBRESOURCE_HANDLERS, bind_document
 from reprieve.server.operations import deletion, reads, writes
 from reprieve.server.patch import JSON_PATCH
-from reprieve.server.registry import ResourceInfo
+from reprieve.server.registry import SUBRESOURCES, ResourceInfo
 from reprieve.server.schemas.checks import validate_fields
 from reprieve.server.security.identity import REVIEWS, Identity
 
@@ -27,13 +27,6 @@ _RETURNS_DELETED = {
     "persistentvolumes",
     "podtemplates",
     "resourcequotas",
-}
-_SUBRESOURCE_VERBS = {
-    "status": ("get", "update", "patch"),
-    "scale": ("get", "update", "patch"),
-    "finalize": ("update",),
-    "binding": ("create",),
-    "eviction": ("create",),
 }
 
 
@@ -53,17 +46,17 @@ class Rest:
         call = Call(
             self._backend, self._limits, self._bookmark_every, request, target, resource, query, identity
         )
-        handler = SUBRESOURCES.get((target.subresource, target.verb)) or _VERBS[target.verb]
+        handler = SUBRESOURCE_HANDLERS.get((target.subresource, target.verb)) or _VERBS[target.verb]
         return await handler(call)
 
 
 def _check_target(resource: ResourceInfo, target: Target) -> None:
     """404 for what does not exist, 405 for what cannot be done to it."""
-    if target.subresource and not _has_subresource(resource, target.subresource):
+    if target.subresource and target.subresource not in resource.subresources:
         raise unknown_resource()
     if target.namespace and not resource.namespaced:
         raise unknown_resource()
-    allowed = _SUBRESOURCE_VERBS[target.subresource] if target.subresource else resource.verbs
+    allowed = SUBRESOURCES[target.subresource].verbs if target.subresource else resource.verbs
     names_one = bool(target.name)
     wrong_place = {
         "create": names_one and not target.subresource,
@@ -78,10 +71,6 @@ def _check_target(resource: ResourceInfo, target: Target) -> None:
             if names_one
             else bad_request("an empty namespace may not be set during creation")
         )
-
-
-def _has_subresource(resource: ResourceInfo, name: str) -> bool:
-    return name in resource.subresources or (name == "finalize" and resource.storage_key == "namespaces")
 
 
 async def _get(call: Call) -> web.StreamResponse:

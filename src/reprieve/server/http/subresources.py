@@ -64,7 +64,7 @@ def _changed_scale(call: Call, before: Document, media: str | None, change: Docu
     return apply_patch(media if media == JSON_PATCH else MERGE_PATCH, before, change, call.resource)
 
 
-SUBRESOURCES: dict[tuple[str, str], Handler] = {
+SUBRESOURCE_HANDLERS: dict[tuple[str, str], Handler] = {
     ("binding", "create"): _bind,
     ("eviction", "create"): _evict,
     ("scale", "get"): _get_scale,

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from reprieve.objects import format_time, well_known
 from reprieve.server.backend import Backend, DeleteOptions
-from reprieve.server.errors import bad_request, conflict, forbidden
+from reprieve.server.errors import bad_request, conflict, forbidden, wrong_uid
 from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
@@ -55,8 +55,7 @@ def _check_preconditions(
     uid, version = wanted.get("uid"), wanted.get("resourceVersion")
     found = document["metadata"]["uid"]
     if uid and uid != found:
-        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
-        raise conflict(resource.group, resource.plural, current.name, message)
+        raise wrong_uid(resource.group, resource.plural, current.name, uid, found)
     if version and version != str(current.revision):
         message = (
             f"Precondition failed: ResourceVersion in precondition: {version}, "

@@ -7,6 +7,7 @@ import msgspec
 
 from reprieve.objects import LabelSelector, matches, put_condition, well_known
 from reprieve.server.backend import Backend, DeleteOptions
+from reprieve.server.documents import at, has_condition
 from reprieve.server.errors import (
     ApiError,
     Cause,
@@ -18,6 +19,7 @@ from reprieve.server.errors import (
     not_supported,
     required,
     too_many_requests,
+    wrong_uid,
 )
 from reprieve.server.operations.deletion import delete
 from reprieve.server.registry import Document, ResourceInfo, ScalePaths
@@ -42,8 +44,7 @@ def bind(backend: Backend, namespace: str, name: str, binding: Document, dry_run
     spec, meta = document["spec"], document["metadata"]
     uid = (binding.get("metadata") or {}).get("uid")
     if uid and uid != meta["uid"]:
-        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {meta['uid']}"
-        raise conflict("", "pods/binding", name, message)
+        raise wrong_uid("", "pods/binding", name, uid, meta["uid"])
     if "deletionTimestamp" in meta:
         raise conflict("", "pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
     if spec.get("nodeName"):
@@ -165,8 +166,7 @@ def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> N
 
 def _unhealthy_may_go(budget: Document, pod: Document) -> bool:
     """A pod that is not ready adds nothing to the healthy ones; it may go if the others are enough."""
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    if any(c.get("type") == well_known.READY and c.get("status") == "True" for c in conditions):
+    if has_condition(pod, well_known.READY):
         return False
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
@@ -198,7 +198,7 @@ def read_scale(resource: ResourceInfo, document: Document) -> Document:
     paths = resource.scale_paths or ScalePaths()
     meta = document["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    status: Document = {"replicas": _number(_at(document, paths.status_replicas_path))}
+    status: Document = {"replicas": _number(at(document, *_keys(paths.status_replicas_path)))}
     selector = _selector(resource, document, paths)
     if selector:
         status["selector"] = selector
@@ -206,7 +206,7 @@ def read_scale(resource: ResourceInfo, document: Document) -> Document:
         "apiVersion": "autoscaling/v1",
         "kind": "Scale",
         "metadata": {key: meta[key] for key in kept if key in meta},
-        "spec": {"replicas": _number(_at(document, paths.spec_replicas_path))},
+        "spec": {"replicas": _number(at(document, *_keys(paths.spec_replicas_path)))},
         "status": status,
     }
 
@@ -222,7 +222,7 @@ def write_scale(resource: ResourceInfo, document: Document, scale: Document) -> 
     if replicas < 0:
         cause = invalid_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise invalid("autoscaling", "Scale", document["metadata"]["name"], [cause])
-    *parents, last = _parts((resource.scale_paths or ScalePaths()).spec_replicas_path)
+    *parents, last = _keys((resource.scale_paths or ScalePaths()).spec_replicas_path)
     for part in parents:
         document = document.setdefault(part, {})
         if not isinstance(document, dict):
@@ -230,14 +230,9 @@ def write_scale(resource: ResourceInfo, document: Document, scale: Document) -> 
     document[last] = replicas
 
 
-def _parts(path: str) -> list[str]:
+def _keys(path: str) -> list[str]:
+    """`.spec.replicas` as keys; definitions allow nothing else here."""
     return [part for part in path.split(".") if part]
-
-
-def _at(document: Any, path: str) -> Any:
-    for part in _parts(path):
-        document = document.get(part) if isinstance(document, dict) else None
-    return document
 
 
 def _number(value: Any) -> int:
@@ -246,9 +241,9 @@ def _number(value: Any) -> int:
 
 def _selector(resource: ResourceInfo, document: Document, paths: ScalePaths) -> str:
     if resource.custom:
-        found = _at(document, paths.label_selector_path) if paths.label_selector_path else ""
+        found = at(document, *_keys(paths.label_selector_path)) if paths.label_selector_path else ""
         return found if isinstance(found, str) else ""
-    selector = _at(document, ".spec.selector")
+    selector = at(document, "spec", "selector")
     if resource.kind == "ReplicationController":
         return ",".join(f"{k}={v}" for k, v in sorted((selector or {}).items()))
     try:

@@ -15,6 +15,7 @@ from reprieve.server.errors import (
     invalid,
     invalid_value,
     not_found,
+    wrong_uid,
 )
 from reprieve.server.operations.deletion import finish_if_finalized
 from reprieve.server.patch import APPLY_PATCH, apply_patch
@@ -69,6 +70,13 @@ def _settle_namespace(resource: ResourceInfo, meta: Document, namespace: str) ->
         )
 
 
+def _settle_name(meta: Document, name: str) -> None:
+    if meta.setdefault("name", name) != name:
+        raise bad_request(
+            f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
+        )
+
+
 def update(
     backend: Backend,
     resource: ResourceInfo,
@@ -81,10 +89,7 @@ def update(
     """The new record, and whether it was created."""
     meta = metadata.check_shape(resource, document)
     _settle_namespace(resource, meta, namespace)
-    if meta.setdefault("name", name) != name:
-        raise bad_request(
-            f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
-        )
+    _settle_name(meta, name)
     storage_key = resource.storage_key
     current = backend.store.head(storage_key, namespace, name)
     if current is None:
@@ -103,10 +108,9 @@ def _check_preconditions(resource: ResourceInfo, meta: Document, current: Record
     elif version != str(current.revision):
         raise conflict(resource.group, resource.plural, current.name)
     uid = meta.get("uid")
-    if uid and uid != current.object["metadata"]["uid"]:
-        was = current.object["metadata"]["uid"]
-        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {was}"
-        raise conflict(resource.group, resource.plural, current.name, message)
+    found = current.object["metadata"]["uid"] if uid else ""
+    if uid and uid != found:
+        raise wrong_uid(resource.group, resource.plural, current.name, uid, found)
 
 
 def _require_version(resource: ResourceInfo, name: str) -> None:
@@ -194,10 +198,7 @@ def _apply(
 ) -> tuple[Record, bool]:
     meta = metadata.check_shape(resource, body)
     _settle_namespace(resource, meta, namespace)
-    if meta.setdefault("name", name) != name:
-        raise bad_request(
-            f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
-        )
+    _settle_name(meta, name)
     if meta.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
     before = served(resource, current) if current is not None else None

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from reprieve.server.documents import Document, at, condition
 from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,
@@ -10,9 +11,6 @@ from reprieve.server.tables.column import (
     NONE,
     UNKNOWN,
     Column,
-    Document,
-    at,
-    condition,
     field,
     join,
     labels,

@@ -1,10 +1,11 @@
 """A column, and the cells that many kinds share: names, ages, containers, label selectors."""
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
-Document = dict[str, Any]
+from reprieve.server.documents import Document, at, condition, time_or_none
+
 Cell = Callable[[Document, datetime], Any]
 
 NONE = "<none>"
@@ -31,15 +32,6 @@ class Column(NamedTuple):
         }
 
 
-def at(doc: Any, *path: str, default: Any = None) -> Any:
-    """The value at a path of keys, or the default as soon as one is missing or null."""
-    for key in path:
-        doc = doc.get(key) if isinstance(doc, dict) else None
-        if doc is None:
-            return default
-    return doc
-
-
 def field(*path: str, default: Any = "") -> Cell:
     return lambda doc, _: at(doc, *path, default=default)
 
@@ -49,19 +41,9 @@ def text(*path: str, default: str = NONE) -> Cell:
     return lambda doc, _: str(at(doc, *path, default="")) or default
 
 
-def parse_time(value: Any) -> datetime | None:
-    if not isinstance(value, str) or not value:
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
 def since(value: Any, now: datetime) -> str:
     """How long ago, in the short form that `kubectl` uses."""
-    time = parse_time(value)
+    time = time_or_none(value)
     return UNKNOWN if time is None else human_duration((now - time).total_seconds())
 
 
@@ -99,14 +81,6 @@ def human_duration(seconds: float) -> str:
 
 def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large}{large_unit}{small}{small_unit}" if small else f"{large}{large_unit}"
-
-
-def condition(doc: Document, type: str) -> Document | None:
-    for item in at(doc, "status", "conditions", default=()):
-        if item.get("type") == type:
-            found: Document = item
-            return found
-    return None
 
 
 def condition_status(type: str, default: str = "") -> Cell:

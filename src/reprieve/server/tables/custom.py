@@ -10,21 +10,10 @@ from typing import Any
 import msgspec
 
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
+from reprieve.server.documents import Document, at, condition
 from reprieve.server.registry import PrinterColumn
 from reprieve.server.resources import KUEUE
-from reprieve.server.tables.column import (
-    AGE,
-    NAME,
-    Cell,
-    Column,
-    Document,
-    at,
-    condition,
-    condition_status,
-    field,
-    join,
-    since,
-)
+from reprieve.server.tables.column import AGE, NAME, Cell, Column, condition_status, field, join, since
 
 
 @lru_cache(maxsize=512)

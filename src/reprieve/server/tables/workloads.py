@@ -7,21 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.objects import well_known
+from reprieve.server.documents import Document, at, condition, has_condition, time_or_none
 from reprieve.server.tables.column import (
     AGE,
     NAME,
     NONE,
     SELECTOR,
     Column,
-    Document,
     age,
-    at,
-    condition,
     containers,
     field,
     human_duration,
     labels,
-    parse_time,
     since,
     text,
 )
@@ -58,7 +55,7 @@ def status(doc: Document, _: datetime) -> str:
     phase = str(at(doc, "status", "phase", default=""))
     if at(doc, "metadata", "deletionTimestamp") is not None and phase not in well_known.TERMINAL_PHASES:
         return "Unknown" if at(doc, "status", "reason") == "NodeLost" else "Terminating"
-    initialized = (condition(doc, "Initialized") or {}).get("status") == "True"
+    initialized = has_condition(doc, "Initialized")
     initializing = _init_progress(doc)
     if initializing and not initialized:
         return initializing
@@ -99,7 +96,7 @@ def _containers_reason(doc: Document) -> str:
         elif container.get("ready") and at(container, "state", "running") is not None:
             running = True
     if reason == "Completed" and running:
-        return "Running" if (condition(doc, "Ready") or {}).get("status") == "True" else "NotReady"
+        return "Running" if has_condition(doc, "Ready") else "NotReady"
     return reason
 
 
@@ -168,16 +165,15 @@ def ready_of_wanted(doc: Document, _: datetime) -> str:
 def job_status(doc: Document, _: datetime) -> str:
     """The first that is true: Complete, Failed, Terminating, Suspended, about to fail or succeed, Running."""
 
-    def true(type: str) -> bool:
-        return (condition(doc, type) or {}).get("status") == "True"
-
-    if true("Complete"):
+    if has_condition(doc, "Complete"):
         return "Complete"
-    if true("Failed"):
+    if has_condition(doc, "Failed"):
         return "Failed"
     if at(doc, "metadata", "deletionTimestamp"):
         return "Terminating"
-    return next((t for t in ("Suspended", "FailureTarget", "SuccessCriteriaMet") if true(t)), "Running")
+    return next(
+        (t for t in ("Suspended", "FailureTarget", "SuccessCriteriaMet") if has_condition(doc, t)), "Running"
+    )
 
 
 def job_completions(doc: Document, _: datetime) -> str:
@@ -189,10 +185,10 @@ def job_completions(doc: Document, _: datetime) -> str:
 
 
 def job_duration(doc: Document, now: datetime) -> str:
-    start = parse_time(at(doc, "status", "startTime"))
+    start = time_or_none(at(doc, "status", "startTime"))
     if start is None:
         return ""
-    end = parse_time(at(doc, "status", "completionTime")) or now
+    end = time_or_none(at(doc, "status", "completionTime")) or now
     return human_duration((end - start).total_seconds())
 
 
