@@ -39,7 +39,7 @@ from reprieve.objects.requests import pod_requests  # noqa: E402
 from reprieve.objects.scheduling import PodGroup  # noqa: E402
 from reprieve.objects.selectors import matches, node_selector_matches, tolerates  # noqa: E402
 from reprieve.preemption import decide  # noqa: E402
-from reprieve.preemption.minimal.problem import NOBODY, Answer, Problem  # noqa: E402
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem  # noqa: E402
 from reprieve.whatif.pods import load  # noqa: E402
 from tests.preemption_minimal.milp import Program  # noqa: E402
 
@@ -225,7 +225,7 @@ class Case:
         assert by_pods is not None
         assert both is not None
         units, pods = divmod(both.weight, MANY)
-        score = Score(both.violations, both.priority if units else NOBODY, units, by_pods.weight)
+        score = Score(both.violations, both.priority if units else NO_PRIORITY, units, by_pods.weight)
         return score, pods == by_pods.weight
 
 

@@ -3,7 +3,7 @@
 import highspy
 import numpy as np
 
-from reprieve.preemption.minimal.problem import NOBODY, Problem, Score
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Problem, Score
 
 
 class Program:
@@ -88,7 +88,7 @@ class Program:
         if violations is None:
             return None
         self.highs.changeRowBounds(self.row.index, -highspy.kHighsInf, violations)
-        for level in [NOBODY, *np.unique(self.problem.priority).tolist()]:
+        for level in [NO_PRIORITY, *np.unique(self.problem.priority).tolist()]:
             for unit, variable in enumerate(self.evict):
                 self.highs.changeColBounds(variable.index, 0, int(self.problem.priority[unit] <= level))
             weight = self.minimise(self.weight)

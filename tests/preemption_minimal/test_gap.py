@@ -17,7 +17,7 @@ from reprieve.preemption.cost import Ledger
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.optimality import relaxed_bound
-from reprieve.preemption.minimal.problem import NOBODY
+from reprieve.preemption.minimal.problem import NO_PRIORITY
 from reprieve.preemption.minimal.search import search
 from reprieve.preemption.minimal.work_limit import WorkLimit
 from reprieve.preemption.preemptor import find_group
@@ -76,12 +76,12 @@ def test_the_relaxed_bound_holds_on_every_level() -> None:
     for seed in range(scaled(80)):
         problem = instance(seed)
         price, best = problem.violation_price(), Program(problem).optimum()
-        for level in [NOBODY, *np.unique(problem.priority).tolist()]:
+        for level in [NO_PRIORITY, *np.unique(problem.priority).tolist()]:
             bound = relaxed_bound(problem, problem.priority <= level)
             if best is not None and best.priority <= level:
                 assert bound <= best.violations * price + best.weight, (seed, level)
                 tight += level == best.priority and bound > 0
-            if best is not None and level == NOBODY < best.priority and not best.violations:
+            if best is not None and level == NO_PRIORITY < best.priority and not best.violations:
                 assert bound in (0, INFINITE), seed
     assert tight > 20 * SCALE  # it says something
 
@@ -170,11 +170,11 @@ def claimed(plan: Any) -> tuple[int, int, float]:
     if found := re.match(r"at most ([\d.]+) % from the optimum", said):
         return (*own[:2], own[2] * (1 - float(found[1]) / 100))
     if found := re.match(r"a plan with (\d+) instead of \d+ budget violations is not ruled out", said):
-        return int(found[1]), NOBODY, 0
+        return int(found[1]), NO_PRIORITY, 0
     if found := re.match(r"a plan with no victim above priority (-?\d+) is not ruled out", said):
         return own[0], int(found[1]), 0
     assert said.startswith("a plan without victims is not ruled out"), said
-    return 0, NOBODY, 0
+    return 0, NO_PRIORITY, 0
 
 
 @pytest.mark.parametrize("block", range(3))

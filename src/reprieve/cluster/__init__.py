@@ -8,8 +8,8 @@
     cluster.forget("ml/train-0")              # the binding failed
     cluster.nominate("ml/train-0", "node-3")  # set the node aside for the pod; "" withdraws the nomination
 
-`reprieve.preemption.decide(cluster, for_, config, now)` returns a `Plan` and leaves the cluster as it was: supposed
-changes run under `checkpoint()` and `rollback()`. Nothing here does I/O or reads a clock.
+`reprieve.preemption.decide(cluster, for_, config, now)` returns a `Plan` and leaves the cluster as it was:
+supposed changes run under `checkpoint()` and `rollback()`. Nothing here does I/O or reads a clock.
 """
 
 from reprieve.cluster.classes import PodClass

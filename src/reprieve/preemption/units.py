@@ -162,7 +162,7 @@ def _start(view: View, row: int) -> int:
     return start if start < NOT_STARTED else NOT_STARTED + int(view.position[row])
 
 
-NOBODY = -(2**62)
+NO_PRIORITY = -(2**62)
 """The highest priority of no victims: below every priority there is."""
 
 
@@ -183,7 +183,7 @@ class Selection(NamedTuple):
     @property
     def highest(self) -> int:
         """The priority of the most important victim."""
-        return max((unit.priority for unit in self.victims), default=NOBODY)
+        return max((unit.priority for unit in self.victims), default=NO_PRIORITY)
 
     @property
     def pods(self) -> int:

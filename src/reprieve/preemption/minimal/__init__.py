@@ -1,13 +1,17 @@
 """`preemption.algorithm: minimal-cost`: among all placements and victim sets, the cheapest one.
 
-    plan = minimal.decide(view, for_, gang, start)   # start: finds what `kep-5710` would choose
+`decide` is the entry point. It starts from the plan of `kep-5710` and never returns a worse one.
+`translation` and `unit_table` turn the cluster's columns into the arrays of `problem`; `search` solves that:
 
-Inside: `improve` starts from that plan and never ends worse; `problem` and `unit_table` turn the cluster's
-columns into the arrays of `model`; `search` answers: per node the sets of victims worth considering
-(`frontier`, `options`), across nodes an exact table (`table`), across units that live on several nodes branch
-and bound (`branch`), and for large problems lower bounds for all nodes at once (`node_bounds`, `focus`).
-`relaxed` and `gap` say how far from the optimum the answer can be. Nothing here reads a clock: work is
-metered (`work`).
+- on each node, the victim sets worth considering (`frontier`) and what they allow to be placed (`options`);
+- across nodes, an exact dynamic program (`dynamic_program`);
+- across units with pods on several nodes, branch and bound (`branch`);
+- on large clusters, lower bounds for all nodes at once (`node_bounds`) that leave few nodes for a close look
+  (`uniform`, `prune`), a quick answer to start with (`first_answer`), and one class after the other where
+  there are too many combinations (`class_by_class`).
+
+`optimality` says how far from the optimum the answer can be. Nothing here reads a clock: `work_limit` counts
+work. `docs/minimal-cost.md` explains it with an example.
 """
 
 from reprieve.preemption.minimal.decide import Improved, decide, improve

@@ -1,8 +1,9 @@
-"""Branch and bound over the units that live on several nodes; everything else is exact in the table.
+"""Branch and bound over spanning units (units with pods on several nodes); everything else is solved exactly.
 
-While such a unit is undecided, every node that counts on its departure pays a share of its cost; the shares
-add up to the whole, so the table's optimum is a lower bound. A unit that is decided to leave is paid once and
-its room is there for nothing; one that is decided to stay offers none.
+While a spanning unit is undecided, every node that relies on its eviction pays a share of its cost. The
+shares of a unit add up to at most its cost, so the optimum of the dynamic program is a lower bound. A unit
+that is decided to be evicted is paid once and its resources are free on all nodes; one that is decided to
+stay frees nothing.
 """
 
 import heapq
@@ -17,30 +18,31 @@ from reprieve.preemption.minimal.options import NodeOptions, Option
 from reprieve.preemption.minimal.problem import Answer, Flags, Ints, Problem
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
-#: States of the table; budgets that would make it larger are counted afterwards, and the bound ignores them.
+#: States of the dynamic program; budgets that would exceed it are counted afterwards, and the bound ignores
+#: them.
 STATES = 2_500
-#: Options times states: what one round through the table may cost.
+#: Options times states: what one run of the dynamic program may cost.
 CELLS = 1_000_000
-#: Rounds in which the shares of undecided units are moved to where they are wanted.
+#: Rounds in which shares of undecided units are moved to the nodes that rely on their eviction.
 ROUNDS = 6
 
 
 class Found(NamedTuple):
-    """The best answer that is cheaper than asked, and what no answer can undercut."""
+    """The cheapest answer below a limit, and a lower bound for every answer."""
 
     answer: Answer | None
     cost: int  # violations times their price plus weight
-    bound: int | None = None  # None: not known
+    bound: int | None = None  # None: unknown
 
     def weakened_by(self, node_options: NodeOptions) -> "Found":
-        """With what the bound is worth if these offers are not all there is."""
+        """The same with the bound reduced by what the options may have left out."""
         if self.bound is None or not node_options.complete:
             return self._replace(bound=None)
         return self._replace(bound=max(0, self.bound - node_options.slack))
 
 
 class BranchAndBound:
-    """Solves one problem exactly on some of its nodes, for the units that may be evicted."""
+    """Solves a problem exactly on some of its nodes, for the units that may be evicted."""
 
     def __init__(
         self, problem: Problem, evictable: Flags, nodes: list[int], limit: int, work: WorkLimit
@@ -71,11 +73,9 @@ class BranchAndBound:
         self.count_exactly(())
 
     def count_exactly(self, budgets: tuple[int, ...]) -> None:
-        """Give these budgets an axis of the table; each pod under the others is a violation, less their
-        allowance.
+        """Give these budgets an axis; a pod under another one counts as a violation, less its allowance.
 
-        Both ways bound the cost from below. The second is exact once a budget is used up, and then the better
-        one.
+        Both are lower bounds. The second is exact once a budget is used up, and then the better one.
         """
         problem = self.problem
         states, kept = int(np.prod([n + 1 for n in self.lengths])), []
@@ -97,7 +97,7 @@ class BranchAndBound:
         self._group()
 
     def _index(self) -> None:
-        """The (span, node) pairs that options count on."""
+        """The pairs (spanning unit, node) that options rely on."""
         pairs: dict[tuple[int, int], int] = {}
         entries = [
             (index, pairs.setdefault((unit, option.node), len(pairs)))
@@ -109,7 +109,7 @@ class BranchAndBound:
         self.entry_pair = np.array([pair for _, pair in entries], np.int64)
 
     def _group(self) -> None:
-        """Options of a node that move equally far in the table compete: only the cheapest of them can be taken."""
+        """Options of a node with the same move through the states compete: only the cheapest can be taken."""
         self.steps: list[Transitions] = []
         order: list[int] = []  # options, those of one move side by side
         starts: list[int] = []  # where each move begins in it
@@ -134,8 +134,8 @@ class BranchAndBound:
     def solve(self) -> Found:
         """The cheapest answer that costs less than the limit.
 
-        Budgets are first taken as used up; those which turn out not to be get an axis, and if that leaves a
-        gap, all do.
+        Budgets first count as used up; those that turn out not to be get an axis, and if a gap remains, all
+        do.
         """
         everything = tuple(range(len(self.problem.allowed)))
         if not everything:
@@ -152,7 +152,7 @@ class BranchAndBound:
         return self.best._replace(bound=min(bound, self.best.cost)).weakened_by(self.node_options)
 
     def _branch(self) -> int:
-        """Decide unit after unit, most promising first; what no answer can undercut."""
+        """Decide one unit after the other, lowest bound first. Returns a lower bound for every answer."""
         bound, share, partial = self._root()
         queue: list[tuple[int, int, frozenset[int], frozenset[int], int]] = []
         if partial is not None:
@@ -178,16 +178,16 @@ class BranchAndBound:
         return share
 
     def _root(self) -> tuple[int, Ints, int | None]:
-        """The first bound, raised by moving shares from nodes that do not count on a unit to those that do."""
-        nobody: frozenset[int] = frozenset()
+        """The first bound, raised by moving shares from nodes that do not rely on a unit to those that do."""
+        none: frozenset[int] = frozenset()
         share = self._shares()
-        bound, partial, used = self._relax(share, nobody, nobody)
+        bound, partial, used = self._relax(share, none, none)
         best = bound, share, partial
         for _ in range(ROUNDS):
             if partial is None or bound >= self.best.cost or self.work.spent:
                 break
             share = self._moved(share, used)
-            bound, partial, used = self._relax(share, nobody, nobody)
+            bound, partial, used = self._relax(share, none, none)
             if bound > best[0] or partial is None:
                 best = bound, share, partial
         return best
@@ -204,7 +204,7 @@ class BranchAndBound:
         return share
 
     def _relax(self, share: Ints, out: frozenset[int], stay: frozenset[int]) -> tuple[int, int | None, Flags]:
-        """A lower bound given who leaves and who stays, an undecided unit to branch on, and the pairs in use."""
+        """A lower bound given which units leave and stay, a unit to branch on, and the pairs in use."""
         problem = self.problem
         decided = np.zeros(problem.units, np.int64)
         decided[list(out)], decided[list(stay)] = 1, 2
@@ -229,7 +229,7 @@ class BranchAndBound:
         return bound, max(undecided, key=lambda u: (unpaid[u], int(problem.uses[u].sum()), -u)), used
 
     def _solve_program(self, cost: Ints, drawn: Ints) -> tuple[int, list[int]] | None:
-        """The least sum of options, one for each node at most, and which they are."""
+        """The least sum of options, at most one for each node, and which they are."""
         if not self.options:
             return None
         ordered = cost[self.order]
@@ -247,7 +247,7 @@ class BranchAndBound:
         return solved[0], taken
 
     def _consider_answer(self, taken: list[int], out: frozenset[int]) -> int:
-        """Keep the answer made of these options when it is the best so far; its true cost."""
+        """Keep the answer made of these options if it is the best so far. Returns its true cost."""
         problem = self.problem
         chosen = [self.options[index] for index in taken]
         units = out.union(*(option.units for option in chosen), *(option.spans for option in chosen))
@@ -264,7 +264,7 @@ class BranchAndBound:
 
 
 def _axes(problem: Problem, most: Ints) -> list[int]:
-    """The axis of each class: its own when it is admitted on several nodes and may run out, else the shared first."""
+    """The axis of each class: its own if it may run out on several nodes, else the shared first."""
     runs_out = ((most > 0).sum(axis=1) > 1) & (problem.counts < problem.need)
     axes, used = [], 0
     for own in runs_out.tolist():

@@ -1,8 +1,8 @@
-"""Gangs of many different pods: class after class, each as cheaply as the ones before it allow.
+"""Gangs of many different pods: one class after the other, each as cheaply as the earlier ones allow.
 
-An exact search would have to remember how many pods of every class are placed. When that is too much, the
-largest pods choose first and what they evict is there for the others. The answer holds; how far it is from
-the optimum is not known.
+An exact search would have to keep track of how many pods of every class are placed. Where that takes too many
+states, the largest pods choose first, and what they free is there for the others. The answer is valid; how
+far it is from the optimum is not known here.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ SMALL = 64
 
 
 def too_many_combinations(problem: Problem) -> bool:
-    """Whether there are too many combinations of classes to remember."""
+    """Whether the numbers of placed pods by class take too many states."""
     shared = (problem.most > 0).sum(axis=1) > 1
     sizes = np.minimum(problem.counts[shared], problem.need) + 1
     return bool(prod(sizes.tolist()) > STATES)
@@ -66,7 +66,7 @@ def _reduced(
     units: frozenset[int],
     placed: np.ndarray[tuple[int, int], np.dtype[np.int64]],
 ) -> Problem:
-    """The problem of one class after others were placed: their room is taken, the room of their victims is there."""
+    """The problem of one class after others were placed and their victims were evicted."""
     free, _ = problem.without(units)
     gone = np.zeros(problem.units, np.bool_)
     gone[list(problem.closed(units))] = True

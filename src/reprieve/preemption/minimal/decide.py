@@ -1,13 +1,12 @@
 """The cheapest plan for a preemptor: start from the plan of `kep-5710`, search, check, never be worse.
 
 1. Search every domain with the best answer so far as the one to beat. On a large cluster the search goes
-   first: the plan to start from takes longer than the search, and an answer that is proven to be the cheapest
-   needs none.
-2. Have the real filters look at an answer when rules beyond the search's model apply. What they refuse is
-   ruled out and the search runs again; if that does not help, look for better victims at the places of the
-   starting plan; else that plan stands.
+   first: finding the plan to start from takes longer, and an answer that is proven to be the cheapest does
+   not need it.
+2. Check an answer with the real filters where rules beyond a node apply. What they refuse is ruled out and
+   the search runs again; if that does not help, look for better victims at the places of the starting plan.
 3. Put back every victim that can stay after all.
-4. Pods beyond the minimum go only where they cost nobody anything.
+4. Place pods beyond the minimum only where that evicts no one else.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +24,9 @@ from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.optimality import OPTIMAL, Price, gap
-from reprieve.preemption.minimal.problem import NOBODY, Answer, Problem
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem
 from reprieve.preemption.minimal.search import SMALL, search
-from reprieve.preemption.minimal.translation import Translation, reaches_further, translate
+from reprieve.preemption.minimal.translation import Translation, has_rules_beyond_node, translate
 from reprieve.preemption.minimal.unit_table import with_leaders
 from reprieve.preemption.minimal.work_limit import WorkLimit
 from reprieve.preemption.plan import Plan
@@ -37,7 +36,7 @@ from reprieve.preemption.units import Selection, VictimUnit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
-#: How often an answer that the real filters refuse is searched for again with what they refused ruled out.
+#: How often the search is repeated with what the real filters refused ruled out.
 REPAIRS = 8
 
 Start = Callable[[], Selection | None]
@@ -54,12 +53,12 @@ def decide(
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
 ) -> Plan | None:
-    """The cheapest plan for a preemptor, never worse than what `start` finds (the choice of `kep-5710`); None
-    when there is none.
+    """The cheapest plan for a preemptor, never worse than that of `start` (`kep-5710`); None without any
+    plan.
 
-    `whole`: the preemptor is a pod group, not a single pod. `domains`: masks of nodes of which it must stay
-    inside one. `expired` tells that time is up; without it only the work limit that `preemption.timeBudget`
-    stands for ends the search.
+    `whole`: the preemptor is a pod group, not a single pod. `domains`: masks of nodes; it must stay inside
+    one of them. `expired` ends the search early; without it only the work limit that follows from
+    `preemption.timeBudget` does.
     """
     found = improve(view, gang, start, domains, expired)
     if found is None:
@@ -71,10 +70,10 @@ def decide(
 
 
 class _Floor(NamedTuple):
-    """What no plan undercuts."""
+    """A lower bound for every plan."""
 
     price: Price
-    relaxed: bool  # rules were left out to find it
+    relaxed: bool  # it ignores rules beyond a node
 
 
 class Improved(NamedTuple):
@@ -89,7 +88,7 @@ def improve(
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
 ) -> Improved | None:
-    """The cheapest plan found, at least as good as the one to start from; None when there is no plan at all."""
+    """The cheapest plan found, at least as good as the one to start from; None without any plan."""
     return _Improvement(view, gang, domains, expired).run(start)
 
 
@@ -123,14 +122,14 @@ class _Improvement:
         return self._search()
 
     def _better_alone(self) -> bool:
-        """Whether the search is likely to prove its answer in less time than it takes to find a plan to start from."""
+        """Whether the search is likely to prove its answer before a plan to start from is found."""
         cluster = self.view.cluster
         waiting = {int(cluster.pods.cls[row]) for row in self.gang.rows}
         return (
             len(self.gang.rows) > 1
             and len(cluster.nodes.order) > SMALL
             and not self.view.config.preemption.place_beyond_min_count
-            and not any(reaches_further(cluster, cluster.classes.all[number]) for number in waiting)
+            and not any(has_rules_beyond_node(cluster, cluster.classes.all[number]) for number in waiting)
         )
 
     def _begin_with(self, start: Selection | None) -> None:
@@ -155,12 +154,12 @@ class _Improvement:
         return Improved(self.best, gap(price, floor, relaxed=relaxed))
 
     def _in_domain(self, within: Mask | None) -> "_Floor | None":
-        """Search one domain; what no plan in it undercuts, None when there is none."""
+        """Search one domain. Returns a lower bound for the plans in it, None when there are none."""
         best = self.best
         ceiling = best.highest if best is not None and not best.broken else None
         translation = translate(self.view, self.ledger, self.gang, self.need, within, ceiling)
         first = result = search(translation.problem, self.work, self._as_answer(translation, best))
-        for _ in range(REPAIRS if translation.further else 1):
+        for _ in range(REPAIRS if translation.needs_filters else 1):
             if result.answer is None:
                 break
             selection, refused = self._check(translation, result.answer, within)
@@ -179,9 +178,9 @@ class _Improvement:
             return None
         violations, priority, weight = first.floor
         if translation.overlapping and violations:
-            violations, priority, weight = 1, NOBODY, 0
+            violations, priority, weight = 1, NO_PRIORITY, 0
         sure = max(0, weight - translation.problem.units) / translation.scale  # weights were rounded
-        return _Floor((violations, priority, sure), relaxed=translation.further)
+        return _Floor((violations, priority, sure), relaxed=translation.needs_filters)
 
     def _keep_places(self, translation: Translation, within: Mask | None) -> None:
         """Better victims for the places of the starting plan."""
@@ -222,13 +221,13 @@ class _Improvement:
         victims = [translation.unit(number) for number in sorted(answer.units)]
         mark = cluster.checkpoint()
         try:
-            home = self._leave(victims)
+            home = self._detach(victims)
             emptied = cluster.checkpoint()
             assigned: list[Assignment] = []
-            for number, node, row in _places(translation, answer, self._promised):
+            for number, node, row in _places(translation, answer, self._nominated_slots):
                 slot = int(translation.slots[node])
                 filters = PodFilters(cluster, row, faithful=False)
-                if translation.further:
+                if translation.needs_filters:
                     if not passes(filters, slot, view.scoring, within):
                         return None, (number, node)
                     cluster.attach(row, slot)
@@ -240,13 +239,13 @@ class _Improvement:
         return self._exact(Selection(assigned, result.victims, [], {})), (-1, -1)
 
     @cached_property
-    def _promised(self) -> dict[int, int]:
-        """The slots that the gang's pods were nominated for."""
+    def _nominated_slots(self) -> dict[int, int]:
+        """The slots of the nominated nodes of the gang's pods."""
         slots = {row: nominated_slot(self.view.cluster, row) for row in self.gang.rows}
         return {row: slot for row, slot in slots.items() if slot is not None}
 
-    def _leave(self, victims: Sequence[VictimUnit]) -> dict[int, int]:
-        """Suppose the victims gone; where they were."""
+    def _detach(self, victims: Sequence[VictimUnit]) -> dict[int, int]:
+        """Suppose the victims gone. Returns where they were."""
         cluster = self.view.cluster
         rows = np.array([row for unit in victims for row in unit.rows], np.int32)
         home = dict(zip(rows.tolist(), cluster.pods.node[rows].tolist(), strict=True))
@@ -257,7 +256,7 @@ class _Improvement:
     # --- which is better ------------------------------------------------------------------------------------
 
     def _exact(self, selection: Selection) -> Selection:
-        """The selection with budgets counted for its victims alone, not for all who might have been."""
+        """The selection with budgets counted for its victims alone, not for all candidates."""
         victims = by_importance(self.view, selection.victims)
         terminating = self.view.cluster.pods.terminating
         leaving = [unit for unit in victims if not all(terminating[row] for row in unit.rows)]
@@ -277,19 +276,19 @@ class _Improvement:
             self.best = self._filled(selection, within)
 
     def _filled(self, selection: Selection, within: Mask | None) -> Selection:
-        """Place the remaining pods where there is room once the victims have left, and nobody else makes way."""
+        """Place the remaining pods where they fit once the victims are gone, without any more victims."""
         view, cluster = self.view, self.view.cluster
-        seated = {each.row for each in selection.assigned}
-        if seated.issuperset(self.gang.rows):
+        placed = {each.row for each in selection.assigned}
+        if placed.issuperset(self.gang.rows):
             return selection
         assigned = list(selection.assigned)
         mark = cluster.checkpoint()
         try:
-            self._leave(selection.victims)
+            self._detach(selection.victims)
             for each in assigned:
                 cluster.attach(each.row, each.slot)
             for row in self.gang.rows:
-                if row not in seated:
+                if row not in placed:
                     filters = PodFilters(cluster, row, faithful=False)
                     slot = place(filters, view.scoring, within)
                     if slot is not None:
@@ -305,8 +304,8 @@ def _places(
 ) -> list[tuple[int, int, int]]:
     """(class, node, pod): pods in queue order on nodes in the scheduler's order.
 
-    Whoever was promised a node gets it if anybody goes there, and sits down first: until then its room is
-    kept from the others.
+    A pod with a nominated node gets it if any pod goes there, and is placed first: until then the capacity of
+    that node is kept from the others.
     """
     places = []
     for number, rows in enumerate(translation.classes):
@@ -321,11 +320,11 @@ def _places(
         places += [
             (number, node, row) for node, row in [*((node, row) for row, node in kept.items()), *others]
         ]
-    return sorted(places, key=lambda place_: (place_[2] not in nominated, place_[2]))
+    return sorted(places, key=lambda each: (each[2] not in nominated, each[2]))
 
 
 def _without_place(problem: Problem, cls: int, node: int) -> Problem:
-    """The problem with one place less for the class on the node."""
+    """The problem without any place for the class on the node."""
     most = problem.most.copy()
     most[cls, node] = 0
     return replace(problem, most=most)

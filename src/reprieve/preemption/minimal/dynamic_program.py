@@ -2,8 +2,8 @@
 
 The state after some nodes is how many pods were placed on each *axis* (one for every class that could run
 out, one for all the others) and how much of each budget is drawn. Budgets saturate at their allowance; what
-goes beyond is paid on the spot. All moves of a node are tried at once: each is a row that says from which
-state every state is reached.
+goes beyond is paid at once. All moves of a node are tried together: each is a row that says from which state
+every state is reached.
 """
 
 import itertools
@@ -19,7 +19,7 @@ INFINITE = 1 << 61
 
 
 class Transitions(NamedTuple):
-    """Ways to move on: from where each state is reached, at what extra cost, and by which of the moves."""
+    """Ways to move on: the origin of each state, the extra cost, and which of the moves it is."""
 
     origin: NDArray[np.int32]  # [row, state]; one past the last state: not reached
     extra: Ints  # [row] violations times their price
@@ -27,7 +27,7 @@ class Transitions(NamedTuple):
 
 
 class DynamicProgram:
-    """Cheapest way to place `need` pods, for axes of given lengths and budgets of given allowances."""
+    """The cheapest way to place `need` pods, for axes of given lengths and budgets of given allowances."""
 
     def __init__(self, need: int, lengths: tuple[int, ...], allowed: tuple[int, ...], price: int) -> None:
         self.need, self.lengths, self.allowed, self.price = need, lengths, allowed, price
@@ -50,9 +50,9 @@ class DynamicProgram:
     def solve(
         self, steps: list[Transitions], costs: list[Ints], drawn: Ints, work: WorkLimit
     ) -> tuple[int, list[int]] | None:
-        """The least cost and the move taken on each node (-1: none), or None when there is no way.
+        """The least cost and the move taken on each node (-1: none), or None when there is none.
 
-        `costs` holds the cost of each node's moves, `drawn` what the budgets have lost already.
+        `costs` holds the cost of each node's moves, `drawn` what is already drawn from the budgets.
         """
         layer = np.full(self.states + 1, INFINITE, np.int64)
         beyond = np.maximum(drawn - np.array(self.allowed, np.int64), 0)
@@ -84,7 +84,7 @@ class DynamicProgram:
         return taken
 
     def _move(self, move: tuple[int, ...]) -> tuple[NDArray[np.int32], Ints]:
-        """The rows of one move: one for the plain shift, more where a budget saturates, one for each draw beyond it."""
+        """The rows of one move: one for the plain shift, and one for each way to saturate the budgets."""
         if move not in self._known:
             choices: list[range] = [range(1)] * len(self.lengths)
             choices += [
@@ -102,7 +102,7 @@ class DynamicProgram:
         return move[len(self.lengths) :]
 
     def _row(self, move: tuple[int, ...], left: tuple[int, ...]) -> tuple[Ints, int]:
-        """Origins of all states when a budget that ends saturated had `left` of its allowance before the move."""
+        """Origins of all states if budgets that end saturated had `left` of their allowance before."""
         reached = np.ones(self.states, np.bool_)
         origin, extra = [], 0
         for axis, by in enumerate(move):

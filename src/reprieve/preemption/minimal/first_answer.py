@@ -1,8 +1,13 @@
-"""A first answer for large problems, quickly: leave alone what makes them hard.
+"""A quick first answer for large problems: leave alone what makes them hard.
 
-Units that live on several nodes stay, or some of them are chosen to leave first (`herds`), and every budget
-counts as used up. What remains falls apart into nodes, so the bounds of all nodes at once are mostly exact.
-The answer holds in the whole problem and costs no more there; the search starts from it.
+Spanning units (units with pods on several nodes) stay, and every budget counts as used up. What remains falls
+apart into nodes, so the bounds of all nodes at once are mostly exact. The answer is valid in the whole
+problem and costs no more there; the search starts from it.
+
+A spanning group can also be the cheapest way to free many nodes at once. Which groups to evict is a knapsack:
+each makes room for some pods at some cost, and the bounds of all nodes give the cost of placing the rest with
+local units. Gains are added up as if groups did not share nodes; once groups are chosen, the rest is solved
+again without them.
 """
 
 from dataclasses import replace
@@ -20,7 +25,7 @@ from reprieve.preemption.minimal.work_limit import WorkLimit
 
 
 def easy(problem: Problem) -> bool:
-    """Whether there is nothing to leave alone: a draft would be the search itself."""
+    """Whether there is nothing to leave alone: a first answer would be the search itself."""
     return (
         problem.classes == 1 and not problem.uses.size and not problem.absorbs and not spanning(problem).any()
     )
@@ -43,7 +48,7 @@ def first_answer(problem: Problem, evictable: Flags, limit: int, work: WorkLimit
 
 
 def _priced(problem: Problem, answer: Answer | None, limit: int) -> Found:
-    """The answer at its true cost, if that is below the limit and the answer holds."""
+    """The answer at its true cost, if it is valid and below the limit."""
     if answer is None or answer.fault(problem):
         return Found(None, limit)
     score = problem.score(answer.units)
@@ -57,12 +62,12 @@ def _simplified(problem: Problem) -> Problem:
 
 
 def without_budgets(problem: Problem) -> Problem:
-    """As if every budget that allows something allowed everything."""
+    """The problem as if every budget that allows some disruption allowed any."""
     return replace(problem, uses=np.zeros((problem.units, 0), np.int64), allowed=np.zeros(0, np.int64))
 
 
 def groups_to_go(problem: Problem, spans: Flags, local: Flags) -> list[int]:
-    """Of the units that live on several nodes those whose departure pays, for a problem of one class."""
+    """Spanning units whose eviction pays, for a problem of one class."""
     units, gain = _gains(problem, spans)
     price = problem.weight + problem.violation_price() * problem.spent
     best = _without_groups(problem, local)
@@ -81,7 +86,7 @@ def groups_to_go(problem: Problem, spans: Flags, local: Flags) -> list[int]:
 
 
 def without_units(problem: Problem, units: list[int]) -> Problem:
-    """The problem once these units have left."""
+    """The problem once these units are evicted."""
     gone = np.zeros(problem.units, np.bool_)
     gone[units] = True
     stays = ~gone[problem.pod_unit]
@@ -97,22 +102,22 @@ def without_units(problem: Problem, units: list[int]) -> Problem:
 
 
 def _gains(problem: Problem, spans: Flags) -> tuple[Ints, Ints]:
-    """Units, and how many more pods find room when each of them leaves by itself; only those that make room for any."""
+    """Spanning units that make room for pods when evicted alone, and for how many."""
     held = holdings(problem, spans)
-    asked, most = problem.requests[0], problem.most[0]
-    nobody = np.zeros(problem.units, np.bool_)
-    before = capacity(problem, nobody)[0]
-    without = problem.free[held.node] + held.requests
+    requests, most = problem.requests[0], problem.most[0]
+    none = np.zeros(problem.units, np.bool_)
+    before = capacity(problem, none)[0]
+    free = problem.free[held.node] + held.requests
     fits = np.minimum(most[held.node], problem.need)
-    for resource in np.flatnonzero(asked):
-        fits = np.minimum(fits, np.maximum(without[:, resource], 0) // asked[resource])
+    for resource in np.flatnonzero(requests):
+        fits = np.minimum(fits, np.maximum(free[:, resource], 0) // requests[resource])
     gain = np.bincount(held.unit, np.maximum(fits - before[held.node], 0), problem.units).astype(np.int64)
     units = np.flatnonzero(gain)
     return units, gain[units]
 
 
 def _without_groups(problem: Problem, local: Flags) -> Ints:
-    """[pods] what it costs to place so many with units on their own nodes alone, roughly."""
+    """[pods] roughly what it costs to place that many by evicting local units alone."""
     cost = node_bounds(problem, holdings(problem, local), capacity(problem, local), 0).cost
     steps = np.diff(cost, axis=1)
     steps = np.sort(steps[(cost[:, 1:] < INFINITE) & (steps >= 0)])[: problem.need]

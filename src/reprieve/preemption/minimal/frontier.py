@@ -1,9 +1,8 @@
-"""Which sets of units on one node are worth evicting: those that no other set beats.
+"""Which sets of units on one node are worth evicting: those that no other set dominates.
 
-A set is described by what it frees (columns to have much of), what it costs and draws on budgets (to have
-little of) and which units that also live elsewhere it takes. One set beats another when it is at least as
-good in all of them. Sets are grown unit by unit; what is freed is capped at what could ever be needed, which
-keeps the frontier small.
+A set is described by what it frees (more is better), what it costs and draws on budgets (less is better) and
+which spanning units it takes. One set dominates another when it is at least as good in all of them. Sets are
+grown unit by unit; what is freed is capped at what could ever be needed, which keeps the frontier small.
 """
 
 from typing import NamedTuple
@@ -24,28 +23,28 @@ class Frontier(NamedTuple):
     """Sets of units, cheapest first."""
 
     freed: Ints  # [set, column], capped
-    cost: Ints  # [set] of the units that live only here
+    cost: Ints  # [set] of the local units
     uses: Ints  # [set, budget]
     taken: Flags  # [set, item]
-    slack: int  # how much cheaper than shown a set may be, for want of completeness; -1: unknown
+    slack: int  # how much cheaper a set that was dropped may be; -1: unknown
 
 
 class Items(NamedTuple):
-    """The units with pods on one node, absorbers before those they absorb."""
+    """The units with pods on one node, absorbing units before those they absorb."""
 
     unit: Ints
     freed: Ints  # [item, column]
-    cost: Ints  # [item] 0 for what lives elsewhere too: that is paid once, not here
+    cost: Ints  # [item] 0 for spanning units: they are paid once, not here
     uses: Ints  # [item, budget]
     elsewhere: Flags  # [item]
-    absorber: Ints  # [item] position of the item that takes it along, or -1
+    absorber: Ints  # [item] position of the item that absorbs it, or -1
 
 
 def frontier(items: Items, cap: Ints, limit: int, tolerances: tuple[int, ...]) -> Frontier:
-    """Grow the sets item by item; those that cost more than `limit` cannot help and are dropped."""
+    """Grow the sets item by item; those that cost more than `limit` are dropped."""
     freed, cost, uses, elsewhere = items.freed, items.cost, items.uses, items.elsewhere
     size, slack = len(cost), 0
-    limit = min(limit, _enough(items, cap)) + size * sum(tolerances)  # room for what tolerances round up
+    limit = min(limit, _enough(items, cap)) + size * sum(tolerances)  # allow for what tolerances round up
     sets = Frontier(
         np.zeros((1, freed.shape[1]), np.int64),
         np.zeros(1, np.int64),
@@ -67,10 +66,10 @@ def frontier(items: Items, cap: Ints, limit: int, tolerances: tuple[int, ...]) -
             np.concatenate([sets.taken, grown]),
             0,
         )
-        sets = _unbeaten(merged, elsewhere, 0)
+        sets = _undominated(merged, elsewhere, 0)
         for step in tolerances:
             if len(sets.cost) > CROWDED:
-                sets = _unbeaten(sets, elsewhere, step)
+                sets = _undominated(sets, elsewhere, step)
                 slack += step
         if len(sets.cost) > LIMIT:
             sets = _rows(sets, np.linspace(0, len(sets.cost) - 1, LIMIT).astype(np.int64))
@@ -79,7 +78,7 @@ def frontier(items: Items, cap: Ints, limit: int, tolerances: tuple[int, ...]) -
 
 
 def _enough(items: Items, cap: Ints) -> int:
-    """The cost of some set that frees all that could be needed: dearer ones are beaten by it, if nothing else counts."""
+    """The cost of a set that frees all that could be needed: it dominates more expensive ones if only cost counts."""
     if items.elsewhere.any() or items.uses.any():
         return UNLIMITED
     left = items.freed.sum(axis=0) - cap
@@ -97,7 +96,7 @@ def _rows(sets: Frontier, index: Ints) -> Frontier:
     return Frontier(sets.freed[index], sets.cost[index], sets.uses[index], sets.taken[index], sets.slack)
 
 
-def _unbeaten(sets: Frontier, elsewhere: Flags, tolerance: int) -> Frontier:
+def _undominated(sets: Frontier, elsewhere: Flags, tolerance: int) -> Frontier:
     sets = _rows(sets, np.argsort(sets.cost, kind="stable"))
     shared = sets.taken[:, elsewhere]
     if sets.freed.shape[1] == 1 and not sets.uses.shape[1] and not shared.any():
@@ -113,5 +112,5 @@ def _unbeaten(sets: Frontier, elsewhere: Flags, tolerance: int) -> Frontier:
     for flags in shared.T:
         as_good &= ~flags[:, None] | flags[None, :]
     earlier = np.tri(len(price), k=-1, dtype=np.bool_).T
-    beats = as_good & (~as_good.T | earlier)
-    return _rows(sets, np.flatnonzero(~beats.any(axis=0)))
+    dominates = as_good & (~as_good.T | earlier)
+    return _rows(sets, np.flatnonzero(~dominates.any(axis=0)))

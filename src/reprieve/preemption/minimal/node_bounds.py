@@ -1,11 +1,11 @@
 """Lower bounds for every node at once: what k pods of one class cost there at least.
 
 All nodes go through the same few array operations. A bound counts how many units must leave when the largest
-go first, resource by resource, and charges the cheapest of that many; units of spent budgets count apart
-because they are so dear. Units that live on several nodes are charged in equal shares.
+go first, resource by resource, and charges for the cheapest of that many; units under spent budgets are
+counted apart because they are so expensive. Spanning units are charged in equal shares.
 
-The price of a pod (the multiplier of the number of pods to place) that makes the sum of all nodes' best
-offers largest gives a bound for the whole problem, and says which nodes are worth a closer look.
+The price of a pod (the multiplier of the number of pods to place) that maximises the sum over the nodes' best
+offers gives a bound for the whole problem, and says which nodes are worth a closer look.
 """
 
 import itertools
@@ -17,9 +17,9 @@ from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.options import spanning
 from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 
-#: Sets of units are kept as bits of one number; of at most so many units on a node all pairs are tried.
+#: Sets of units are bits of one number; of at most FEW units on a node all pairs are tried.
 WIDEST, FEW = 60, 24
-#: The price of a unit that is not there: more than any that is, and small enough to add up.
+#: The price of an absent unit: more than any other, and small enough to add up.
 _ABSENT = INFINITE >> 7
 
 
@@ -31,7 +31,7 @@ class Holdings(NamedTuple):
     requests: Ints
     bars: Flags
     cost: Ints  # its share of the unit's cost
-    dear: Flags  # of a spent budget
+    dear: Flags  # under a spent budget
 
     def only(self, chosen: Flags) -> "Holdings":
         unit, node, requests, bars, cost, dear = self
@@ -52,35 +52,35 @@ def holdings(problem: Problem, evictable: Flags) -> Holdings:
     shares = np.maximum(np.bincount(unit, minlength=problem.units), 1)
     cost = (problem.weight + problem.violation_price() * problem.spent) // shares
     for absorber, absorbed in problem.absorbs.items():
-        cost[[absorber, *absorbed]] = 0  # who pays depends on who leaves: charge nobody here
+        cost[[absorber, *absorbed]] = 0  # the cost depends on which of them leave: charge none here
     return Holdings(unit, node, requests, bars, cost[unit], problem.spent[unit] > 0)
 
 
 def capacity(problem: Problem, evictable: Flags) -> Ints:
     """How many pods of each class fit on each node [class, node] once everything evictable has left."""
     pods = evictable[problem.pod_unit]
-    room = problem.free.copy()
-    np.add.at(room, problem.pod_node[pods], problem.pod_requests[pods])
+    available = problem.free.copy()
+    np.add.at(available, problem.pod_node[pods], problem.pod_requests[pods])
     barred = np.zeros((problem.nodes, problem.classes), np.bool_)
     np.logical_or.at(barred, problem.pod_node[~pods], problem.pod_bars[~pods])
     fits = np.minimum(np.minimum(problem.most, problem.counts[:, None]), problem.need)
-    for cls, asked in enumerate(problem.requests):
-        for resource in np.flatnonzero(asked):
-            np.minimum(fits[cls], np.maximum(room[:, resource], 0) // asked[resource], out=fits[cls])
+    for cls, demand in enumerate(problem.requests):
+        for resource in np.flatnonzero(demand):
+            np.minimum(fits[cls], np.maximum(available[:, resource], 0) // demand[resource], out=fits[cls])
     fits[barred.T] = 0
     return fits
 
 
 class NodeBounds(NamedTuple):
-    """For k pods of one class on each node, k from 0: bounds, and where a few units do it and the bound is exact."""
+    """For k pods of one class on each node, k from 0: lower bounds, and where they are exact."""
 
     cost: Ints  # [node, k]
     exact: Flags  # [node, k]
-    leaving: Ints  # [node, k] where it is exact: which units that is, as bits, the cheapest first
+    leaving: Ints  # [node, k] where exact: the units to evict, as bits, the cheapest first
 
 
 def node_bounds(problem: Problem, held: Holdings, fits: Ints, cls: int) -> NodeBounds:
-    asked, free = problem.requests[cls], problem.free.copy()
+    demand, free = problem.requests[cls], problem.free.copy()
     forced = held.bars[:, cls]
     base = np.bincount(held.node[forced], held.cost[forced], problem.nodes).astype(np.int64)
     np.add.at(free, held.node[forced], held.requests[forced])
@@ -96,7 +96,7 @@ def node_bounds(problem: Problem, held: Holdings, fits: Ints, cls: int) -> NodeB
     plain = _plain(problem, held, forced)
     for k in range(1, shape[1]):
         here = np.flatnonzero(fits[cls] >= k)
-        lacking = np.where(asked > 0, np.maximum(k * asked - free[here], 0), 0)
+        lacking = np.where(demand > 0, np.maximum(k * demand - free[here], 0), 0)
         total = both.fewest(here, lacking)
         left = np.maximum(lacking - cheap.freed[here], 0)
         costly = np.maximum(dear.fewest(here, left), total - cheap.size[here])
@@ -111,7 +111,7 @@ def node_bounds(problem: Problem, held: Holdings, fits: Ints, cls: int) -> NodeB
 
 
 def _plain(problem: Problem, held: Holdings, forced: Flags) -> Flags:
-    """Nodes whose units live only there, draw on no budget and bar nobody: their cheapest units are what they seem."""
+    """Nodes whose units are local, draw on no budget and bar no class: their bounds can be exact."""
     draws = np.asarray(problem.uses[held.unit].sum(axis=1) > 0)
     plain = np.ones(problem.nodes, np.bool_)
     plain[held.node[forced | spanning(problem)[held.unit] | draws]] = False
@@ -119,10 +119,10 @@ def _plain(problem: Problem, held: Holdings, forced: Flags) -> Flags:
 
 
 class _Stack:
-    """Pieces of each node side by side: sorted sums by resource and by cost."""
+    """The holdings of each node side by side: sorted sums by resource and by cost."""
 
     def __init__(self, size: Ints, block: Ints, prices: Ints) -> None:
-        """Pieces in order of cost: `block` what they free [node, rank, resource], `prices` what they cost [node, rank]."""
+        """Holdings in order of cost: what they free (`block` [node, rank, resource]) and their `prices`."""
         self.size, self.block, self.prices = size, block, prices
         nothing = (
             np.zeros_like(block[:, :1])
@@ -136,7 +136,7 @@ class _Stack:
         self.costs = np.cumsum(np.concatenate([nothing[:, :, 0], prices], axis=1), axis=1)
 
     def fewest(self, here: Ints, lacking: Ints) -> Ints:
-        """How many pieces must leave so that nothing lacks, at least."""
+        """How many units must leave at least so that nothing is lacking."""
         counts: Ints = (self.sums[here] < lacking[:, None, :]).sum(axis=1).max(axis=1)
         return counts
 
@@ -147,7 +147,7 @@ class _Stack:
     def try_few(
         self, here: Ints, lacking: Ints, total: Ints, cost: Ints, exact: Flags, leaving: Ints
     ) -> None:
-        """Where one or two units may do, but not the cheapest: find the cheapest that do, or learn that more must leave."""
+        """Where one or two units may do, but not the cheapest: find the cheapest, or that more must leave."""
         width = self.costs.shape[1] - 1
         for size in (1, 2):
             open_ = np.flatnonzero(~exact & (total == size))
@@ -161,7 +161,7 @@ class _Stack:
             best = price.argmin(axis=1)
             lowest = price[np.arange(len(at)), best]
             next_size = np.full(len(open_), size + 1)
-            more = self.cheapest(at, next_size)  # so many units, each cheap, may cost less than these few
+            more = self.cheapest(at, next_size)  # more units, each cheaper, may cost less than these few
             done = lowest < _ABSENT
             hit = open_[done & (lowest <= more)]
             exact[hit] = True
@@ -170,7 +170,7 @@ class _Stack:
             total[open_[~done]] = size + 1
 
     def enough(self, here: Ints, count: Ints, lacking: Ints) -> Flags:
-        """Whether the cheapest so many pieces free what lacks."""
+        """Whether the cheapest `count` units free what is lacking."""
         freed = self.by_cost[here, np.clip(count, 0, self.by_cost.shape[1] - 1)]
         return np.asarray((freed >= lacking).all(axis=1))
 
@@ -190,16 +190,16 @@ def _stack(nodes: int, held: Holdings, chosen: Flags) -> _Stack:
 
 
 class Dual(NamedTuple):
-    """The price of a pod, the bound it gives, and by how much each node's best offer misses it."""
+    """The Lagrangian dual: the price of a pod, the bound it gives, and each node's reduced cost."""
 
     price: int
     bound: int
-    reduced: Ints  # [node] best of cost less price over k > 0; negative: the node is wanted
-    wanted: Ints  # [node] pods it takes at this price
+    reduced: Ints  # [node] least cost minus price over k > 0; negative: the node is used
+    wanted: Ints  # [node] pods placed at this price
 
 
 def dual(curve: Ints, need: int) -> Dual:
-    """Bisect the price: below it too few pods find a place, above it enough."""
+    """Bisect the price: below it too few pods are placed, above it enough."""
     steps = np.arange(curve.shape[1])
     low, high = 0, max(1, int(curve[curve < INFINITE].max(initial=0)))
     while high - low > 1:

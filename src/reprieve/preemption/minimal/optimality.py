@@ -1,13 +1,12 @@
-"""A lower bound for every problem, whatever makes it hard: leave rules out until what remains can be solved
-at once.
+"""How far from the optimum an answer can be: a lower bound for every problem, and the sentence about the gap.
 
-Three relaxations, of which the best counts; each is cheaper than any answer of the whole problem, so no
-answer undercuts it.
+The bound leaves rules out until what remains can be solved at once. There are three relaxations and the
+highest bound counts; each is at most the cost of any answer to the whole problem:
 
-1. All classes become one pod that asks for no more of anything than any of them.
-2. Only the class that asks for most in all has to be placed; the others need no room.
-3. All nodes become one, resource by resource; units leave by the slice, those that free most for their cost
-   first. Units that live on several nodes count whole here, where the first two charge them in shares.
+1. All classes become one class that requests no more of anything than any of them.
+2. Only the class with the largest total request has to be placed; the others need nothing.
+3. All nodes become one, resource by resource, and units may be evicted in part, those that free most for
+   their cost first. Spanning units count whole here, where the first two charge them in shares.
 """
 
 import math
@@ -17,11 +16,14 @@ import numpy as np
 
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.node_bounds import capacity, dual, holdings, node_bounds
-from reprieve.preemption.minimal.problem import NOBODY, Flags, Ints, Problem
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Flags, Ints, Problem
 
 
 def relaxed_bound(problem: Problem, evictable: Flags) -> int:
-    """What no answer that evicts only these units undercuts (violations times their price plus weight); INFINITE: there is none."""
+    """A lower bound (violations times their price plus weight) for answers that evict only these units.
+
+    INFINITE when there is no such answer.
+    """
     if not enough_capacity(problem, evictable):
         return INFINITE
     one_by_one = problem if problem.classes == 1 else _merged(problem)
@@ -36,7 +38,7 @@ def relaxed_bound(problem: Problem, evictable: Flags) -> int:
 
 
 def enough_capacity(problem: Problem, evictable: Flags) -> bool:
-    """Whether enough pods could fit if they did not compete: a quick way to pass over hopeless levels."""
+    """Whether enough pods would fit if classes did not compete: a quick check that skips hopeless levels."""
     fits = capacity(problem, evictable).sum(axis=1)
     return int(np.minimum(fits, problem.counts).sum()) >= problem.need
 
@@ -49,7 +51,7 @@ def _class_by_itself(problem: Problem, evictable: Flags, cls: int, need: int) ->
 
 
 def _merged(problem: Problem) -> Problem:
-    """One class in place of all: it goes wherever one of them may go and asks for the least that any of them asks for."""
+    """One class in place of all: it may go where any of them may go and requests the least of any of them."""
     return replace(
         problem,
         requests=problem.requests.min(axis=0, keepdims=True),
@@ -61,7 +63,7 @@ def _merged(problem: Problem) -> Problem:
 
 
 def _pooled(problem: Problem, evictable: Flags) -> int:
-    """The dearest resource decides: what all nodes together lack of it must be freed."""
+    """What all nodes together lack of a resource must be freed; the most expensive resource counts."""
     admitted = np.asarray(problem.most.any(axis=0))
     here = admitted[problem.pod_node]
     freed = np.zeros((problem.units, problem.free.shape[1]), np.int64)
@@ -77,14 +79,14 @@ def _pooled(problem: Problem, evictable: Flags) -> int:
 
 
 def _least_demand(problem: Problem) -> Ints:
-    """Of each resource, what `need` pods ask for at least."""
-    asked = np.sort(np.repeat(problem.requests, problem.counts, axis=0), axis=0)
-    least: Ints = asked[: problem.need].sum(axis=0)
+    """Of each resource, what `need` pods request at least."""
+    demand = np.sort(np.repeat(problem.requests, problem.counts, axis=0), axis=0)
+    least: Ints = demand[: problem.need].sum(axis=0)
     return least
 
 
 def _sliced(cost: Ints, freed: Ints, lacking: int) -> int:
-    """The least cost of freeing so much when every unit may leave in part."""
+    """The least cost of freeing the lacking amount when every unit may be evicted in part."""
     helpful = freed > 0
     cost, freed = cost[helpful], freed[helpful]
     order = np.argsort(cost / freed, kind="stable")
@@ -98,17 +100,16 @@ def _sliced(cost: Ints, freed: Ints, lacking: int) -> int:
 
 
 Price = tuple[int, int, float]
-"""(violations, highest priority, weighted sum) of victims."""
+"""(violations, highest priority, weighted sum) of the victims."""
 
 OPTIMAL = "no plan is cheaper"
 RELAXED = "; the bound leaves rules between pods on different nodes out"
 
 
 def gap(price: Price, floor: Price, *, relaxed: bool) -> str:
-    """How far from the optimum a plan of this price can be, when nothing undercuts the floor.
+    """How far from the optimum a plan of this price can be, given a lower bound (the floor).
 
-    `relaxed`: the floor was found without the rules that reach beyond a node, so that the true distance may
-    be smaller.
+    `relaxed`: the floor ignores rules that reach beyond a node, so the true distance may be smaller.
     """
     if floor >= price:
         return OPTIMAL
@@ -119,7 +120,7 @@ def _distance(price: Price, floor: Price) -> str:
     if floor[0] < price[0]:
         return f"a plan with {floor[0]} instead of {price[0]} budget violations is not ruled out"
     if floor[1] < price[1]:
-        if floor[1] <= NOBODY:
+        if floor[1] <= NO_PRIORITY:
             return "a plan without victims is not ruled out"
         return f"a plan with no victim above priority {floor[1]} is not ruled out"
     hundredths = math.ceil(10_000 * (1 - floor[2] / price[2]))  # rounded up: it must stay true

@@ -1,8 +1,8 @@
-"""What each node can offer: so many pods for such victims.
+"""What each node can offer: a number of pods placed for a set of victims.
 
-An option places a number of pods on a node, names the cheapest units that live only there and must leave, and
-the units that live elsewhere too (`spans`) on whose departure it counts. Options are exact: no cheaper set of
-victims would do for the same number of pods and the same spans.
+An option places some pods on a node and names the cheapest local units (with pods only there) that must be
+evicted, and the spanning units (with pods elsewhere too) whose eviction it relies on. Options are exact: no
+cheaper set of victims allows the same pods with the same spanning units.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from reprieve.preemption.minimal.frontier import Frontier, Items, frontier
 from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
-#: Combinations of pods considered on one node; more would only arise with many classes of tiny pods.
+#: Combinations of pods considered on one node; more arise only with many classes of tiny pods.
 COMBINATIONS = 2000
 
 
@@ -24,12 +24,12 @@ class Option(NamedTuple):
     placed: tuple[tuple[int, int], ...]  # (class, pods)
     cost: int
     uses: tuple[int, ...]
-    units: tuple[int, ...]  # live only on this node
-    spans: tuple[int, ...]  # live elsewhere too
+    units: tuple[int, ...]  # with pods only on this node
+    spans: tuple[int, ...]  # with pods elsewhere too
 
 
 def spanning(problem: Problem) -> Flags:
-    """Units that live on several nodes, and those that absorb others: they are paid once for all nodes."""
+    """Units with pods on several nodes, and those that absorb others: they are paid once for all nodes."""
     low = np.full(problem.units, problem.nodes, np.int64)
     high = np.full(problem.units, -1, np.int64)
     np.minimum.at(low, problem.pod_unit, problem.pod_node)
@@ -40,7 +40,7 @@ def spanning(problem: Problem) -> Flags:
 
 
 class NodeOptions:
-    """Reads options off a problem for the units that may be evicted."""
+    """Computes the options of a node for the units that may be evicted."""
 
     def __init__(self, problem: Problem, evictable: Flags, work: WorkLimit) -> None:
         self.problem, self.work = problem, work
@@ -49,7 +49,7 @@ class NodeOptions:
         cheapest = int(np.sort(problem.weight)[len(problem.weight) // 10]) if problem.units else 0
         self.tolerances = tuple(step for step in (cheapest // 1000, cheapest // 50) if step)
         self.complete = True
-        self.slack = 0  # how much cheaper than their options all nodes together could be
+        self.slack = 0  # how much cheaper all nodes together could be than their options
         self.evictable = evictable
         staying = ~evictable[problem.pod_unit]
         barred = np.zeros((problem.nodes, problem.classes), np.bool_)
@@ -67,7 +67,7 @@ class NodeOptions:
         self._known: dict[tuple[bytes, ...], Frontier] = {}
 
     def _pods_by_unit(self, node: int) -> dict[int, list[int]]:
-        """The evictable pods of a node by the units that take them, absorbers first."""
+        """The evictable pods of a node by unit, absorbing units first."""
         found: dict[int, list[int]] = defaultdict(list)
         for pod in self._order[self._starts[node] : self._starts[node + 1]].tolist():
             unit = int(self.problem.pod_unit[pod])
@@ -78,7 +78,7 @@ class NodeOptions:
         return dict(sorted(found.items(), key=lambda entry: (entry[0] not in self.problem.absorbs, entry[0])))
 
     def options(self, node: int, limit: int) -> list[Option]:
-        """Everything worth doing on the node for at most `limit`, ordered by pods placed."""
+        """All options of the node for at most `limit`, ordered by pods placed."""
         problem = self.problem
         classes = np.flatnonzero(self.most[:, node])
         if not len(classes):
@@ -86,12 +86,12 @@ class NodeOptions:
         self.work.take(300)
         own = self._pods_by_unit(node)
         gone = sorted({pod for pods in own.values() for pod in pods})
-        room = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
-        vectors = self._vectors(node, classes, room)
+        available = problem.free[node] + problem.pod_requests[gone].sum(axis=0)
+        vectors = self._vectors(node, classes, available)
         if not len(vectors):
             return []
-        asked = vectors @ problem.requests[classes]
-        lacking = np.where(asked > 0, np.maximum(asked - problem.free[node], 0), 0)
+        demand = vectors @ problem.requests[classes]
+        lacking = np.where(demand > 0, np.maximum(demand - problem.free[node], 0), 0)
         columns = np.flatnonzero(lacking.any(axis=0))
         bars = [c for c, cls in enumerate(classes.tolist()) if problem.pod_bars[gone, cls].any()]
         freed = np.array(
@@ -108,13 +108,15 @@ class NodeOptions:
         needed = np.hstack([lacking[:, columns], (vectors[:, bars] > 0) * np.array(wanted, np.int64)])
         return self._chosen(node, classes, vectors, needed, self._items(list(own), freed), limit)
 
-    def _vectors(self, node: int, classes: Ints, room: Ints) -> Ints:
-        """Numbers of pods of each class that fit once everything evictable has left."""
+    def _vectors(self, node: int, classes: Ints, available: Ints) -> Ints:
+        """Numbers of pods of each class that fit once everything evictable is gone."""
         problem = self.problem
         ranges = []
         for cls in classes.tolist():
-            asked = problem.requests[cls]
-            fits = min((int(room[r]) // int(asked[r]) for r in np.flatnonzero(asked)), default=problem.need)
+            demand = problem.requests[cls]
+            fits = min(
+                (int(available[r]) // int(demand[r]) for r in np.flatnonzero(demand)), default=problem.need
+            )
             ranges.append(
                 range(
                     max(0, min(fits, problem.need, int(self.most[cls, node]), int(problem.counts[cls]))) + 1
@@ -123,9 +125,9 @@ class NodeOptions:
         rows = list(itertools.islice(itertools.product(*ranges), COMBINATIONS))
         self.complete &= len(rows) < COMBINATIONS
         vectors = np.array(rows, np.int64)
-        asked = vectors @ problem.requests[classes]
+        demand = vectors @ problem.requests[classes]
         good = (
-            ((asked <= room) | (asked == 0)).all(axis=1)
+            ((demand <= available) | (demand == 0)).all(axis=1)
             & (vectors.sum(axis=1) <= problem.need)
             & (vectors.sum(axis=1) > 0)
         )
@@ -175,7 +177,7 @@ class NodeOptions:
             enough = np.flatnonzero((sets.freed >= floor).all(axis=1))
             self.work.take(5 + len(enough) / 20)
             placed = tuple((int(c), int(k)) for c, k in zip(classes, vector, strict=True) if k)
-            for row in _unbeaten(sets, shared, enough):
+            for row in _undominated(sets, shared, enough):
                 taken = sets.taken[row]
                 options.append(
                     Option(
@@ -190,17 +192,17 @@ class NodeOptions:
         return options
 
 
-def _unbeaten(sets: Frontier, shared: Flags, rows: Ints) -> list[int]:
-    """Of these sets (cheapest first) those that no cheaper one beats in budgets and spans."""
+def _undominated(sets: Frontier, shared: Flags, rows: Ints) -> list[int]:
+    """Of these sets (cheapest first) those that no cheaper one dominates in budgets and spanning units."""
     uses, spans = sets.uses[rows], shared[rows]
     free = np.flatnonzero(~uses.any(axis=1) & ~spans.any(axis=1))
-    if len(free):  # beats everything that is dearer
+    if len(free):  # dominates everything more expensive
         rows, uses, spans = rows[: free[0] + 1], uses[: free[0] + 1], spans[: free[0] + 1]
     if len(rows) < 2:
         return [int(row) for row in rows]
-    beats = np.tri(len(rows), k=-1, dtype=np.bool_).T
+    dominates = np.tri(len(rows), k=-1, dtype=np.bool_).T
     for column in uses.T:
-        beats &= column[:, None] <= column[None, :]
+        dominates &= column[:, None] <= column[None, :]
     for flags in spans.T:
-        beats &= ~flags[:, None] | flags[None, :]
-    return [int(row) for row in rows[~beats.any(axis=0)]]
+        dominates &= ~flags[:, None] | flags[None, :]
+    return [int(row) for row in rows[~dominates.any(axis=0)]]

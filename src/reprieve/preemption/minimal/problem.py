@@ -1,9 +1,8 @@
-"""The abstract question of the `minimal-cost` algorithm: who makes way so that `need` pods find room, at the
-least cost.
+"""The abstract problem of `minimal-cost`: which units to evict so that `need` pods fit, at the least cost.
 
-Arrays only: nothing here knows pods, clusters or Kubernetes. A *class* is a set of interchangeable pods that
-wait for room, a *unit* is what is evicted together, an *answer* says which units leave and how many pods of
-each class go to each node. The order in which answers are compared:
+Arrays only: nothing here knows pods, clusters or Kubernetes. A *class* is a set of interchangeable waiting
+pods, a *unit* is what is evicted together, an *answer* says which units are evicted and how many pods of each
+class go to each node. Answers are compared by:
 
 1. budget violations: every evicted pod of a spent budget, and what goes beyond the allowance of the others;
 2. the highest priority of an evicted unit;
@@ -19,8 +18,8 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: Priority of a plan that evicts nobody: below every Kubernetes priority.
-NOBODY = -(2**40)
+#: The highest priority of no victims: below every Kubernetes priority.
+NO_PRIORITY = -(2**40)
 
 
 class Score(NamedTuple):
@@ -33,7 +32,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Room that is free, room that could be made, and who asks for it.
+    """Free capacity, capacity that could be freed, and the pods that need it.
 
     Resources are columns; one of them counts pod slots. A unit that *absorbs* others (the leaders of a group
     whose workers may go one by one) takes them along: its weight, budgets and violations are those of the
@@ -42,8 +41,8 @@ class Problem:
 
     free: Ints  # [node, resource], negative where a node holds more than its size
     requests: Ints  # [class, resource]
-    counts: Ints  # [class] pods that wait
-    most: Ints  # [class, node] how many may share the node whatever leaves it, 0 where it is not admitted
+    counts: Ints  # [class] waiting pods
+    most: Ints  # [class, node] how many may share the node at most, 0 where it is not admitted
     need: int  # pods to place
     priority: Ints  # [unit]
     weight: Ints  # [unit]
@@ -53,7 +52,7 @@ class Problem:
     pod_unit: Ints  # [evictable pod]
     pod_node: Ints  # [evictable pod]
     pod_requests: Ints  # [evictable pod, resource]
-    pod_bars: Flags  # [evictable pod, class] while it runs, the class may not come to its node
+    pod_bars: Flags  # [evictable pod, class] while it runs, the class may not use its node
     apart: tuple[tuple[int, int], ...] = ()  # pairs of classes that cannot share a node
     absorbs: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
@@ -74,18 +73,18 @@ class Problem:
         return int(self.weight.sum()) + 1
 
     def closed(self, units: frozenset[int]) -> frozenset[int]:
-        """The victims together with those they take along."""
+        """The units together with those they absorb."""
         return units.union(*(self.absorbs.get(unit, ()) for unit in units))
 
     def whole(self, units: frozenset[int]) -> frozenset[int]:
-        """The same victims without those whose absorber leaves anyway."""
+        """The units without those that another of them absorbs."""
         taken = {each for unit in units for each in self.absorbs.get(unit, ())}
         return units - taken
 
     def score(self, units: frozenset[int]) -> Score:
         index = np.fromiter(sorted(self.whole(units)), np.int64)
         if not len(index):
-            return Score(0, NOBODY, 0)
+            return Score(0, NO_PRIORITY, 0)
         beyond = np.maximum(self.uses[index].sum(axis=0) - self.allowed, 0).sum()
         return Score(
             int(self.spent[index].sum() + beyond),
@@ -94,7 +93,7 @@ class Problem:
         )
 
     def without(self, units: frozenset[int]) -> tuple[Ints, Ints]:
-        """Free amounts [node, resource] and remaining bars [node, class] once the units have left."""
+        """Free amounts [node, resource] and remaining bars [node, class] without the units."""
         gone = np.zeros(self.units, np.bool_)
         gone[list(self.closed(units))] = True
         leaves = gone[self.pod_unit]
@@ -106,20 +105,20 @@ class Problem:
 
 
 class Answer(NamedTuple):
-    """Units that leave, and how many pods of each class go to each node."""
+    """Units to evict, and how many pods of each class go to each node."""
 
     units: frozenset[int]
     placed: Ints  # [class, node]
 
     def fault(self, problem: Problem) -> str:
-        """Replay against the problem: why the answer does not hold, or an empty text."""
+        """Check against the problem: why the answer is not valid, or an empty text."""
         free, bars = problem.without(self.units)
         if (self.placed < 0).any() or (self.placed > problem.most).any():
             return "a node takes pods it may not take"
         if (self.placed.sum(axis=1) > problem.counts).any() or self.placed.sum() < problem.need:
             return "the wrong number of pods is placed"
-        asked = self.placed.T @ problem.requests
-        if ((asked > free) & (asked > 0)).any():
+        demand = self.placed.T @ problem.requests
+        if ((demand > free) & (demand > 0)).any():
             return "a node is too small"
         if ((bars > 0) & (self.placed.T > 0)).any():
             return "a pod that stays keeps a placed pod away"

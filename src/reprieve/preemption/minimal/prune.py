@@ -1,10 +1,10 @@
-"""One pod to place: it goes to one node, so nodes on which that must cost more than is known elsewhere need
-no look.
+"""One pod to place: it goes to one node, so nodes where it must cost more than is known elsewhere are
+skipped.
 
-The bounds are rough and come at once for all nodes. Either one pod leaves that is large enough, or several
-do: so many as it takes if each were as large as the largest one there, each at the price of the cheapest. A
-unit's price is spread over its pods, so that no unit is charged more than it costs. Where one pod is enough
-and nothing else is in the way, its full price is known to do.
+The bounds are rough and computed for all nodes at once. Either one evicted pod is large enough, or several
+must go: as many as it takes if each were as large as the largest one there, each at the price of the
+cheapest. A unit's price is spread over its pods, so that no unit is charged more than it costs. Where one pod
+is enough and nothing else is in the way, its full price is an upper bound.
 """
 
 from dataclasses import replace
@@ -20,13 +20,13 @@ _FAR = INFINITE
 
 
 def promising(problem: Problem, evictable: Flags, limit: int) -> Ints:
-    """Nodes on which a pod of the only class may find room for less than the limit, and for no more than it costs elsewhere."""
+    """Nodes where the pod may fit for less than the limit and no more than it surely costs elsewhere."""
     pods = np.flatnonzero(evictable[problem.pod_unit])
     unit, node, freed = problem.pod_unit[pods], problem.pod_node[pods], problem.pod_requests[pods]
     whole = problem.weight + problem.violation_price() * problem.spent
     price = whole[unit] // np.bincount(unit, minlength=problem.units)[unit]
-    asked = problem.requests[0]
-    lacking = np.where(asked > 0, np.maximum(asked - problem.free, 0), 0)
+    demand = problem.requests[0]
+    lacking = np.where(demand > 0, np.maximum(demand - problem.free, 0), 0)
     largest = np.zeros_like(problem.free)
     np.maximum.at(largest, node, freed)
     enough = np.asarray((freed >= lacking[node]).all(axis=1))
@@ -47,14 +47,14 @@ def _least(nodes: int, node: Ints, price: Ints) -> Ints:
 
 
 def _barred(problem: Problem) -> Flags:
-    """Nodes with a pod next to which the class may not run."""
+    """Nodes with a pod that keeps the class away."""
     barred = np.zeros(problem.nodes, np.bool_)
     barred[problem.pod_node[problem.pod_bars[:, 0]]] = True
     return barred
 
 
 def restricted(problem: Problem, nodes: Ints) -> Problem:
-    """The problem on these nodes alone; units keep their numbers and their weight, wherever else they live."""
+    """The problem on these nodes alone; units keep their numbers and their weight."""
     at = np.full(problem.nodes, -1, np.int64)
     at[nodes] = np.arange(len(nodes))
     here = at[problem.pod_node] >= 0
@@ -70,7 +70,7 @@ def restricted(problem: Problem, nodes: Ints) -> Problem:
 
 
 def widened(found: Found, problem: Problem, nodes: Ints) -> Found:
-    """What was found on these nodes, told for all nodes."""
+    """What was found on these nodes, in the numbers of all nodes."""
     if found.answer is None:
         return found
     placed = np.zeros((problem.classes, problem.nodes), np.int64)

@@ -1,11 +1,11 @@
 """The search: the lowest priority level that suffices, and on it the cheapest answer.
 
-1. Levels from low to high: units above the level stay. The first level on which the pods find room fixes the
+1. Levels from low to high: units above the level stay. The first level on which the pods fit fixes the
    highest victim priority, unless a higher one saves budget violations.
-2. On each level look for the cheapest answer that beats the best one known; the answer to start from is the
-   first. Large problems get quick answers on all levels before any of them is searched thoroughly.
-3. Whatever was found, say what no answer can undercut. A level that was not searched to the end has a weaker
-   bound, not none.
+2. On each level find the cheapest answer that beats the best one known, beginning with the one to start from.
+   Large problems get a quick first answer on all levels before any level is searched thoroughly.
+3. Finally give a lower bound for every answer. A level that was not searched to the end has a weaker bound,
+   not none.
 """
 
 from typing import NamedTuple
@@ -17,20 +17,20 @@ from reprieve.preemption.minimal.class_by_class import class_by_class, too_many_
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.first_answer import easy, first_answer, without_budgets
 from reprieve.preemption.minimal.optimality import enough_capacity, relaxed_bound
-from reprieve.preemption.minimal.problem import NOBODY, Answer, Flags, Problem, Score
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Flags, Problem, Score
 from reprieve.preemption.minimal.prune import promising, restricted, widened
 from reprieve.preemption.minimal.uniform import UniformSearch, choose_nodes
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
-#: Up to this many nodes everything goes to the exact core; with one class of pods a close look pays earlier.
+#: Up to this many nodes branch and bound gets all of them; with one class of pods, bounds pay off earlier.
 SMALL = 64
 SMALL_UNIFORM = 16
-#: Nodes that a problem with several classes of pods sends there when it is larger.
+#: How many nodes it gets of a larger problem with several classes of pods.
 CHOSEN = 96
 
 
 class Result(NamedTuple):
-    """The best answer found, and what no answer undercuts."""
+    """The best answer found, and a lower bound for every answer."""
 
     answer: Answer | None
     score: Score | None
@@ -55,8 +55,8 @@ class _Search:
         self.problem, self.work = problem, work
         self.price = problem.violation_price()
         self.best, self.score = start, None if start is None else problem.score(start.units)
-        self.levels = [NOBODY, *np.unique(problem.priority).tolist()]
-        self.bounds: dict[int, int] = {}  # what no answer of a level undercuts
+        self.levels = [NO_PRIORITY, *np.unique(problem.priority).tolist()]
+        self.bounds: dict[int, int] = {}  # a lower bound for the answers of each level
 
     def first_answer(self) -> None:
         """Quick answers on all levels."""
@@ -81,7 +81,7 @@ class _Search:
                 self.bounds[level] = found.bound
 
     def floor(self) -> Score | None:
-        """What no answer undercuts: fewest violations, then the lowest level on which no more are needed, then the weight there."""
+        """A lower bound: fewest violations, the lowest level that needs no more, the weight there."""
         for level in self.levels:
             if level not in self.bounds and self._matters(level):
                 self.bounds[level] = relaxed_bound(self.problem, self._evictable(level))
@@ -90,7 +90,7 @@ class _Search:
             return self.score
         violations = min(possible.values()) // self.price
         lowest = min(level for level, bound in possible.items() if bound // self.price == violations)
-        own = self.problem.weight[self.problem.priority == lowest]  # one of these must leave
+        own = self.problem.weight[self.problem.priority == lowest]  # one of these must be evicted
         weight = max(
             possible[lowest] - violations * self.price, int(own.min(initial=INFINITE)) if len(own) else 0
         )
@@ -141,7 +141,7 @@ def _among(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> F
 
 
 def _uniform(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> Found:
-    """First as if budgets that allow something allowed everything: an answer that breaks none of them is the best there is."""
+    """First as if budgets that allow some disruption allowed any: an answer that breaks none is optimal."""
     if not problem.uses.size:
         return UniformSearch(problem, evictable, limit, work).solve()
     carefree = UniformSearch(without_budgets(problem), evictable, limit, work).solve()

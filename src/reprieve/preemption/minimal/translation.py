@@ -1,4 +1,10 @@
-"""From the cluster's columns to the abstract question, and back from unit numbers to units."""
+"""From the cluster's columns to the abstract problem, and back from unit numbers to units.
+
+Conflicts on one node (host ports, required anti-affinity by host name in either direction) are part of the
+problem. Rules that reach beyond a node (affinity, spreading, anti-affinity by zone, nominations of other
+pods) are not: `has_rules_beyond_node` says that there are some, and the caller checks the answer with the
+real filters.
+"""
 
 import itertools
 from typing import NamedTuple
@@ -16,8 +22,7 @@ from reprieve.preemption.minimal.unit_table import UnitTable
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
-#: Weights become integers: all of them together stay below this, so that violations times their price fit 64
-#: bits.
+#: The sum of all integer weights stays below this, so that violations times their price fit into 64 bits.
 HEADROOM = 1 << 44
 FINEST = 1 << 30
 
@@ -27,7 +32,7 @@ class Translation(NamedTuple):
     unit_table: UnitTable
     slots: Rows  # of each node of the problem, in order
     classes: list[list[int]]  # waiting pods of each class, in queue order
-    further: bool  # rules beyond the problem apply: the answer needs the real filters' word
+    needs_filters: bool  # rules beyond a node apply: the real filters must check the answer
     scale: float  # the problem's weights are the plan's times this, rounded
     overlapping: bool  # violations of the problem may count a pod twice
 
@@ -41,33 +46,33 @@ class Translation(NamedTuple):
 
 
 class WaitingClasses(NamedTuple):
-    """The waiting pods by class: what each asks for, where it may go, and whom it cannot meet there."""
+    """The waiting pods by class: their requests, where they may go, and which pods keep them away."""
 
     rows: list[list[int]]  # in queue order
-    asked: Ints  # [class, resource]
+    requests: Ints  # [class, resource]
     admitted: Flags  # [class, slot]
     conflicts: Flags  # [class, class]
     bars: Flags  # [class, pod class of the cluster]
-    further: bool
+    needs_filters: bool
 
 
 def translate(
     view: View, ledger: Ledger, gang: Gang, need: int, within: Mask | None, ceiling: int | None
 ) -> Translation:
-    """What it takes to place `need` pods of the gang `within` some nodes, evicting nobody above the ceiling."""
-    cluster, kinds = view.cluster, _waiting_classes(view, gang, within)
-    slots = np.flatnonzero(kinds.admitted.any(axis=0)).astype(np.int32)
+    """The problem of placing `need` pods of the gang `within` some nodes, no victim above the ceiling."""
+    cluster, waiting = view.cluster, _waiting_classes(view, gang, within)
+    slots = np.flatnonzero(waiting.admitted.any(axis=0)).astype(np.int32)
     unit_table = UnitTable(view, gang.priority, ceiling, slots)
-    counts = np.array([len(rows) for rows in kinds.rows], np.int64)
-    most = np.where(kinds.admitted[:, slots], np.where(kinds.conflicts.diagonal(), 1, counts)[:, None], 0)
-    most[_barred(view, unit_table, slots, kinds.bars)] = 0
-    columns = np.flatnonzero(kinds.asked.any(axis=0))
+    counts = np.array([len(rows) for rows in waiting.rows], np.int64)
+    most = np.where(waiting.admitted[:, slots], np.where(waiting.conflicts.diagonal(), 1, counts)[:, None], 0)
+    most[_barred(view, unit_table, slots, waiting.bars)] = 0
+    columns = np.flatnonzero(waiting.requests.any(axis=0))
     draws = unit_table.budgets()
     weight, scale = _integers(unit_table.weights(ledger))
     pairs = itertools.combinations(range(len(counts)), 2)
     problem = Problem(
         free=_free(view, gang, slots)[:, columns],
-        requests=kinds.asked[:, columns],
+        requests=waiting.requests[:, columns],
         counts=counts,
         most=most,
         need=need,
@@ -79,11 +84,13 @@ def translate(
         pod_unit=unit_table.pod_unit,
         pod_node=unit_table.pod_node,
         pod_requests=cluster.demand(unit_table.pod_row).T[:, columns],
-        pod_bars=kinds.bars[:, cluster.pods.cls[unit_table.pod_row]].T,
-        apart=tuple((a, b) for a, b in pairs if kinds.conflicts[a, b]),
+        pod_bars=waiting.bars[:, cluster.pods.cls[unit_table.pod_row]].T,
+        apart=tuple((a, b) for a, b in pairs if waiting.conflicts[a, b]),
         absorbs=unit_table.absorbs,
     )
-    return Translation(problem, unit_table, slots, kinds.rows, kinds.further, scale, draws.overlapping)
+    return Translation(
+        problem, unit_table, slots, waiting.rows, waiting.needs_filters, scale, draws.overlapping
+    )
 
 
 def _waiting_classes(view: View, gang: Gang, within: Mask | None) -> WaitingClasses:
@@ -95,32 +102,34 @@ def _waiting_classes(view: View, gang: Gang, within: Mask | None) -> WaitingClas
     admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
     if within is not None:
         admitted &= within
-    conflicts = np.array([[conflict(cluster, one, other) for other in waiting] for one in waiting], np.bool_)
+    conflicts = np.array(
+        [[in_conflict(cluster, one, other) for other in waiting] for one in waiting], np.bool_
+    )
     bars = np.array([conflicting_classes(cluster, cls) for cls in waiting], np.bool_)
-    asked = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
-    alike = _alike(asked, admitted, conflicts, bars)
+    requests = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
+    alike = _alike(requests, admitted, conflicts, bars)
     first = [members[0] for members in alike]
     own = [{waiting[member].id for member in members} for members in alike]
     rows = [[row for row in gang.rows if int(cluster.pods.cls[row]) in ids] for ids in own]
-    further = any(reaches_further(cluster, cls) for cls in waiting)
+    needs_filters = any(has_rules_beyond_node(cluster, cls) for cls in waiting)
     return WaitingClasses(
-        rows, asked[first], admitted[first], conflicts[np.ix_(first, first)], bars[first], further
+        rows, requests[first], admitted[first], conflicts[np.ix_(first, first)], bars[first], needs_filters
     )
 
 
-def _alike(asked: Ints, admitted: Flags, conflicts: Flags, bars: Flags) -> list[list[int]]:
-    """Classes that the problem cannot tell apart, together: they ask for the same, may go to the same nodes and clash alike."""
+def _alike(requests: Ints, admitted: Flags, conflicts: Flags, bars: Flags) -> list[list[int]]:
+    """Groups of classes that the problem cannot distinguish: same requests, nodes and conflicts."""
     alike: dict[tuple[bytes, ...], list[int]] = {}
-    for number in range(len(asked)):
-        key = tuple(part[number].tobytes() for part in (asked, admitted, conflicts, bars))
+    for number in range(len(requests)):
+        key = tuple(part[number].tobytes() for part in (requests, admitted, conflicts, bars))
         if conflicts[number].any():
-            key = (*key, str(number).encode())  # clashes name classes: leave those apart
+            key = (*key, str(number).encode())  # conflicts refer to classes: keep these separate
         alike.setdefault(key, []).append(number)
     return list(alike.values())
 
 
 def _free(view: View, gang: Gang, slots: Rows) -> Ints:
-    """What is free on each node, less what was promised there to pods that are at least as important."""
+    """What is free on each node, less the requests of nominated pods that are at least as important."""
     cluster = view.cluster
     free: Ints = cluster.nodes.free(slots).T.copy()
     index = {slot: at for at, slot in enumerate(slots.tolist())}
@@ -133,13 +142,13 @@ def _free(view: View, gang: Gang, slots: Rows) -> Ints:
                 and cluster.pods.node[row] == NOWHERE
                 and cluster.pods.priority[row] >= gang.priority
             ):
-                asked = cluster.classes.requests[:, cluster.pods.cls[row]]
-                free[at, : len(asked)] -= asked
+                requests = cluster.classes.requests[:, cluster.pods.cls[row]]
+                free[at, : len(requests)] -= requests
     return free
 
 
 def _barred(view: View, unit_table: UnitTable, slots: Rows, bars: Flags) -> Flags:
-    """[class, node] where a pod that nobody may evict keeps the class away."""
+    """[class, node] where a pod that is not evictable keeps the class away."""
     pods = view.cluster.pods
     barred = np.zeros((len(bars), len(slots)), np.bool_)
     if not bars.any():
@@ -148,21 +157,21 @@ def _barred(view: View, unit_table: UnitTable, slots: Rows, bars: Flags) -> Flag
     at[slots] = np.arange(len(slots))
     staying = np.flatnonzero((pods.node[: pods.rows] >= 0) & ~unit_table.evictable)
     where = at[pods.node[staying]]
-    for number, kinds in enumerate(bars):
-        hit = where[(where >= 0) & kinds[pods.cls[staying]]]
+    for number, barring in enumerate(bars):
+        hit = where[(where >= 0) & barring[pods.cls[staying]]]
         barred[number, hit] = True
     return barred
 
 
 def _integers(weights: NDArray[np.float64]) -> tuple[Ints, float]:
-    """Weights as integers, each at least one: nobody is evicted for nothing; and what they were multiplied by."""
+    """Weights as integers, each at least one so that no eviction is free, and their scale."""
     total, scale = float(weights.sum()), float(FINEST)
     while total * scale > HEADROOM:
         scale /= 2
     return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
 
 
-def conflict(cluster: Cluster, one: PodClass, other: PodClass) -> bool:
+def in_conflict(cluster: Cluster, one: PodClass, other: PodClass) -> bool:
     return bool(one.ports and other.ports and ports_conflict(one.ports, other.ports)) or any(
         term.key == well_known.HOSTNAME_LABEL
         and term.covers(seen.namespace, cluster.namespaces.get(seen.namespace, {}), seen.labels)
@@ -182,12 +191,12 @@ def conflicting_classes(cluster: Cluster, cls: PodClass) -> Flags:
         if cls.ports:
             suspects += [known.all[i] for i in np.flatnonzero(known.with_ports[: len(known.all)]).tolist()]
     for other in suspects:
-        found[other.id] = found[other.id] or conflict(cluster, cls, other)
+        found[other.id] = found[other.id] or in_conflict(cluster, cls, other)
     return found
 
 
-def reaches_further(cluster: Cluster, cls: PodClass) -> bool:
-    """Whether pods on other nodes have a say in where this class may go."""
+def has_rules_beyond_node(cluster: Cluster, cls: PodClass) -> bool:
+    """Whether pods on other nodes restrict where this class may go."""
     if cls.affinity or cls.spread or cluster.nominated:
         return True
     if any(term.key != well_known.HOSTNAME_LABEL for term in cls.anti_affinity):

@@ -1,10 +1,10 @@
 """Large problems with one class of pods: look closely only at the nodes that can matter.
 
-1. Bounds for all nodes at once, and the price of a pod that follows from them.
-2. Take the cheapest offers at that price. Where an offer is only a bound, replace it by the exact one and
-   start again.
-3. If the offers cost what the price says, they are optimal. If not, the core decides among the nodes that
-   come close.
+1. Lower bounds for all nodes at once, and the price of a pod that follows from them.
+2. Take the cheapest offers at that price. Where an offer is only a bound, replace it by the exact cost and
+   repeat.
+3. If the offers cost what the price says, they are optimal. If not, branch and bound decides among the nodes
+   that come close.
 """
 
 from functools import cached_property
@@ -18,7 +18,7 @@ from reprieve.preemption.minimal.options import NodeOptions, Option
 from reprieve.preemption.minimal.problem import Answer, Flags, Ints, Problem
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
-#: Rounds of step 2, and nodes that go to the core beyond those already chosen.
+#: Rounds of step 2, and how many more nodes than those already chosen go to branch and bound.
 ROUNDS, SPARE = 12, 48
 
 
@@ -38,7 +38,7 @@ class UniformSearch:
         return NodeOptions(self.problem, self.evictable, self.work)
 
     def _vouched(self, found: Found) -> Found:
-        """Without a close look at any node the bounds are what they are."""
+        """Bounds alone are exact; options of nodes looked at closely may be incomplete."""
         return found.weakened_by(self.node_options) if "node_options" in vars(self) else found
 
     def solve(self) -> Found:
@@ -62,7 +62,7 @@ class UniformSearch:
         return self._vouched(self._decided(price, picks, direct))
 
     def _decided(self, price: Dual, picks: dict[int, int], direct: Found) -> Found:
-        """What the core finds among the nodes that come close, where the picked offers leave a gap."""
+        """What branch and bound finds among the nodes that come close, if the picks leave a gap."""
         best = min(self.limit, direct.cost)
         near = self._near(price, picks, best - price.bound)
         core = BranchAndBound(self.problem, self.evictable, near, best, self.work).solve()
@@ -73,7 +73,7 @@ class UniformSearch:
         return found._replace(bound=min(found.cost, max(price.bound, inside)))
 
     def _picks(self, price: Dual) -> dict[int, int]:
-        """So many pods on so many nodes: what is wanted at the price, then the next best until the number is right."""
+        """Pods by node: what is wanted at the price, then the next best until the number is right."""
         problem, cost = self.problem, self.cost
         offers = cost - price.price * np.arange(cost.shape[1])
         wanted = price.wanted.copy()
@@ -94,7 +94,7 @@ class UniformSearch:
         return {node: int(wanted[node]) for node in np.flatnonzero(wanted).tolist()}
 
     def _look_closely(self, node: int) -> None:
-        """Replace the bounds of a node by what its options cost, spans in shares as in the bounds."""
+        """Replace the bounds of a node by the cost of its options, spanning units in equal shares."""
         best: dict[int, int] = {}
         rows = slice(self._starts[node], self._starts[node + 1])
         share = dict(
@@ -135,7 +135,7 @@ class UniformSearch:
         return Found(Answer(problem.whole(frozenset(units)), placed), cost)
 
     def _near(self, price: Dual, picks: dict[int, int], gap: int) -> list[int]:
-        """The picked nodes and those that could replace them within the gap, nearest first, not too many."""
+        """The picked nodes and some of those that could replace them within the gap, nearest first."""
         order = np.argsort(price.reduced, kind="stable")
         close = [n for n in order[price.reduced[order] <= gap].tolist() if n not in picks]
         return sorted([*picks, *close[: SPARE + len(picks) // 4]])

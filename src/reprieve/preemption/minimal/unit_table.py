@@ -1,8 +1,8 @@
-"""The units that may make way, as columns: what leaves together, on which nodes, at what weight and under
-which budgets.
+"""The units that may be evicted, as columns: their pods, nodes, weights and budgets.
 
-A group in mode *single* may mark leaders (`reprieve.dev/disruption-role: leader`): its workers go one by one,
-a leader only with the whole group.
+A group in mode *single* may mark leaders (`reprieve.dev/disruption-role: leader`): its workers are evicted
+one by one, a leader only with the whole group. The unit of a whole such group *absorbs* the units of its
+workers.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ LEADER = "leader"
 
 
 def leads(view: View, row: int) -> bool:
-    """Whether the pod is the leader of a group whose pods go one by one."""
+    """Whether the pod is the leader of a group whose pods are evicted one by one."""
     pods = view.cluster.pods
     return bool(
         pods.group[row] >= 0
@@ -33,7 +33,7 @@ def leads(view: View, row: int) -> bool:
 
 
 def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] | None:
-    """The victims, where a leader goes with its whole group; None when a member of that group may not go."""
+    """The victims, a leader with its whole group; None when a member is within its minimum run time."""
     led = {int(view.cluster.pods.group[row]) for unit in victims for row in unit.rows if leads(view, row)}
     if not led:
         return list(victims)
@@ -49,7 +49,7 @@ def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] 
 
 
 class BudgetDraws(NamedTuple):
-    """What the departure of each unit takes from the budgets."""
+    """What evicting each unit draws from the budgets."""
 
     spent: Ints  # [unit] pods under a budget that allows nothing
     uses: Ints  # [unit, budget] pods under each of the others that could be overdrawn
@@ -58,7 +58,7 @@ class BudgetDraws(NamedTuple):
 
 
 class UnitTable:
-    """Units below a priority, not above the ceiling, that hold room on one of the nodes: single pods, then groups."""
+    """Units below a priority, not above the ceiling, with pods on the nodes: single pods, then groups."""
 
     def __init__(self, view: View, below: int, ceiling: int | None, slots: Rows) -> None:
         self.view = view
@@ -80,7 +80,7 @@ class UnitTable:
         self._index(node_of, {g for g, _ in led})
 
     def _leaders(self, singles: Rows) -> tuple[Rows, list[tuple[int, Rows]]]:
-        """The singles without leaders, and the groups that leave with their leaders."""
+        """The single pods without leaders, and the groups that are evicted with their leaders."""
         pods = self.view.cluster.pods
         members = singles[pods.group[singles] >= 0].tolist()
         groups = dict.fromkeys(int(pods.group[row]) for row in members if leads(self.view, row))
@@ -138,7 +138,7 @@ class UnitTable:
 
     @cached_property
     def everyone(self) -> tuple[Rows, Ints]:
-        """Every pod that leaves with a unit, on whatever node, and the number of that unit."""
+        """Every pod that is evicted with a unit, on any node, and the number of that unit."""
         rows, units = [self.singles], [np.arange(len(self.singles))]
         for number, (_, members) in enumerate(self.groups, start=len(self.singles)):
             rows.append(members)
@@ -151,7 +151,7 @@ class UnitTable:
         return ledger.weights(*self.everyone, groups)
 
     def budgets(self) -> BudgetDraws:
-        """What the departure of each unit takes from the budgets."""
+        """What evicting each unit draws from the budgets."""
         budgets, (rows, units) = self.view.cluster.budgets.all, self.everyone
         allowed = [budget.status.disruptions_allowed for budget in budgets]
         covered = [self._covered(number, rows) for number in range(len(budgets))]
@@ -170,7 +170,7 @@ class UnitTable:
         )
 
     def _covered(self, number: int, rows: Rows) -> Mask:
-        """Which of the pods the budget has to answer for: those it covers that are not on their way out."""
+        """Which of the pods the budget is charged for: those it covers that are not terminating."""
         cluster = self.view.cluster
         budget = cluster.budgets.all[number]
         covers = [number in cluster.budgets.covering(cls) for cls in cluster.classes.all]

@@ -1,7 +1,7 @@
 """How much work a search may still do.
 
-Work is counted in steps that cost about two microseconds each, so that equal inputs stop at equal points on
-every machine; a caller with a clock may cut the search short earlier. Nothing here reads a clock.
+Work is counted in steps of about two microseconds, so that equal inputs stop at the same point on every
+machine; a caller with a clock may end the search earlier. Nothing here reads a clock.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ STEPS_PER_SECOND = 500_000
 
 
 class WorkLimit:
-    """Counts steps; `spent` once the limit is reached or the caller says that time is up."""
+    """Counts steps; `spent` once the limit is reached or the caller's time has expired."""
 
     def __init__(self, steps: float, expired: Callable[[], bool] | None = None) -> None:
         self.left, self._kept = steps, 0.0
@@ -28,7 +28,7 @@ class WorkLimit:
         self.left -= self._kept
 
     def release(self) -> None:
-        """What was kept may now be used, too."""
+        """Use what was kept."""
         self.left, self._kept = max(self.left, 0.0) + self._kept, 0.0
         self.cut_short = False
 
