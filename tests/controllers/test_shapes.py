@@ -191,15 +191,15 @@ def test_priorities_come_from_the_label_then_the_pods_then_the_default() -> None
     for name, value, default in (("a", 5, True), ("b", 3, True), ("c", 9, False)):
         raw = {"metadata": {"name": name}, "value": value, "globalDefault": default}
         kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
-        known.put_pod_class(decode_as({**kind, **raw}, PriorityClass))
+        known.pod_classes.put(decode_as({**kind, **raw}, PriorityClass))
     assert known.resolve({"kueue.x-k8s.io/priority-class": "urgent"}, "c")["priority"] == 7
     assert known.resolve({}, "c")["priority"] == 9
     assert known.resolve({}, "") == {
         "priorityClassRef": {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "b"},
         "priority": 3,
     }
-    known.drop_pod_class("a")
-    known.drop_pod_class("b")
+    known.pod_classes.remove("a")
+    known.pod_classes.remove("b")
     assert known.resolve({}, "") == {"priority": 0}
 
 

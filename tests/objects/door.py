@@ -3,15 +3,15 @@
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.objects.admission import Context, PriorityClasses, admit
+from reprieve.objects import Context, PriorityClasses, admit, priority_class_of
 
 CONTEXT = Configuration.load(None).admission_context()
 
 
 def context(*classes: dict[str, Any], config: dict[str, Any] | None = None) -> Context:
     """A cluster in which exactly these priority classes exist."""
-    known = {each["metadata"]["name"]: each for each in classes}
-    return Configuration.load(config).admission_context(PriorityClasses(known, complete=True))
+    known = PriorityClasses(map(priority_class_of, classes))
+    return Configuration.load(config).admission_context(known)
 
 
 def priority_class(name: str, value: int, **more: Any) -> dict[str, Any]:

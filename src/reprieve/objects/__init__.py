@@ -5,7 +5,7 @@ The other rooms import from here, never from the modules inside. Classes come by
 """
 
 from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, well_known
-from reprieve.objects.admission import Context, PriorityClasses, Problem, admit
+from reprieve.objects.admission import Context, admit
 from reprieve.objects.conditions import (
     Conditions,
     find_condition,
@@ -69,6 +69,7 @@ from reprieve.objects.meta import (
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.outcomes import PlanOutcome
 from reprieve.objects.policy import PodDisruptionBudget
+from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
 from reprieve.objects.reference import Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
@@ -76,7 +77,7 @@ from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.show import shown
-from reprieve.objects.structure import INVALID, REFUSED, REQUIRED, misfits, nearest
+from reprieve.objects.structure import INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
 from reprieve.objects.times import (
     Duration,
     TimeError,
@@ -163,6 +164,7 @@ __all__ = [
     "dns_label",
     "dns_subdomain",
     "document_of",
+    "effective_priority",
     "encode",
     "exact",
     "find_condition",
@@ -189,6 +191,7 @@ __all__ = [
     "parse_time",
     "pod_requests",
     "policy",
+    "priority_class_of",
     "put_condition",
     "read_documents",
     "review",

@@ -31,8 +31,6 @@ from reprieve.objects.validation import fleet, groups, pods, queues, workloads
 from reprieve.objects.validation.checks import At, Problems
 from reprieve.objects.validation.metadata import metadata, unchanged_identity
 
-__all__ = ["Context", "PriorityClasses", "Problem", "admit"]
-
 Key = tuple[str, str]
 _POD, _POD_GROUP = ("", "Pod"), ("scheduling.k8s.io", "PodGroup")
 

@@ -1,50 +1,97 @@
 """Priority classes: which one applies, what it gives, and what must not contradict it.
 
-Resolution, for pods and pod groups alike:
+Which class applies to a pod or pod group (`PriorityClasses.applying`):
 
-1. No name: the class marked `globalDefault`; of several the one with the smallest value. None marked: priority 0, PreemptLowerPriority.
-2. A name: that class must exist.
-3. A priority that is stated already must be the class's.
-4. So must a preemption policy (of a group only with the gate PodGroupPreemptionPolicy).
+1. The one it names; the two system classes always exist.
+2. If it names none, the class marked `globalDefault`; of several the one with the smallest value, then by name.
+3. None at all: priority 0, PreemptLowerPriority.
+
+Admission fills in what the class gives (`resolve`); for objects that never met an API server, `effective_priority`
+says what it would have filled in. Admission also demands:
+
+4. A class that is named must exist.
+5. A priority that is stated already must be the class's.
+6. So must a preemption policy (of a group only with the gate PodGroupPreemptionPolicy).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from reprieve.objects import well_known
-from reprieve.objects.meta import Document
+from reprieve.objects.core import PodSpec
+from reprieve.objects.meta import Document, ObjectMeta
+from reprieve.objects.scheduling import GroupFields, PriorityClass
 from reprieve.objects.show import shown
 from reprieve.objects.structure import REFUSED, Problem
 from reprieve.objects.validation.checks import At
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
+_SYSTEM_CLASSES = {
+    name: PriorityClass(metadata=ObjectMeta(name=name), value=value)
+    for name, value in well_known.SYSTEM_CLASSES.items()
+}
 
 
-class PriorityClasses(NamedTuple):
-    """The classes there are, by name, as raw documents."""
+class PriorityClasses:
+    """The priority classes of a cluster by name. The system classes are always among them."""
 
-    classes: Mapping[str, Document] = {}
-    complete: bool = True
-    """Whether a class not listed does not exist. A folder of manifests seldom holds every class of its cluster."""
+    def __init__(self, known: Iterable[PriorityClass] = (), *, complete: bool = True) -> None:
+        self.complete = complete
+        """Whether a class not listed does not exist. A folder of manifests seldom holds every class of its cluster."""
+        self.default: PriorityClass | None = None
+        """The class of objects that name none."""
+        self._known = _SYSTEM_CLASSES | {each.name: each for each in known}
+        self._choose_default()
 
-    def find(self, name: str) -> Document | None:
-        if name in well_known.SYSTEM_CLASSES:
-            return {"metadata": {"name": name}, "value": well_known.SYSTEM_CLASSES[name]}
-        return self.classes.get(name)
+    def put(self, known: PriorityClass) -> None:
+        self._known[known.name] = known
+        self._choose_default()
 
-    def default(self) -> Document | None:
-        """Smallest value first, then the name, so that equal inputs give equal answers."""
-        marked = [each for each in self.classes.values() if each.get("globalDefault") is True]
-        return min(marked, key=lambda each: (value_of(each), name_of(each)), default=None)
+    def remove(self, name: str) -> None:
+        self._known.pop(name, None)
+        self._known |= {name: _SYSTEM_CLASSES[name]} if name in _SYSTEM_CLASSES else {}
+        self._choose_default()
+
+    def find(self, name: str) -> PriorityClass | None:
+        return self._known.get(name)
+
+    def applying(self, name: str) -> PriorityClass | None:
+        """The class of an object that names this one, or none where the name is empty."""
+        return self._known.get(name) if name else self.default
+
+    def _choose_default(self) -> None:
+        marked = [each for each in self._known.values() if each.global_default]
+        self.default = min(marked, key=lambda each: (each.value, each.name), default=None)
 
 
-def value_of(priority_class: Document) -> int:
-    value = priority_class.get("value")
-    return value if isinstance(value, int) else 0
+class EffectivePriority(NamedTuple):
+    priority: int
+    never_preempts: bool
+    missing: str
+    """Name of a priority class that was named and does not exist, otherwise empty."""
 
 
-def name_of(priority_class: Document) -> str:
-    return At(priority_class).field("metadata", "name").text
+def effective_priority(spec: PodSpec | GroupFields, classes: PriorityClasses) -> EffectivePriority:
+    """The priority and preemption policy of a pod or group. `spec.priority`, where it is set, is what admission gave."""
+    name = spec.priority_class_name
+    found = classes.applying(name) if name or spec.priority is None else None
+    never = (spec.preemption_policy or (found.preemption_policy if found is not None else "")) == "Never"
+    if spec.priority is not None:
+        return EffectivePriority(spec.priority, never, "")
+    if found is None:
+        return EffectivePriority(0, never, name)
+    return EffectivePriority(found.value, never, "")
+
+
+def priority_class_of(document: Document) -> PriorityClass:
+    """A raw class as far as it can be read. What is wrong with it is found when it is validated itself."""
+    place = At(document)
+    return PriorityClass(
+        metadata=ObjectMeta(name=place.field("metadata", "name").text),
+        value=place.field("value").number or 0,
+        global_default=document.get("globalDefault") is True,
+        preemption_policy=place.field("preemptionPolicy").text,
+    )
 
 
 def resolve(spec: Document, classes: PriorityClasses, *, with_policy: bool) -> list[Problem]:
@@ -53,19 +100,18 @@ def resolve(spec: Document, classes: PriorityClasses, *, with_policy: bool) -> l
     name = place.field("priorityClassName")
     if not name.text and not classes.complete:
         return []
-    found = classes.find(name.text) if name.text else classes.default()
+    found = classes.applying(name.text)
     if name.text and found is None:
         message = f"no PriorityClass with name {name.text} was found"
         return [name.problem(message, REFUSED)] if classes.complete else []
-    given = {"priority": value_of(found) if found else 0}
+    given: dict[str, Any] = {"priority": found.value if found else 0}
     if with_policy:
-        given_policy = (found or {}).get("preemptionPolicy") or PREEMPT_LOWER_PRIORITY
-        return _fill(place, {**given, "preemptionPolicy": given_policy}, found)
+        given["preemptionPolicy"] = (found.preemption_policy if found else "") or PREEMPT_LOWER_PRIORITY
     return _fill(place, given, found)
 
 
-def _fill(place: At, given: dict[str, Any], found: Document | None) -> list[Problem]:
-    source = f"PriorityClass {name_of(found)}" if found else "the default without any PriorityClass"
+def _fill(place: At, given: dict[str, Any], found: PriorityClass | None) -> list[Problem]:
+    source = f"PriorityClass {found.name}" if found else "the default without any PriorityClass"
     problems = []
     for field, value in given.items():
         stated = place.field(field)
@@ -74,7 +120,7 @@ def _fill(place: At, given: dict[str, Any], found: Document | None) -> list[Prob
     if not problems:
         place.value.update(given)
         if found:
-            place.value["priorityClassName"] = name_of(found)
+            place.value["priorityClassName"] = found.name
     return problems
 
 
@@ -92,9 +138,7 @@ def preemption_priority_problems(document: Document, classes: PriorityClasses) -
         if found is None:
             if classes.complete:
                 problems.append(name.problem(f"no PriorityClass with name {name.text} was found", REFUSED))
-        elif priority is not None and value_of(found) < priority:
-            message = (
-                f"{name.text} has value {value_of(found)}, lower than the scheduling priority {priority}"
-            )
+        elif priority is not None and found.value < priority:
+            message = f"{name.text} has value {found.value}, lower than the scheduling priority {priority}"
             problems.append(name.problem(message))
     return problems

@@ -14,7 +14,7 @@ from reprieve.objects.errors import UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import normalise
-from reprieve.objects.priorities import PriorityClasses
+from reprieve.objects.priorities import PriorityClasses, priority_class_of
 from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, likely_typos, nearest
 from reprieve.objects.validation.checks import At
@@ -65,9 +65,8 @@ def review(found: Iterable[Found], context: Context) -> list[Finding]:
 
 def _review(sources: list[Source], context: Context) -> Iterator[Finding]:
     known = _by_name(sources)
-    classes = {
-        name: source.document for (_, name), source in known.get((_SCHEDULING, "PriorityClass"), {}).items()
-    }
+    stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
+    classes = [priority_class_of(source.document) for source in stated]
     context = context._replace(classes=PriorityClasses(classes, complete=context.classes.complete))
     for source in sources:
         yield from _alone(source, context)

@@ -211,7 +211,7 @@ class Quota:
         ref = workload.spec.priority_class_ref
         if ref is None or not ref.name or well_known.ORIGIN_LABEL in workload.metadata.labels:
             return None
-        if (ref.kind, ref.name) in self.priority_classes or ref.name.startswith("system-"):
+        if (ref.kind, ref.name) in self.priority_classes or ref.name in well_known.SYSTEM_CLASSES:
             return None
         return Refusal(MISCONFIGURED, f"{ref.kind or 'WorkloadPriorityClass'} {ref.name} doesn't exist")
 

@@ -12,12 +12,10 @@ _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _SYSTEM_CLASSES = (
     (
         well_known.SYSTEM_NODE_CRITICAL,
-        2_000_001_000,
         "Used for system critical pods that must not be moved from their current node.",
     ),
     (
         well_known.SYSTEM_CLUSTER_CRITICAL,
-        2_000_000_000,
         "Used for system critical pods that must run in the cluster, "
         "but can be moved to another node if necessary.",
     ),
@@ -29,7 +27,7 @@ def bootstrap(backend: Backend) -> None:
     ServedDefinitions(backend)
     for name in _NAMESPACES:
         _ensure(backend, "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    for name, value, description in _SYSTEM_CLASSES:
+    for name, description in _SYSTEM_CLASSES:
         _ensure(
             backend,
             "priorityclasses.scheduling.k8s.io",
@@ -37,7 +35,7 @@ def bootstrap(backend: Backend) -> None:
                 "apiVersion": "scheduling.k8s.io/v1",
                 "kind": "PriorityClass",
                 "metadata": {"name": name},
-                "value": value,
+                "value": well_known.SYSTEM_CLASSES[name],
                 "description": description,
             },
         )

@@ -12,6 +12,7 @@ from reprieve.objects import (
     PriorityClasses,
     Problem,
     admit,
+    priority_class_of,
     well_known,
 )
 from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
@@ -50,7 +51,7 @@ class ObjectRules:
 
     def _current(self) -> Context:
         if self._context is None:
-            classes = {r.name: r.object for r in self._store.collection(_CLASSES).scan("")}
+            classes = [priority_class_of(r.object) for r in self._store.collection(_CLASSES).scan("")]
             self._context = self._configuration.admission_context(PriorityClasses(classes))
         return self._context
 

@@ -239,7 +239,7 @@ class Observed:
                 self.priorities.workload_classes[thing.name] = thing.value
                 quota.put_priority_class("WorkloadPriorityClass", thing.name, thing.value, now)
             case PriorityClass():
-                self.priorities.put_pod_class(thing)
+                self.priorities.pod_classes.put(thing)
                 quota.put_priority_class("PriorityClass", thing.name, thing.value, now)
 
     def _drop(self, thing: Any) -> None:
@@ -259,7 +259,7 @@ class Observed:
                 self.priorities.workload_classes.pop(thing.name, None)
                 quota.drop_priority_class("WorkloadPriorityClass", thing.name, now)
             case PriorityClass():
-                self.priorities.drop_pod_class(thing.name)
+                self.priorities.pod_classes.remove(thing.name)
                 quota.drop_priority_class("PriorityClass", thing.name, now)
 
     def _touch_all_workloads(self) -> None:
