@@ -8,9 +8,7 @@ from typing import Any
 import yaml
 
 from reprieve.manifests.rights import KUBECONFIGS, LEASE, rules
-from reprieve.objects import well_known
-
-Document = dict[str, Any]
+from reprieve.objects import Document, well_known
 
 PORT = 8080
 NAME = "reprieve"

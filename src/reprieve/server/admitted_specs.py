@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reprieve.objects import well_known
-from reprieve.server.registry import Document
+from reprieve.objects import Document, well_known
 from reprieve.server.storage.records import encode
 
 _CAPACITY = 2048

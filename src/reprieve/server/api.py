@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
 from reprieve.server.errors import unknown_resource
 from reprieve.server.operations import deletion, reads, subresources, writes
 from reprieve.server.patch import MERGE_PATCH
-from reprieve.server.registry import Document, Registry, ResourceInfo
+from reprieve.server.registry import Registry, ResourceInfo
 from reprieve.server.selection import Selection
 from reprieve.server.storage import ADDED
 from reprieve.server.watch import Event

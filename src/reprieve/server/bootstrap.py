@@ -2,11 +2,10 @@
 definitions it stored before.
 """
 
-from reprieve.objects import well_known
+from reprieve.objects import Document, well_known
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.custom_resources.serving import ServedDefinitions
 from reprieve.server.operations.writes import create
-from reprieve.server.registry import Document
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _SYSTEM_CLASSES = (

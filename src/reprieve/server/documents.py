@@ -3,9 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects import TimeError, parse_time
-
-Document = dict[str, Any]
+from reprieve.objects import Document, TimeError, parse_time
 
 
 def at(document: Any, *path: str, default: Any = None) -> Any:

@@ -6,7 +6,7 @@ it, and lose its change.
 
 from typing import Any
 
-from reprieve.server.registry import Document
+from reprieve.objects import Document
 
 _PRIORITY_SOURCES = {
     "kueue.x-k8s.io": "kueue.x-k8s.io/workloadpriorityclass",

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import dns_label, dns_subdomain, label_key, label_value
+from reprieve.objects import Document, dns_label, dns_subdomain, label_key, label_value
 from reprieve.server.errors import (
     ApiError,
     Cause,
@@ -20,7 +20,7 @@ from reprieve.server.errors import (
     required,
     too_long,
 )
-from reprieve.server.registry import RBAC, Document, ResourceInfo
+from reprieve.server.registry import RBAC, ResourceInfo
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _MAX_GENERATED_BASE = 58

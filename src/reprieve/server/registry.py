@@ -6,13 +6,12 @@ in `apiVersion`, on the way in `reprieve.objects.normalise` brings older spellin
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.errors import Cause
-
-Document = dict[str, Any]
 
 RBAC = "rbac.authorization.k8s.io"
 """The group of roles and bindings; other rules hold for it than for everything else."""

@@ -9,6 +9,7 @@ from reprieve.objects import (
     REQUIRED,
     TABLE,
     Context,
+    Document,
     PriorityClasses,
     Problem,
     admit,
@@ -16,7 +17,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Change, Store
 
 _CLASSES = "priorityclasses.scheduling.k8s.io"

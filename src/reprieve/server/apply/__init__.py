@@ -14,10 +14,10 @@ managedFields until its first apply; what exists by then belongs to `before-firs
 """
 
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.apply.document import check_unique, differences, field_set, merge, remove
 from reprieve.server.apply.managed_fields import (
     APPLY,
@@ -36,7 +36,6 @@ from reprieve.server.registry import ResourceInfo
 from reprieve.server.schemas import SchemaNode
 from reprieve.server.schemas.checks import schema_of, schema_of_kind
 
-Document = dict[str, Any]
 BEFORE_FIRST_APPLY = "before-first-apply"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 

@@ -15,11 +15,18 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import LabelSelector, TimeError, matches, parse_time, put_condition, well_known
+from reprieve.objects import (
+    Document,
+    LabelSelector,
+    TimeError,
+    matches,
+    parse_time,
+    put_condition,
+    well_known,
+)
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
-from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
 DELETION_TIMEOUT = timedelta(minutes=2)

@@ -5,12 +5,11 @@ events after an hour, pods of deleted nodes.
 from datetime import datetime, timedelta
 from functools import partial
 
-from reprieve.objects import TimeError, parse_time, well_known
+from reprieve.objects import Document, TimeError, parse_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.pods import Pod, PodIndex
 from reprieve.server.errors import ApiError
-from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
 NAMESPACE_FINALIZER = "kubernetes"

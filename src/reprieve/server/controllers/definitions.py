@@ -2,11 +2,10 @@
 
 from datetime import datetime
 
-from reprieve.objects import put_condition
+from reprieve.objects import Document, put_condition
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.custom_resources.definitions import resources_of
 from reprieve.server.errors import ApiError
-from reprieve.server.registry import Document
 
 
 class Definitions(Controller):

@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import AFTER_A_BUG, RETRY, in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.errors import ApiError
 from reprieve.server.operations.deletion import FOREGROUND, ORPHAN
-from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ and ten minutes), and not at all when the pod was disrupted: this server is for 
 from datetime import datetime, timedelta
 from typing import Any
 
-from reprieve.objects import format_time, parse_time, put_condition, well_known
+from reprieve.objects import Document, format_time, parse_time, put_condition, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.jobplan import (
@@ -25,7 +25,6 @@ from reprieve.server.controllers.jobplan import (
 )
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
-from reprieve.server.registry import Document
 from reprieve.server.storage import Record
 
 MANAGER = "job-controller"

@@ -12,9 +12,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from reprieve.objects import group_name, well_known
+from reprieve.objects import Document, group_name, well_known
 from reprieve.server.api import Api
-from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record, Store
 
 PodKey = tuple[str, str]

@@ -6,12 +6,11 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import put_condition
+from reprieve.objects import Document, put_condition
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import scaled
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.pods import Pod, PodIndex, owner_reference, pod_from_template
-from reprieve.server.registry import Document
 from reprieve.server.storage import Change
 from reprieve.server.validation.workloads import MOST_PODS
 

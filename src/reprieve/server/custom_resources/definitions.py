@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import dns_label, dns_subdomain
+from reprieve.objects import Document, dns_label, dns_subdomain
 from reprieve.server import errors
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.errors import Cause, forbidden_field, invalid_value, not_supported, required
-from reprieve.server.registry import Document, PrinterColumn, ResourceInfo, ScalePaths
+from reprieve.server.registry import PrinterColumn, ResourceInfo, ScalePaths
 
 GROUP = "apiextensions.k8s.io"
 _PROTECTED = (".k8s.io", ".kubernetes.io")

@@ -6,8 +6,8 @@ place and meet only documents whose typed parts were checked before (`admission.
 
 from collections.abc import Callable
 
+from reprieve.objects import Document
 from reprieve.server.defaults import core, pods, policies, workloads
-from reprieve.server.registry import Document
 
 Default = Callable[[Document, str], None]
 """document, timestamp"""

@@ -2,9 +2,8 @@
 
 import base64
 
-from reprieve.objects import well_known
+from reprieve.objects import Document, well_known
 from reprieve.server.defaults.shape import items, peek, section
-from reprieve.server.registry import Document
 
 
 def new_namespace(document: Document, timestamp: str) -> None:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from reprieve.objects import well_known
+from reprieve.objects import Document, well_known
 from reprieve.server.defaults.shape import items, section
-from reprieve.server.registry import Document
 
 _SPEC_DEFAULTS: dict[str, Any] = {
     "restartPolicy": "Always",

@@ -1,7 +1,8 @@
 """Network policies and role bindings."""
 
+from reprieve.objects import Document
 from reprieve.server.defaults.shape import items, peek, section
-from reprieve.server.registry import RBAC, Document
+from reprieve.server.registry import RBAC
 
 
 def default_network_policy(document: Document, timestamp: str) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprieve.server.registry import Document
+from reprieve.objects import Document
 
 
 def section(document: Document, *path: str) -> Document:

@@ -1,9 +1,8 @@
 """batch/v1 and apps/v1."""
 
-from reprieve.objects import well_known
+from reprieve.objects import Document, well_known
 from reprieve.server.defaults.pods import default_pod_spec
 from reprieve.server.defaults.shape import section
-from reprieve.server.registry import Document
 
 
 def _template(spec: Document) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects import format_time, well_known
+from reprieve.objects import Document, format_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
@@ -22,7 +22,6 @@ from reprieve.server.documents import condition
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
-from reprieve.server.registry import Document
 from reprieve.server.storage import DELETED, Change, Record
 
 LEASES = "kube-node-lease"

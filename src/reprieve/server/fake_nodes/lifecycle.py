@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reprieve.objects import TimeError, format_time, parse_duration, parse_time, well_known
-from reprieve.server.documents import Document, condition, time_or_none
+from reprieve.objects import Document, TimeError, format_time, parse_duration, parse_time, well_known
+from reprieve.server.documents import condition, time_or_none
 
 KILLED = 143
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from reprieve.objects import Document
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
 from reprieve.server.errors import (
     ApiError,
@@ -29,7 +30,7 @@ from reprieve.server.http.negotiation import (
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
 from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.security.identity import Identity
 from reprieve.server.storage import Record
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from reprieve.objects import format_time
+from reprieve.objects import Document, format_time
 from reprieve.server import schemas
 from reprieve.server.errors import bad_request, unsupported_media_type
 from reprieve.server.schemas import SchemaNode
@@ -19,7 +19,6 @@ from reprieve.server.schemas import SchemaNode
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
 MAX_DEPTH = 64
-Document = dict[str, Any]
 
 _POINTERS = frozenset(
     """activeDeadlineSeconds allowPrivilegeEscalation automountServiceAccountToken backoffLimit

@@ -2,12 +2,12 @@
 
 from aiohttp import web
 
+from reprieve.objects import Document
 from reprieve.server.errors import bad_request, conflict
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.operations import reads, subresources, writes
 from reprieve.server.patch import JSON_PATCH, MERGE_PATCH, apply_patch
-from reprieve.server.registry import Document
 
 
 async def _bind(call: Call) -> web.StreamResponse:

@@ -8,15 +8,14 @@ functions; the caller caches.
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.openapi import gnostic
 from reprieve.server.openapi.components import V2, V3, Components, Dialect
 from reprieve.server.registry import ResourceInfo
 
-Document = dict[str, Any]
 INFO = {"title": "Kubernetes", "version": "reprieve"}
 _WRITE_PARAMETERS = {
     "dryRun": "All: check everything, store nothing.",

@@ -2,11 +2,10 @@
 
 from typing import Any, NamedTuple
 
+from reprieve.objects import Document
 from reprieve.server import schemas
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.schemas import SchemaNode
-
-Document = dict[str, Any]
 
 
 class Dialect(NamedTuple):

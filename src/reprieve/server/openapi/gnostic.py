@@ -5,9 +5,8 @@ kubectl reads is written: definitions with their extensions, and the parameters 
 """
 
 import json
-from typing import Any
 
-Document = dict[str, Any]
+from reprieve.objects import Document
 
 
 def encode(document: Document) -> bytes:

@@ -8,10 +8,10 @@ hold.
 
 from datetime import timedelta
 
-from reprieve.objects import format_time, well_known
+from reprieve.objects import Document, format_time, well_known
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.errors import bad_request, conflict, forbidden, wrong_uid
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 

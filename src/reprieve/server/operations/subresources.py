@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import LabelSelector, matches, put_condition, well_known
+from reprieve.objects import Document, LabelSelector, matches, put_condition, well_known
 from reprieve.server.backend import Backend, DeleteOptions
 from reprieve.server.documents import at, has_condition
 from reprieve.server.errors import (
@@ -22,7 +22,7 @@ from reprieve.server.errors import (
     wrong_uid,
 )
 from reprieve.server.operations.deletion import delete
-from reprieve.server.registry import Document, ResourceInfo, ScalePaths
+from reprieve.server.registry import ResourceInfo, ScalePaths
 from reprieve.server.storage import Record
 
 _BUDGETS = "poddisruptionbudgets.policy"

@@ -5,6 +5,7 @@ The returned record may not be committed yet: the caller awaits `Store.settled()
 
 from typing import Any
 
+from reprieve.objects import Document
 from reprieve.server import metadata
 from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.backend import Backend, WriteOptions
@@ -19,7 +20,7 @@ from reprieve.server.errors import (
 )
 from reprieve.server.operations.deletion import finish_if_finalized
 from reprieve.server.patch import APPLY_PATCH, apply_patch
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 

@@ -12,6 +12,7 @@ from typing import Any
 import jsonpatch
 import jsonpointer
 
+from reprieve.objects import Document
 from reprieve.server import errors
 from reprieve.server.patch.strategic import BadPatch, strategic_merge
 from reprieve.server.registry import ResourceInfo
@@ -24,8 +25,6 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 MAX_OPERATIONS = 10_000
 """kube-apiserver's own limit on the length of a JSON patch."""
-
-Document = dict[str, Any]
 
 
 def apply_patch(content_type: str, current: Document, patch: Any, resource: ResourceInfo) -> Document:

@@ -6,10 +6,11 @@ Works for built-in kinds and, through the same `SchemaNode` tree, for custom one
 from functools import lru_cache
 from typing import Any
 
+from reprieve.objects import Document
 from reprieve.server import schemas
 from reprieve.server.errors import bad_request, invalid, not_supported
 from reprieve.server.metadata import unknown_metadata
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.schemas import ANYTHING, SchemaNode
 from reprieve.server.storage.records import encode
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.errors import ApiError, bad_request, forbidden, unauthorized
 from reprieve.server.http.paths import READING, Target
-from reprieve.server.registry import RBAC, Document
+from reprieve.server.registry import RBAC
 from reprieve.server.security.kubeconfig import write_private
 
 MASTERS = "system:masters"

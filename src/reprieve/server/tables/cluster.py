@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from reprieve.server.documents import Document, at, condition
+from reprieve.objects import Document
+from reprieve.server.documents import at, condition
 from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from reprieve.server.documents import Document, at, condition, time_or_none
+from reprieve.objects import Document
+from reprieve.server.documents import at, condition, time_or_none
 
 Cell = Callable[[Document, datetime], Any]
 

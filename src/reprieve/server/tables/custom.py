@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from reprieve.objects import Document
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
-from reprieve.server.documents import Document, at, condition
+from reprieve.server.documents import at, condition
 from reprieve.server.registry import PrinterColumn
 from reprieve.server.resources import KUEUE
 from reprieve.server.tables.column import AGE, NAME, Cell, Column, condition_status, field, join, since

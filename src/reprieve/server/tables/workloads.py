@@ -6,8 +6,8 @@ A pod's STATUS sums up phase, containers and deletion the way `kubectl` users re
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects import well_known
-from reprieve.server.documents import Document, at, condition, has_condition, time_or_none
+from reprieve.objects import Document, well_known
+from reprieve.server.documents import at, condition, has_condition, time_or_none
 from reprieve.server.tables.column import (
     AGE,
     NAME,

@@ -6,9 +6,9 @@ Every rule gets the new document and the old one (None on create) and returns wh
 
 from collections.abc import Callable
 
+from reprieve.objects import Document
 from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause
-from reprieve.server.registry import Document
 from reprieve.server.validation import access, configuration, pods, workloads
 
 Rule = Callable[[Document, Document | None], list[Cause]]

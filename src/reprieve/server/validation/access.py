@@ -1,8 +1,9 @@
 """Roles and their bindings: what kube-apiserver refuses. They are kept, not enforced."""
 
+from reprieve.objects import Document
 from reprieve.server.defaults.shape import items, peek
 from reprieve.server.errors import Cause, invalid_value, not_supported, required
-from reprieve.server.registry import RBAC, Document
+from reprieve.server.registry import RBAC
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 

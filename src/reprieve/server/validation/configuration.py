@@ -3,9 +3,9 @@
 import base64
 import binascii
 
+from reprieve.objects import Document
 from reprieve.server.defaults.shape import peek
 from reprieve.server.errors import Cause, forbidden_field, invalid_value
-from reprieve.server.registry import Document
 
 
 def validate_config_map(new: Document, old: Document | None) -> list[Cause]:

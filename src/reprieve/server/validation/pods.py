@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from reprieve.objects import QuantityError, dns_label, dns_subdomain, nano
+from reprieve.objects import Document, QuantityError, dns_label, dns_subdomain, nano
 from reprieve.server.defaults.shape import items, peek
 from reprieve.server.errors import Cause, forbidden_field, invalid_value, not_supported, required
-from reprieve.server.registry import Document
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _MUTABLE = (

@@ -4,10 +4,9 @@ import re
 
 import msgspec
 
-from reprieve.objects import LabelSelector, matches
+from reprieve.objects import Document, LabelSelector, matches
 from reprieve.server.defaults.shape import peek
 from reprieve.server.errors import Cause, invalid_value, required
-from reprieve.server.registry import Document
 from reprieve.server.validation.pods import validate_pod_spec
 
 MOST_PODS = 100_000
