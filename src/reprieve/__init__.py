@@ -1,19 +1,74 @@
-"""Reprieve decides which running workloads make way for more important ones, and says why.
+"""Reprieve decides which running workloads make way for more important ones on Kubernetes, and says why.
 
-The public functions are imported when they are first used, so that `reprieve --help` starts quickly.
+This is the whole public interface for programs; `docs/library.md` shows it in use. Everything is imported when it is
+first used: `import reprieve` costs next to nothing, and a plan loads no server.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers know it; importing `typing` would take longer than all the rest
 if TYPE_CHECKING:
-    from reprieve.whatif import admit, plan
+    from typing import Any
 
-__all__ = ["__version__", "admit", "plan"]
+    from reprieve import fleet, server
+    from reprieve.config import Configuration
+    from reprieve.fleet import Reconciled, reconcile
+    from reprieve.local import local_cluster
+    from reprieve.objects import Document, PlanOutcome, ReprieveError, read_documents
+    from reprieve.preemption import Plan
+    from reprieve.quota import QuotaPlan
+    from reprieve.server import EmbeddedServer, Habits, NodeTemplate
+    from reprieve.whatif import Admissions, FleetPlan, admit, compare, plan, plan_fleet
+
 __version__ = "0.1.0"
+__all__ = [
+    "Admissions",
+    "Configuration",
+    "Document",
+    "EmbeddedServer",
+    "FleetPlan",
+    "Habits",
+    "NodeTemplate",
+    "Plan",
+    "PlanOutcome",
+    "QuotaPlan",
+    "Reconciled",
+    "ReprieveError",
+    "__version__",
+    "admit",
+    "compare",
+    "fleet",
+    "local_cluster",
+    "plan",
+    "plan_fleet",
+    "read_documents",
+    "reconcile",
+    "server",
+]
+
+_EXPORTS = {
+    "config": ("Configuration",),
+    "fleet": ("Reconciled", "reconcile"),
+    "local": ("local_cluster",),
+    "objects": ("Document", "PlanOutcome", "ReprieveError", "read_documents"),
+    "preemption": ("Plan",),
+    "quota": ("QuotaPlan",),
+    "server": ("EmbeddedServer", "Habits", "NodeTemplate"),
+    "whatif": ("Admissions", "FleetPlan", "admit", "compare", "plan", "plan_fleet"),
+}
+_HOME = {name: room for room, names in _EXPORTS.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("plan", "admit"):
-        return getattr(import_module("reprieve.whatif"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> "Any":
+    if name in _HOME:
+        value = getattr(import_module(f"reprieve.{_HOME[name]}"), name)
+    elif name in __all__:
+        value = import_module(f"reprieve.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -15,8 +15,7 @@ from reprieve.explain.answer import Eviction, Explanation
 from reprieve.objects.documents import read_documents
 from reprieve.preemption.plan import Alternative, BudgetUse, Cost, Plan, Reprieved, Victim
 from reprieve.records import Decision
-from reprieve.whatif import compare
-from reprieve.whatif.fleet import plan_fleet
+from reprieve.whatif import compare, plan_fleet
 from tests.docs.pages import EXAMPLES, ROOT
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

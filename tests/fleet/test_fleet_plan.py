@@ -10,7 +10,7 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.documents import read_documents
 from reprieve.objects.errors import ReprieveError
-from reprieve.whatif.fleet import plan_fleet
+from reprieve.whatif import plan_fleet
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "30-fleet"
 NOW = "2026-08-23T12:00:00Z"

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+import reprieve
 from reprieve.cluster.pods import ticks
-from reprieve.objects import Reference
 from reprieve.objects.errors import ReprieveError
 from reprieve.preemption import UnknownTarget
 from tests.preemption.builders import budget, gang, group, node, plan, pod, priority_class, victims
@@ -350,14 +350,12 @@ def test_a_pod_that_no_eviction_helps_is_told_what_is_still_missing() -> None:
 
 
 def test_a_plan_names_the_nodes_it_did_not_choose() -> None:
-    from reprieve.whatif.pods import plan_unit
-
     full = [
         node("m", "2"),
         node("n", "2"),
         pod("dear", "2", on="m", priority=9),
         pod("cheap", "2", on="n", priority=1),
     ]
-    found = plan_unit([*full, pod("want", "2", priority=50)], Reference("Pod", "a", "want"))
+    found = reprieve.plan([*full, pod("want", "2", priority=50)], "Pod/a/want")
     assert victims(found) == ["cheap"]
     assert [(other.title, other.victims) for other in found.alternatives] == [("on node m", ("Pod/a/dear",))]

@@ -1,4 +1,4 @@
-from reprieve.whatif.overlay import overlay
+from reprieve.whatif import overlay
 
 
 def document(kind: str, name: str, group: str = "", **more: str) -> dict:

@@ -87,7 +87,7 @@ class QuotaPlan:
             "clusterQueue": self.queue.name,
             **self.whole.to_dict(),
             "gated": self.gate_closed and bool(self.whole.victims),
-            "reasons": self._reasons(),
+            "reasons": self.reasons,
         }
         found["victims"] = [self._victim(victim) for victim in _by_name(self.whole.victims)]
         if self.whole.assignment.mode == Mode.NO_FIT:
@@ -105,7 +105,8 @@ class QuotaPlan:
             "message": preempted_message(self.info, self.queue, victim),
         }
 
-    def _reasons(self) -> list[str]:
+    @property
+    def reasons(self) -> list[str]:
         return [
             f"pod set {each.name}: {reason}"
             for each in self.proposal.assignment.pod_sets

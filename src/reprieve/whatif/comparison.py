@@ -1,14 +1,14 @@
-"""All three algorithms side by side for one submission: what each would do, and what that costs by the same measure."""
+"""All three algorithms side by side: what each would do for a unit, and what that costs by the same measure."""
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.objects import Document, Reference, Source, parse_time, well_known
+from reprieve.objects import Document, Reference, Source, well_known
 from reprieve.preemption import Bill, Plan, View, billed, decide
 from reprieve.whatif.pods import load
 
@@ -16,27 +16,22 @@ ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
 HELPED = ("scheduled", "preempts")
 
 
-def compare(
-    objects: Iterable[Document | Source],
-    for_: str,
-    config: Mapping[str, Any] | Configuration | None = None,
-    now: str | datetime | None = None,
+def compare_algorithms(
+    objects: Iterable[Document | Source], for_: Reference, config: Configuration, now: datetime
 ) -> dict[str, Any]:
-    """The plans of all algorithms, each with its bill, and the name of the cheapest (the earliest listed of equals).
+    """The plans of all algorithms, each with its bill, and the name of the cheapest (of equals, the first listed).
 
-    The configuration counts except for its `preemption.algorithm`. Without `now` the present moment counts.
+    The configuration counts except for its `preemption.algorithm`.
     """
-    moment = ticks(parse_time(now) if isinstance(now, str) else now or datetime.now(UTC))
-    target = Reference.parse(for_, ("Pod", "PodGroup"))
-    cluster, base = load(objects), config if isinstance(config, Configuration) else Configuration.load(config)
-    plans = [_plan(cluster, target, _with(base, algorithm), moment) for algorithm in ALGORITHMS]
+    cluster = load(objects)
+    plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]
     cheapest = min(helped, key=_order).algorithm if helped else None
     columns = [_column(algorithm, plan) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
     return {
         "apiVersion": well_known.API_VERSION,
         "kind": "PlanComparison",
-        "for": str(target),
+        "for": str(for_),
         "cheapest": cheapest,
         "plans": columns,
     }

@@ -6,12 +6,12 @@ signals first cannot be known beforehand, so with `first-come` the workers are t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, preemption_cost, settings_from
-from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, outcomes, parse_time, well_known
+from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, outcomes, well_known
 from reprieve.quota import QuotaPlan
 from reprieve.whatif.quota import plan_workload
 
@@ -77,32 +77,28 @@ class FleetPlan:
         }
 
 
-def plan_fleet(
-    workload: Document,
-    clusters: Mapping[str, Sequence[Document]],
-    config: Mapping[str, Any] | Configuration | None = None,
-    now: str | datetime | None = None,
+def plan_for_clusters(
+    workload: Document, clusters: Mapping[str, Sequence[Document]], config: Configuration, now: datetime
 ) -> FleetPlan:
     """The choice for `workload` among `clusters` (name to the objects that cluster holds), changing nothing."""
     target = Reference.read(workload)
-    moment, settings = _moment(now), Configuration.load(config).to_dict()
-    # The question is who would be allowed to preempt; so every worker is asked as if its gate were open.
+    # Which worker may preempt is what the plan decides, so each is planned as if its gate were open.
     spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}
     metadata = {**workload["metadata"], "namespace": target.namespace}
-    asked = {**workload, "metadata": metadata, "spec": spec, "status": {}}
+    submitted = {**workload, "metadata": metadata, "spec": spec, "status": {}}
     candidates = [
-        _candidate(name, [*objects, asked], target, settings, moment) for name, objects in clusters.items()
+        _candidate(name, [*objects, submitted], target, config, now) for name, objects in clusters.items()
     ]
-    policy = settings_from(settings).gate_policy
-    chosen, reasons = _choose(candidates, policy, moment)
+    policy = settings_from(config.to_dict()).gate_policy
+    chosen, reasons = _choose(candidates, policy, now)
     return FleetPlan(target.key, policy, chosen, candidates, reasons)
 
 
 def _candidate(
-    cluster: str, objects: list[Document], for_: Reference, config: Mapping[str, Any], now: datetime
+    cluster: str, objects: list[Document], for_: Reference, config: Configuration, now: datetime
 ) -> Candidate:
     try:
-        plan = plan_workload(objects, for_, config=config, now=now)
+        plan = plan_workload(objects, for_, config, now)
     except ReprieveError as error:
         return Candidate(cluster, None, problem=str(error))
     victims = [victim.info for victim in plan.proposal.victims]
@@ -128,9 +124,3 @@ def _choose(candidates: list[Candidate], policy: str, now: datetime) -> tuple[Ca
     else:
         reason = f"{winner.cluster} may preempt if it signals first: first come, first served"
     return winner, ["no worker has room without preemption", reason]
-
-
-def _moment(now: str | datetime | None) -> datetime:
-    if isinstance(now, datetime):
-        return now
-    return parse_time(now) if now is not None else datetime.now(UTC)

@@ -1,12 +1,12 @@
 """A plan for a pod or a pod group, over manifests."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 import msgspec
+import numpy as np
 
-from reprieve.cluster import Cluster, ticks
+from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster, ticks
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
@@ -19,10 +19,8 @@ from reprieve.objects import (
     Source,
     decode_all,
     document_of,
-    parse_time,
 )
 from reprieve.preemption import Plan, decide
-from reprieve.whatif.warnings import warnings
 
 _MAPS = ("Service", "ReplicationController")
 _SELECTORS = ("ReplicaSet", "StatefulSet")
@@ -31,21 +29,20 @@ _SELECTORS = ("ReplicaSet", "StatefulSet")
 def plan_unit(
     objects: Iterable[Document | Source],
     for_: Reference,
-    config: Mapping[str, Any] | None = None,
-    now: str | datetime | None = None,
+    config: Configuration,
+    now: datetime,
 ) -> Plan:
-    """Who makes way for a pod or pod group. Without `now` the present moment counts."""
-    moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
+    """Who makes way for a pod or pod group."""
     cluster = load(objects)
-    plan = decide(cluster, for_, Configuration.load(config), ticks(moment), alternatives=True)
-    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *warnings(cluster)))
+    plan = decide(cluster, for_, config, ticks(now), alternatives=True)
+    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *_warnings(cluster)))
 
 
 def load(objects: Iterable[Document | Source]) -> Cluster:
     """A cluster of these objects.
 
-    Manifests do not say whether a scheduler still keeps the promises (nominations) it once made to other waiting pods, so no room is
-    kept for them; kube-scheduler's recorded answers do the same.
+    Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for them;
+    kube-scheduler's recorded answers do the same.
     """
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
@@ -83,3 +80,78 @@ def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, Labe
         meta = document.get("metadata") or {}
         raw = {"matchLabels": selector} if kind in _MAPS else selector
         yield kind, meta.get("namespace", ""), meta.get("name", ""), msgspec.convert(raw, LabelSelector)
+
+
+MOST_NAMED = 3
+
+
+def _warnings(cluster: Cluster) -> list[str]:
+    return [
+        *_lost(cluster),
+        *_groupless(cluster),
+        *_classless(cluster),
+        *_absurd(cluster),
+        *_nominated(cluster),
+    ]
+
+
+def _lost(cluster: Cluster) -> list[str]:
+    rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
+    if not rows:
+        return []
+    names = _named([f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows])
+    return [f"Warning: on a node that is not among the objects, so they count nowhere: {names}."]
+
+
+def _groupless(cluster: Cluster) -> list[str]:
+    groups = cluster.groups
+    missing = [
+        key
+        for key, group, members in zip(groups.keys, groups.objects, groups.members, strict=True)
+        if group is None and members
+    ]
+    return (
+        [f"Warning: pods name groups that do not exist; their own priority counts: {_named(missing)}."]
+        if missing
+        else []
+    )
+
+
+def _classless(cluster: Cluster) -> list[str]:
+    missing = cluster.missing_classes()
+    return (
+        [f"Warning: priority classes that do not exist count as priority 0: {_named(missing)}."]
+        if missing
+        else []
+    )
+
+
+def _absurd(cluster: Cluster) -> list[str]:
+    nodes = cluster.nodes
+    huge = [
+        nodes.names[slot] for slot in nodes.order.tolist() if (nodes.allocatable[:, slot] >= MAX_AMOUNT).any()
+    ]
+    asked = np.any(cluster.classes.requests >= MAX_AMOUNT, axis=0)
+    rows = (
+        [row for row in cluster.pods.row_of.values() if asked[cluster.pods.cls[row]]] if asked.any() else []
+    )
+    names = [*huge, *(cluster.pods.keys[row] for row in rows)]
+    return [f"Warning: amounts above 2^53 count as 2^53: {_named(names)}."] if names else []
+
+
+def _nominated(cluster: Cluster) -> list[str]:
+    waiting = [
+        cluster.pods.keys[row]
+        for row in cluster.pods.row_of.values()
+        if cluster.pods.info[row].nominated_node and cluster.pods.node[row] == NOWHERE
+    ]
+    return (
+        [f"Note: no room is kept for waiting pods that were nominated elsewhere: {_named(waiting)}."]
+        if waiting
+        else []
+    )
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -1,13 +1,13 @@
-"""Quota questions over manifests: who makes way for one workload, and what happens if all of them queue.
+"""Quota over manifests: who makes way for one workload, and what happens if all of them queue.
 
 Both work on a state built for the purpose and touch nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from reprieve.config import Configuration
@@ -20,7 +20,6 @@ from reprieve.objects import (
     amount,
     decode_all,
     format_time,
-    parse_time,
     well_known,
 )
 from reprieve.quota import (
@@ -61,17 +60,17 @@ class QuestionError(ReprieveError):
 def plan_workload(
     objects: Iterable[Document | Source],
     for_: Reference,
-    config: Mapping[str, Any] | None = None,
-    now: str | datetime | None = None,
+    config: Configuration,
+    now: datetime,
     cluster_queue: str | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> QuotaPlan:
     """What the workload would get if it was its turn now.
 
-    `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the `oracle` of the flavor
-    scan, or a whole `assignment` with `counts`, for which only the victims are looked for.
+    `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the `oracle` of
+    the flavor scan, or a whole `assignment` with `counts`, for which only the victims are searched.
     """
-    rules = Rules.of(Configuration.load(config))
+    rules = Rules.of(config)
     views = decode_all(objects)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
@@ -79,8 +78,7 @@ def plan_workload(
         raise QuestionError(
             f"there is no Workload {for_.key} (kueue.x-k8s.io) in the input; there are: {known}"
         )
-    time = _time(now)
-    quota = load((view for view in views if view is not found[0]), rules, time)
+    quota = load((view for view in views if view is not found[0]), rules, now)
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
     return _Question(quota, info, queue).answer(given or {})
@@ -94,12 +92,6 @@ def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
     if name not in quota.cache.queues:
         raise QuestionError(f"there is no ClusterQueue {name}")
     return quota.cache.queues[name]
-
-
-def _time(now: str | datetime | None) -> datetime:
-    if now is None:
-        return datetime.now(UTC)
-    return parse_time(now) if isinstance(now, str) else now
 
 
 class _Question:
@@ -232,13 +224,11 @@ def _granted(reservation: Reservation) -> dict[str, Any]:
 
 def admit_all(
     objects: Iterable[Document | Source],
-    config: Mapping[str, Any] | None = None,
-    now: str | datetime | None = None,
-    max_cycles: int | None = None,
-    delete_after_cycle: Mapping[str, Any] | None = None,
+    config: Configuration,
+    now: datetime,
+    max_cycles: int | None,
+    deletions: Mapping[int, Sequence[str]],
 ) -> Admissions:
-    """Run admission cycles over all workloads until nothing changes."""
-    time = _time(now)
-    quota = load(decode_all(objects), Rules.of(Configuration.load(config)), time)
-    deletions = {int(number): keys for number, keys in (delete_after_cycle or {}).items()}
-    return Admissions(quota, settle(quota, time, max_cycles, deletions))
+    """Run admission cycles over all workloads until nothing changes; `deletions` go after the cycle they name."""
+    quota = load(decode_all(objects), Rules.of(config), now)
+    return Admissions(quota, settle(quota, now, max_cycles, deletions))
