@@ -9,6 +9,11 @@ from typing import NamedTuple
 from reprieve.objects import format_amount
 from reprieve.quota.tree import FlavorResource, Usage
 
+NO_MATCHING_FLAVOR = "NoMatchingFlavor"
+EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+WAITING_FOR_QUOTA = "WaitingForQuota"
+_SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2}
+
 PREEMPTION_OVER_BORROWING = "PreemptionOverBorrowing"
 
 
@@ -66,21 +71,12 @@ def preferred(a: GranularMode, b: GranularMode, preference: str) -> bool:
         return False
     if b.preemption == PreemptionMode.NO_FIT:
         return True
-    hopeless_a, hopeless_b = (
-        a.preemption == PreemptionMode.NO_CANDIDATES,
-        b.preemption == PreemptionMode.NO_CANDIDATES,
-    )
-    if hopeless_a != hopeless_b:
-        return hopeless_b
+    hopeless = PreemptionMode.NO_CANDIDATES
+    if (a.preemption == hopeless) != (b.preemption == hopeless):
+        return b.preemption == hopeless
     if preference == PREEMPTION_OVER_BORROWING:
         return (a.borrowing, -a.preemption) < (b.borrowing, -b.preemption)
     return (-a.preemption, a.borrowing) < (-b.preemption, b.borrowing)
-
-
-NO_MATCHING_FLAVOR = "NoMatchingFlavor"
-EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
-WAITING_FOR_QUOTA = "WaitingForQuota"
-_SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2}
 
 
 class Mismatch(NamedTuple):

@@ -38,6 +38,8 @@ from reprieve.quota.queue import Group, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
 
+T = TypeVar("T")
+
 _NO_FIT = GranularMode(PreemptionMode.NO_FIT, 0)
 
 
@@ -136,7 +138,7 @@ class FlavorAssigner:
         return GranularMode(PreemptionMode.NO_FIT, height), shortage
 
     def mismatch(self, demand: Demand, flavor: str) -> Mismatch | None:
-        return mismatch(demand.spec, flavor, self._flavors.get(flavor))
+        return _mismatch(demand.spec, flavor, self._flavors.get(flavor))
 
     @property
     def rules(self) -> Rules:
@@ -235,7 +237,7 @@ class _Scan:
         return preferred(granular_mode, best, self._assigner.queue.preference)
 
 
-def mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismatch | None:
+def _mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismatch | None:
     """Why pods of this spec may not use the flavor, or None; nothing about quota.
 
     A flavor stands for nodes with its labels and taints. Only selector keys that are among the flavor's own
@@ -275,9 +277,6 @@ def _selected(spec: PodSpec, labels: dict[str, str]) -> bool:
 
 def _own_part(term: NodeSelectorTerm, keys: Iterable[str]) -> NodeSelectorTerm:
     return NodeSelectorTerm(match_expressions=tuple(e for e in term.match_expressions if e.key in keys))
-
-
-T = TypeVar("T")
 
 
 def can_shrink(demands: Sequence[Demand]) -> bool:

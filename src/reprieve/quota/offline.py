@@ -32,6 +32,13 @@ from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.transitions import release
 
+QUEUES_EMPTY = "queues-empty"
+STEADY = "steady"
+STOPPED = "stopped"
+STEADY_AFTER = 6
+"""Cycles without any change after which nothing is expected to change."""
+Lists = dict[str, list[str]]
+
 
 def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
     """A fresh state with all objects, added in an order in which each finds what it refers to.
@@ -68,14 +75,6 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
             quota.put_workload(each, now)
     quota.cache.refresh()
     return quota
-
-
-QUEUES_EMPTY = "queues-empty"
-STEADY = "steady"
-STOPPED = "stopped"
-STEADY_AFTER = 6
-"""Cycles without any change after which nothing is expected to change."""
-Lists = dict[str, list[str]]
 
 
 class Step(NamedTuple):

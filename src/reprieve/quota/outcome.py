@@ -29,10 +29,6 @@ DUE_TO = {
 _FOR_EVER = 9223372037  # what upstream shows for a workload without a creation time
 
 
-def yielding_message(preemptor: str) -> str:
-    return f"Workload lets {preemptor} pass, for which it was preempted again and again"
-
-
 class Event(NamedTuple):
     workload: str
     type: str
@@ -41,6 +37,50 @@ class Event(NamedTuple):
 
     def to_dict(self) -> dict[str, str]:
         return self._asdict()
+
+
+class Reservation(NamedTuple):
+    """Give quota: write `workload`, which has the admission and its conditions."""
+
+    info: WorkloadInfo
+    assignment: Assignment
+    workload: Workload
+
+
+class Eviction(NamedTuple):
+    """Stop a workload: write `workload`, stop its pods, and release its quota when they are gone."""
+
+    victim: Victim
+    preemptor: WorkloadInfo
+    message: str
+    workload: Workload
+
+
+class Waiting(NamedTuple):
+    """A workload that got nothing, and what it waits for."""
+
+    info: WorkloadInfo
+    reason: str
+    message: str
+    gated: bool
+    """Could preempt, but a closed preemption gate forbids it."""
+    workload: Workload | None
+    """With new conditions, or None when they say the same as before."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    number: int
+    reserved: list[Reservation] = field(default_factory=list)
+    evicted: list[Eviction] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    skipped_preemptions: dict[str, int] = field(default_factory=dict)
+    """For each queue, the preemptions skipped because of an earlier entry of the same cycle."""
+
+    @property
+    def made_progress(self) -> bool:
+        return bool(self.reserved or self.evicted)
 
 
 def preempted_message(preemptor: WorkloadInfo, queue: QueueNode, victim: Victim) -> str:
@@ -97,45 +137,5 @@ def _waited(info: WorkloadInfo, now: datetime) -> int:
     return _FOR_EVER if since is None else round((now - since).total_seconds())
 
 
-class Reservation(NamedTuple):
-    """Give quota: write `workload`, which has the admission and its conditions."""
-
-    info: WorkloadInfo
-    assignment: Assignment
-    workload: Workload
-
-
-class Eviction(NamedTuple):
-    """Stop a workload: write `workload`, stop its pods, and release its quota when they are gone."""
-
-    victim: Victim
-    preemptor: WorkloadInfo
-    message: str
-    workload: Workload
-
-
-class Waiting(NamedTuple):
-    """A workload that got nothing, and what it waits for."""
-
-    info: WorkloadInfo
-    reason: str
-    message: str
-    gated: bool
-    """Could preempt, but a closed preemption gate forbids it."""
-    workload: Workload | None
-    """With new conditions, or None when they say the same as before."""
-
-
-@dataclass(slots=True)
-class Outcome:
-    number: int
-    reserved: list[Reservation] = field(default_factory=list)
-    evicted: list[Eviction] = field(default_factory=list)
-    waiting: list[Waiting] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    skipped_preemptions: dict[str, int] = field(default_factory=dict)
-    """For each queue, the preemptions skipped because of an earlier entry of the same cycle."""
-
-    @property
-    def made_progress(self) -> bool:
-        return bool(self.reserved or self.evicted)
+def yielding_message(preemptor: str) -> str:
+    return f"Workload lets {preemptor} pass, for which it was preempted again and again"

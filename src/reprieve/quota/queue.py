@@ -14,66 +14,15 @@ from reprieve.quota.tree import UNLIMITED, FlavorResource, Limits, QuotaNode
 if TYPE_CHECKING:
     from reprieve.quota.workload_info import WorkloadInfo
 
-
-Ranked = tuple[int, float, str, str, "WorkloadInfo"]
-"""A workload behind its rank. Ranks are unique, so workloads are never compared."""
-
-
-class RankedWorkloads:
-    """The workloads with a reservation in one queue, in the order in which they would be preempted.
-
-    For each flavor's resource there are two sorted lists: evicted workloads, and the others. A workload is
-    in the list of everything it uses. Adding and removing keep the order, so that a decision reads a few
-    heads instead of sorting.
-    """
-
-    __slots__ = ("evicted", "running", "workloads")
-
-    def __init__(self) -> None:
-        self.workloads: dict[str, WorkloadInfo] = {}
-        self.evicted: dict[FlavorResource, list[Ranked]] = {}
-        self.running: dict[FlavorResource, list[Ranked]] = {}
-
-    def __iter__(self) -> Iterator[WorkloadInfo]:
-        return iter(self.workloads.values())
-
-    def add(self, info: WorkloadInfo) -> None:
-        self.workloads[info.key] = info
-        lists = self.evicted if info.evicted else self.running
-        item: Ranked = (*info.rank, info)
-        for key in info.usage:
-            insort(lists.setdefault(key, []), item)
-
-    def remove(self, info: WorkloadInfo) -> None:
-        del self.workloads[info.key]
-        lists = self.evicted if info.evicted else self.running
-        for key in info.usage:
-            ranked = lists[key]
-            del ranked[bisect_left(ranked, info.rank)]
-            if not ranked:
-                del lists[key]
-
-    def using(self, keys: Collection[FlavorResource], evicted: bool) -> Iterable[Ranked]:
-        """Workloads that use at least one of the keys, in order."""
-        lists = self.evicted if evicted else self.running
-        found = [lists[key] for key in keys if key in lists]
-        if len(found) < 2:
-            return found[0] if found else ()
-        return _unique(merge(*found))
-
-
-def _unique(items: Iterable[Ranked]) -> Iterator[Ranked]:
-    last = None
-    for item in items:
-        if item[-1] is not last:
-            last = item[-1]
-            yield item
-
-
 NEVER = "Never"
 LOWER_PRIORITY = "LowerPriority"
 LOWER_OR_NEWER_EQUAL = "LowerOrNewerEqualPriority"
 ANY = "Any"
+_MOST_MILLI = UNLIMITED // 1000 * 1000
+"""From this many thousandths of a core on, cpu is unlimited."""
+
+Ranked = tuple[int, float, str, str, "WorkloadInfo"]
+"""A workload behind its rank. Ranks are unique, so workloads are never compared."""
 
 
 class Group(NamedTuple):
@@ -140,6 +89,57 @@ class QueueNode(QuotaNode):
         return all(amount <= self.cell(key).available() for key, amount in usage.items())
 
 
+class RankedWorkloads:
+    """The workloads with a reservation in one queue, in the order in which they would be preempted.
+
+    For each flavor's resource there are two sorted lists: evicted workloads, and the others. A workload is
+    in the list of everything it uses. Adding and removing keep the order, so that a decision reads a few
+    heads instead of sorting.
+    """
+
+    __slots__ = ("evicted", "running", "workloads")
+
+    def __init__(self) -> None:
+        self.workloads: dict[str, WorkloadInfo] = {}
+        self.evicted: dict[FlavorResource, list[Ranked]] = {}
+        self.running: dict[FlavorResource, list[Ranked]] = {}
+
+    def __iter__(self) -> Iterator[WorkloadInfo]:
+        return iter(self.workloads.values())
+
+    def add(self, info: WorkloadInfo) -> None:
+        self.workloads[info.key] = info
+        lists = self.evicted if info.evicted else self.running
+        item: Ranked = (*info.rank, info)
+        for key in info.usage:
+            insort(lists.setdefault(key, []), item)
+
+    def remove(self, info: WorkloadInfo) -> None:
+        del self.workloads[info.key]
+        lists = self.evicted if info.evicted else self.running
+        for key in info.usage:
+            ranked = lists[key]
+            del ranked[bisect_left(ranked, info.rank)]
+            if not ranked:
+                del lists[key]
+
+    def using(self, keys: Collection[FlavorResource], evicted: bool) -> Iterable[Ranked]:
+        """Workloads that use at least one of the keys, in order."""
+        lists = self.evicted if evicted else self.running
+        found = [lists[key] for key in keys if key in lists]
+        if len(found) < 2:
+            return found[0] if found else ()
+        return _unique(merge(*found))
+
+
+def _unique(items: Iterable[Ranked]) -> Iterator[Ranked]:
+    last = None
+    for item in items:
+        if item[-1] is not last:
+            last = item[-1]
+            yield item
+
+
 def limits_of(groups: Iterable[ResourceGroup]) -> dict[FlavorResource, Limits]:
     return {
         FlavorResource(flavor.name, quota.name): Limits(
@@ -165,9 +165,6 @@ def _group_of(groups: Iterable[ResourceGroup]) -> dict[str, Group]:
         for name in each.covered_resources:
             found.setdefault(name, group)
     return found
-
-
-_MOST_MILLI = UNLIMITED // 1000 * 1000  # from this many thousandths of a core on, cpu is unlimited
 
 
 def quota_amount(resource: str, quantity: Quantity) -> int:

@@ -1,8 +1,8 @@
 """Everything the admission side knows, in memory: objects come, change and go one at a time.
 
-Reservations live in the `Cache`, waiting workloads in one `PendingQueue` for each ClusterQueue. This module
-moves workloads between the two and wakes parked ones when something they may be waiting for changes. It
-decides nothing; `cycle` does.
+Workloads with a reservation are in the `Cache`, waiting ones in one `PendingQueue` for each ClusterQueue.
+This module moves workloads between the two and wakes parked ones when something they may be waiting for
+changes. It decides nothing; `cycle` does.
 """
 
 from __future__ import annotations
