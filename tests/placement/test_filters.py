@@ -104,9 +104,9 @@ def test_a_filter_says_why_and_whether_evicting_helps(name: str) -> None:
     cluster = Cluster()
     for each in (*objects, pod("want", **spec)):
         cluster.set(decode(each))
-    cycle = PodFilters(cluster, cluster.pods.row_of["a/want"])
-    assert place(cycle) is None
-    found = diagnose(cycle)
+    filters = PodFilters(cluster, cluster.pods.row_of["a/want"])
+    assert place(filters) is None
+    found = diagnose(filters)
     assert found.message == f"0/1 nodes are available: {words}."
     assert found.code[0] == code
 
@@ -120,11 +120,11 @@ def test_spread_refuses_the_fuller_domain() -> None:
         pod("want", topologySpreadConstraints=spread(HOST)),
     ):
         cluster.set(decode(each))
-    cycle = PodFilters(cluster, cluster.pods.row_of["a/want"])
-    slot = place(cycle)
+    filters = PodFilters(cluster, cluster.pods.row_of["a/want"])
+    slot = place(filters)
     assert slot is not None
     assert cluster.nodes.names[slot] == "n"
-    assert "1 node(s) didn't match pod topology spread constraints" in diagnose(cycle).message
+    assert "1 node(s) didn't match pod topology spread constraints" in diagnose(filters).message
 
 
 def test_the_first_pod_of_a_self_affine_group_may_go_anywhere() -> None:

@@ -81,10 +81,10 @@ def test_units_go_whole_and_only_lower_ones_go(scene: Scene) -> None:
     plan = decided(documents, target)
     world = World(documents)
     gone = {victim.pod for victim in plan.victims}
-    asker = members(world, target)
+    preemptor = members(world, target)
     for victim in plan.victims:
         assert victim.priority < (
-            world.groups[asker[0].group].spec.priority if asker[0].group else asker[0].priority
+            world.groups[preemptor[0].group].spec.priority if preemptor[0].group else preemptor[0].priority
         )
         if victim.unit.startswith("PodGroup/"):
             group = victim.unit.removeprefix("PodGroup/")

@@ -315,14 +315,14 @@ def test_room_is_left_for_nominated_pods_that_are_at_least_as_important() -> Non
     from reprieve.placement import PodFilters, diagnose, place
 
     cluster = Cluster()
-    promised = pod("promised", "2", priority=50, status={"nominatedNodeName": "n"})
-    for each in (node("n", "3"), promised, pod("equal", "2", priority=50), pod("higher", "2", priority=51)):
+    nominated = pod("holder", "2", priority=50, status={"nominatedNodeName": "n"})
+    for each in (node("n", "3"), nominated, pod("equal", "2", priority=50), pod("higher", "2", priority=51)):
         cluster.set(decode(each))
     equal, higher = (PodFilters(cluster, cluster.pods.row_of[f"a/{name}"]) for name in ("equal", "higher"))
     assert place(equal) is None
     assert "nominated" in diagnose(equal).message
     assert place(higher) is not None
-    cluster.nominate("a/promised", "")
+    cluster.nominate("a/holder", "")
     assert place(equal) is not None
 
 

@@ -46,17 +46,17 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
         cluster = load(_scene(Random(seed)))
         view = View(cluster, config, 0)
         row = next(row for row in cluster.pods.row_of.values() if cluster.pods.node[row] == NOWHERE)
-        cycle = PodFilters(cluster, row, view.faithful)
-        candidates = diagnose(cycle, view.scoring).code == UNSCHEDULABLE
-        if not cycle.plain or cycle.cls.ports:
+        filters = PodFilters(cluster, row, view.faithful)
+        candidates = diagnose(filters, view.scoring).code == UNSCHEDULABLE
+        if not filters.plain or filters.cls.ports:
             return
-        sweep = Sweep(view, cycle, candidates)
+        sweep = Sweep(view, filters, candidates)
         found = sweep.best(len(candidates))
         alone = {
             slot: choice
             for slot in cluster.nodes.order.tolist()
             if candidates[slot] and not sweep.closer[slot]
-            if (choice := dry_run(view, cycle, slot)) is not None and choice.victims
+            if (choice := dry_run(view, filters, slot)) is not None and choice.victims
         }
         expected = sorted(alone.values(), key=lambda choice: choice_key(view, choice))
         assert [each.assigned[0].slot for each in found] == [each.assigned[0].slot for each in expected]

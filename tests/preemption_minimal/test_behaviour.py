@@ -197,7 +197,7 @@ def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -
     assert sorted(answer.placements.values())[0] == "a"
 
 
-def with_promises(objects: list[Manifest]) -> Any:
+def with_nominations(objects: list[Manifest]) -> Any:
     """The plan where nominations count: room is kept for those who have one."""
     cluster = Cluster(honour_nominations=True)
     for each in decode_all(objects):
@@ -208,9 +208,9 @@ def with_promises(objects: list[Manifest]) -> Any:
 
 def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:
     """There is room on `a`, but it is kept for `other`, so somebody has to go elsewhere."""
-    promised = pod("other", cpu=4, priority=1000)
-    promised["status"]["nominatedNodeName"] = "a"
-    answer = with_promises([node("a"), node("b"), pod("x", "b", 4), promised, *gang(1, 1, cpu=4)])
+    nominated = pod("other", cpu=4, priority=1000)
+    nominated["status"]["nominatedNodeName"] = "a"
+    answer = with_nominations([node("a"), node("b"), pod("x", "b", 4), nominated, *gang(1, 1, cpu=4)])
     assert victims(answer) == ["x"]
     assert answer.placements == {"default/gang-0": "b"}
     assert answer.cost.optimality == "no plan is cheaper"
@@ -227,7 +227,7 @@ def test_room_that_was_promised_to_the_gang_itself_is_used() -> None:
         *gang(2, 2, cpu=4),
     ]
     objects[-1]["status"]["nominatedNodeName"] = "a"
-    assert victims(with_promises(objects)) == ["old"]
+    assert victims(with_nominations(objects)) == ["old"]
 
 
 # --- side by side -------------------------------------------------------------------------------------------

@@ -47,14 +47,14 @@ def test_looking_closely_at_few_nodes_finds_what_looking_at_all_finds(
         whole = search(problem, WorkLimit(10**7))
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL", 0)
         monkeypatch.setattr("reprieve.preemption.minimal.search.SMALL_UNIFORM", 0)
-        focused = search(problem, WorkLimit(10**7))
-        if focused.answer is not None:
-            assert focused.answer.fault(problem) == "", seed
-        if focused.proven or problem.classes == 1:
-            assert focused.score == whole.score, seed
+        bounded = search(problem, WorkLimit(10**7))
+        if bounded.answer is not None:
+            assert bounded.answer.fault(problem) == "", seed
+        if bounded.proven or problem.classes == 1:
+            assert bounded.score == whole.score, seed
         if whole.score is not None:
-            assert focused.floor is not None, seed
-            assert focused.floor <= whole.score, seed
+            assert bounded.floor is not None, seed
+            assert bounded.floor <= whole.score, seed
 
 
 def test_three_cheap_units_are_preferred_to_two_dear_ones(monkeypatch: pytest.MonkeyPatch) -> None:

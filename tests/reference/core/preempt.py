@@ -56,9 +56,9 @@ class Reference:
     def place(self, pod: P) -> tuple[N, State] | None:
         world = self.world
         state = State(world, pod, self.faithful)
-        promised = world.nodes.get(pod.obj.status.nominated_node_name)
-        if promised and static(pod, promised) and dynamic(state, promised, []):
-            return promised, state
+        nominated = world.nodes.get(pod.obj.status.nominated_node_name)
+        if nominated and static(pod, nominated) and dynamic(state, nominated, []):
+            return nominated, state
         feasible = [n for n in world.nodes.values() if static(pod, n) and dynamic(state, n, [])]
         return (best(world, pod, feasible), state) if feasible else None
 

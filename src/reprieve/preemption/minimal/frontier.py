@@ -78,7 +78,7 @@ def frontier(items: Items, cap: Ints, limit: int, tolerances: tuple[int, ...]) -
 
 
 def _enough(items: Items, cap: Ints) -> int:
-    """The cost of a set that frees all that could be needed: it dominates more expensive ones if only cost counts."""
+    """The cost of a set that frees all that may be needed: dominates costlier ones if nothing else counts."""
     if items.elsewhere.any() or items.uses.any():
         return UNLIMITED
     left = items.freed.sum(axis=0) - cap
