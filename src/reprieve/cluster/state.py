@@ -2,24 +2,24 @@
 
 Two kinds of change, never mixed:
 - *Observed* changes (`set`, `remove`, `assume`, `forget`, `nominate`) follow the real cluster and stay.
-- *Supposed* changes (`attach`, `detach`) answer a what-if and are rolled back to a checkpoint. They touch
-  only what filters and scores read: node usage, host ports and the pods' node column.
+- *Supposed* changes (`attach`, `detach`, `set_nominations_aside`, `raise_priority`) answer a what-if and are
+  rolled back to a checkpoint. They touch only what filters, scores and the choice of victims read: node
+  usage, host ports, nominations, and the pods' node and priority columns.
 
 The state depends on the objects and the order of their first appearance, not on how they were loaded.
 """
 
+from collections.abc import Collection
 from typing import Any
-
-import numpy as np
 
 from reprieve.cluster.budgets import BudgetTable
 from reprieve.cluster.classes import ClassTable, PodClass
-from reprieve.cluster.columns import LOST, NOWHERE, Ints, Rows, add_at
+from reprieve.cluster.columns import LOST, NOWHERE, Ints, Rows
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable, is_finished, min_runtime_end
-from reprieve.cluster.ports import PortTable
 from reprieve.cluster.priorities import PriorityTable, resolve
+from reprieve.cluster.usage import Usage
 from reprieve.objects import (
     LabelSelector,
     Namespace,
@@ -51,7 +51,9 @@ class Cluster:
         self.groups = GroupTable()
         self.priorities = PriorityTable()
         self.budgets = BudgetTable()
-        self.ports = PortTable()
+        self._usage = Usage(self.nodes, self.pods, self.classes)
+        self.ports = self._usage.ports
+        self.touched = self._usage.touched
         self.namespaces: dict[str, dict[str, str]] = {}
         self.owners: dict[tuple[str, str, str], LabelSelector] = {}
         """Selectors of services and controllers by (kind, namespace, name): default spreading reads them."""
@@ -59,8 +61,6 @@ class Cluster:
         """Observed pods of each node slot, in order of arrival."""
         self.nominated: dict[str, dict[int, None]] = {}
         """Waiting pods by the name of the node they are nominated for."""
-        self.touched: list[int] = []
-        """Log of slots whose usage changed; caches catch up from where they stopped reading."""
         self.moved: list[int] = []
         """Log of slots whose observed pods changed; the table of potential victims reads it."""
         self.version = 0
@@ -94,8 +94,6 @@ class Cluster:
             case Namespace():
                 self.namespaces[obj.name] = obj.metadata.labels
                 self.caches.clear()
-            case _:
-                pass
 
     def remove(self, kind: type[Object], key: str) -> None:
         """Forget an object by its type and key (`namespace/name`, or the bare name)."""
@@ -140,6 +138,7 @@ class Cluster:
 
     def assume(self, key: str, node: str) -> None:
         """The scheduler binds a waiting pod: it counts on the node from now on."""
+        self._begin()
         row = self.pods.row_of[key]
         self._withdraw(row)
         self._unplace(row)
@@ -147,12 +146,14 @@ class Cluster:
 
     def forget(self, key: str) -> None:
         """The binding failed: the pod waits again, with the nomination in its status."""
+        self._begin()
         row = self.pods.row_of[key]
         self._unplace(row)
         self._nominate(row, self.pods.info[row].nominated_node if self._honour_nominations else "")
 
     def nominate(self, key: str, node: str) -> None:
         """Nominate a node for a waiting pod; an empty name withdraws the nomination."""
+        self._begin()
         row = self.pods.row_of[key]
         self.pods.info[row] = self.pods.info[row]._replace(nominated_node=node)
         self._withdraw(row)
@@ -169,31 +170,36 @@ class Cluster:
             kind, *record = self._undo.pop()
             if kind == "one":
                 row, slot, sign = record
-                self._count(row, slot, -sign)
+                self._usage.count(row, slot, -sign)
                 self.pods.node[row] = NOWHERE if sign > 0 else slot
             elif kind == "placed":
                 rows, slots = record
                 self.pods.node[rows] = NOWHERE
-                self._count_many(rows, slots, -1)
+                self._usage.count_many(rows, slots, -1)
                 self.touched.extend(slots.tolist())
+            elif kind == "nominations":
+                (self.nominated,) = record
+            elif kind == "priority":
+                rows, before = record
+                self.pods.priority[rows] = before
             else:
                 rows, slots, used, filled, self.caches = record
                 self.pods.node[rows] = slots
                 self.nodes.used[:, : used.shape[1]] = used
                 self.nodes.filled[:, : filled.shape[1]] = filled
-                self._count_ports(rows, slots, 1)
+                self._usage.count_ports(rows, slots, 1)
 
     def attach(self, row: int, slot: int) -> None:
         """Suppose a pod on a node."""
         self._undo.append(("one", row, slot, 1))
         self.pods.node[row] = slot
-        self._count(row, slot, 1)
+        self._usage.count(row, slot, 1)
 
     def attach_all(self, rows: Rows, slots: Rows) -> None:
         """Suppose many pods on nodes at once."""
         self._undo.append(("placed", rows, slots))
         self.pods.node[rows] = slots
-        self._count_many(rows, slots, 1)
+        self._usage.count_many(rows, slots, 1)
         self.touched.extend(slots.tolist())
 
     def detach(self, row: int) -> None:
@@ -201,7 +207,7 @@ class Cluster:
         slot = int(self.pods.node[row])
         self._undo.append(("one", row, slot, -1))
         self.pods.node[row] = NOWHERE
-        self._count(row, slot, -1)
+        self._usage.count(row, slot, -1)
 
     def detach_all(self, rows: Rows) -> None:
         """Suppose many pods gone at once: one masked subtraction for all of them."""
@@ -212,7 +218,19 @@ class Cluster:
         self.caches = {}
         self.pods.node[rows] = NOWHERE
         here = slots >= 0
-        self._count_many(rows[here], slots[here], -1)
+        self._usage.count_many(rows[here], slots[here], -1)
+
+    def set_nominations_aside(self, rows: Collection[int]) -> None:
+        """Suppose waiting pods without their nominations."""
+        self._undo.append(("nominations", self.nominated))
+        nodes = {self._nomination_of[row] for row in rows}
+        fewer = {node: {r: None for r in self.nominated[node] if r not in rows} for node in nodes}
+        self.nominated = {node: left for node, left in (self.nominated | fewer).items() if left}
+
+    def raise_priority(self, rows: list[int], priority: int) -> None:
+        """Suppose pods as important as this."""
+        self._undo.append(("priority", rows, self.pods.priority[rows]))
+        self.pods.priority[rows] = priority
 
     # --- usage ----------------------------------------------------------------------------------------------
 
@@ -227,34 +245,6 @@ class Cluster:
         """Names of unknown priority classes that pods or groups name."""
         objects: list[Pod | PodGroup] = [*self._without_priority.values(), *filter(None, self.groups.objects)]
         return sorted({resolve(each, self.priorities).missing for each in objects} - {""})
-
-    def _count(self, row: int, slot: int, sign: int) -> None:
-        if slot < 0:
-            return
-        cls = self.classes.all[self.pods.cls[row]]
-        used = self.nodes.used
-        for index, number in cls.requested:
-            used[index, slot] += sign * number
-        cpu, memory = cls.filled
-        self.nodes.filled[0, slot] += sign * cpu
-        self.nodes.filled[1, slot] += sign * memory
-        if cls.ports:
-            (self.ports.add if sign > 0 else self.ports.remove)(cls, slot)
-        self.touched.append(slot)
-
-    def _count_many(self, rows: Rows, slots: Rows, sign: int) -> None:
-        classes, width = self.pods.cls[rows], self.nodes.slots
-        for column, amounts in (
-            *zip(self.nodes.used[:, :width], self.classes.requests, strict=False),
-            *zip(self.nodes.filled[:, :width], self.classes.filled, strict=True),
-        ):
-            add_at(column, slots, sign * amounts, classes)
-        self._count_ports(rows, slots, sign)
-
-    def _count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:
-        for index in np.flatnonzero(self.classes.with_ports[self.pods.cls[rows]] & (slots >= 0)):
-            cls = self.classes.all[self.pods.cls[rows[index]]]
-            (self.ports.add if sign > 0 else self.ports.remove)(cls, int(slots[index]))
 
     # --- pods come and go -----------------------------------------------------------------------------------
 
@@ -337,13 +327,13 @@ class Cluster:
             return
         self.pods.node[row] = slot
         self.residents[slot][row] = None
-        self._count(row, slot, 1)
+        self._usage.count(row, slot, 1)
         self.moved.append(slot)
 
     def _unplace(self, row: int) -> None:
         slot = int(self.pods.node[row])
         if slot >= 0:
-            self._count(row, slot, -1)
+            self._usage.count(row, slot, -1)
             del self.residents[slot][row]
             self.moved.append(slot)
         elif slot == LOST:

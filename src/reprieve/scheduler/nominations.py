@@ -56,45 +56,46 @@ class Nominations:
 
     @contextmanager
     def in_order(self, unit: Reference, pods: Iterable[str], priority: int) -> Iterator[None]:
-        """While these pods look at the nodes they were promised, later promises to equals stand aside.
+        """A what-if without the later nominations of equals on the nodes that these pods are nominated for.
 
-        Each promise was made with room for the earlier ones; without this, equals that were promised the same node would wait for
-        each other.
+        Each nomination was made with the earlier ones in place; without this, equals that are nominated for one
+        node would wait for each other.
         """
         held = self.holders(pods)
-        aside = self._later_equals(unit, held, priority) if held else {}
-        for key in aside:
-            self._cluster.nominate(key, "")
+        later = self._later_equals(unit, held, priority) if held else ()
+        checkpoint = self._cluster.checkpoint()
         try:
+            if later:
+                self._cluster.set_nominations_aside(later)
             yield
         finally:
-            for key, node in aside.items():
-                self._cluster.nominate(key, node)
+            self._cluster.rollback(checkpoint)
 
     @contextmanager
     def all_kept(self, priority: int) -> Iterator[None]:
-        """Promises to the less important count like those to equals: nobody plans with the room they hold."""
+        """A what-if in which less important pods keep their nominations, too: nobody plans with those places."""
         priorities = self._cluster.pods.priority
         rows = [
             row for rows in self._cluster.nominated.values() for row in rows if priorities[row] < priority
         ]
-        before = priorities[rows]
-        priorities[rows] = priority
+        checkpoint = self._cluster.checkpoint()
         try:
+            self._cluster.raise_priority(rows, priority)
             yield
         finally:
-            priorities[rows] = before
+            self._cluster.rollback(checkpoint)
 
-    def _later_equals(self, unit: Reference, held: dict[str, str], priority: int) -> dict[str, str]:
+    def _later_equals(self, unit: Reference, held: dict[str, str], priority: int) -> set[int]:
+        """Rows of pods that are nominated for the same nodes, as important, and got there later."""
         cluster, turn = self._cluster, self._turn.get(unit, 0)
-        found: dict[str, str] = {}
-        for node in set(held.values()):
-            for row in cluster.nominated.get(node, ()):
-                key = cluster.pods.keys[row]
-                later = self._turn_of(key) > turn
-                if key not in held and later and int(cluster.pods.priority[row]) == priority:
-                    found[key] = node
-        return found
+        return {
+            row
+            for node in set(held.values())
+            for row in cluster.nominated.get(node, ())
+            if (key := cluster.pods.keys[row]) not in held
+            and self._turn_of(key) > turn
+            and int(cluster.pods.priority[row]) == priority
+        }
 
     def _turn_of(self, key: str) -> int:
         unit = self._unit.get(key)

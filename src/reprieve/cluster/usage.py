@@ -1,0 +1,52 @@
+"""Pods counted on nodes and taken off again: resources, what scores read, host ports.
+
+Knows neither why a pod is on a node nor for how long; `state` calls it for observed and for supposed changes.
+"""
+
+import numpy as np
+
+from reprieve.cluster.classes import ClassTable
+from reprieve.cluster.columns import Rows, add_at
+from reprieve.cluster.nodes import NodeTable
+from reprieve.cluster.pods import PodTable
+from reprieve.cluster.ports import PortTable
+
+
+class Usage:
+    def __init__(self, nodes: NodeTable, pods: PodTable, classes: ClassTable) -> None:
+        self._nodes = nodes
+        self._pods = pods
+        self._classes = classes
+        self.ports = PortTable()
+        self.touched: list[int] = []
+        """Log of slots whose usage changed; caches catch up from where they stopped reading."""
+
+    def count(self, row: int, slot: int, sign: int) -> None:
+        """One pod on a node (`sign` 1), or off it (-1)."""
+        if slot < 0:
+            return
+        cls = self._classes.all[self._pods.cls[row]]
+        used, filled = self._nodes.used, self._nodes.filled
+        for index, number in cls.requested:
+            used[index, slot] += sign * number
+        cpu, memory = cls.filled
+        filled[0, slot] += sign * cpu
+        filled[1, slot] += sign * memory
+        if cls.ports:
+            (self.ports.add if sign > 0 else self.ports.remove)(cls, slot)
+        self.touched.append(slot)
+
+    def count_many(self, rows: Rows, slots: Rows, sign: int) -> None:
+        """Many pods at once. The caller logs their slots as touched, if anybody is to know of them."""
+        classes, width = self._pods.cls[rows], self._nodes.slots
+        for column, amounts in (
+            *zip(self._nodes.used[:, :width], self._classes.requests, strict=False),
+            *zip(self._nodes.filled[:, :width], self._classes.filled, strict=True),
+        ):
+            add_at(column, slots, sign * amounts, classes)
+        self.count_ports(rows, slots, sign)
+
+    def count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:
+        for index in np.flatnonzero(self._classes.with_ports[self._pods.cls[rows]] & (slots >= 0)):
+            cls = self._classes.all[self._pods.cls[rows[index]]]
+            (self.ports.add if sign > 0 else self.ports.remove)(cls, int(slots[index]))
