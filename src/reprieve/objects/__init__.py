@@ -37,6 +37,7 @@ from reprieve.objects.core import (
     TopologySpreadConstraint,
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
+from reprieve.objects.defaulting import requests_from_limits
 from reprieve.objects.documents import MAX_BYTES, Found, Source, document_of, scan_documents
 from reprieve.objects.errors import InvalidObject, ReprieveError
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
@@ -77,7 +78,7 @@ from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.show import shown
-from reprieve.objects.structure import INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
+from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
 from reprieve.objects.times import (
     Duration,
     TimeError,
@@ -86,10 +87,13 @@ from reprieve.objects.times import (
     parse_duration,
     parse_time,
 )
+from reprieve.objects.validation.runnable import MOST_PODS, runnable_problems
 
 __all__ = [
+    "FORBIDDEN",
     "INVALID",
     "MAX_BYTES",
+    "MOST_PODS",
     "REFUSED",
     "REQUIRED",
     "STAND_IN_GROUP",
@@ -194,7 +198,9 @@ __all__ = [
     "priority_class_of",
     "put_condition",
     "read_documents",
+    "requests_from_limits",
     "review",
+    "runnable_problems",
     "scan_documents",
     "scheduling",
     "set_condition",

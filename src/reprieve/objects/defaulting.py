@@ -38,18 +38,18 @@ def _items(section: Document, name: str) -> list[Document]:
 
 
 def _pod(spec: Document, gate: Gate) -> None:
-    """Limits stand in for requests that are not stated."""
-    for container in [*_items(spec, "containers"), *_items(spec, "initContainers")]:
-        _requests_from_limits(container)
+    requests_from_limits(spec)
     if not gate("GenericWorkload"):
         spec.pop("schedulingGroup", None)
 
 
-def _requests_from_limits(container: Document) -> None:
-    resources = container.get("resources")
-    limits = resources.get("limits") if isinstance(resources, dict) else None
-    if isinstance(resources, dict) and isinstance(limits, dict) and limits:
-        _fill(resources.setdefault("requests", {}), **limits)
+def requests_from_limits(spec: Document) -> None:
+    """A container of a pod that limits a resource and does not request it requests as much as it may use."""
+    for container in [*_items(spec, "containers"), *_items(spec, "initContainers")]:
+        resources = container.get("resources")
+        limits = resources.get("limits") if isinstance(resources, dict) else None
+        if isinstance(resources, dict) and isinstance(limits, dict) and limits:
+            _fill(resources.setdefault("requests", {}), **limits)
 
 
 def _pod_group(spec: Document, gate: Gate) -> None:

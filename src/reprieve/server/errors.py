@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reprieve.objects import ReprieveError
+from reprieve.objects import FORBIDDEN, INVALID, REQUIRED, Problem, ReprieveError
 
 
 class Cause(NamedTuple):
@@ -26,6 +26,17 @@ class Cause(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}" if self.field else self.message
+
+
+def cause_of(problem: Problem) -> Cause:
+    """What the rules of `reprieve.objects` found, in the words of kube-apiserver."""
+    if problem.reason == INVALID:
+        return invalid_value(problem.path, problem.value, problem.message)
+    if problem.reason == REQUIRED:
+        return required(problem.path, "" if problem.message == "is required" else problem.message)
+    if problem.reason == FORBIDDEN:
+        return forbidden_field(problem.path, problem.sentence)
+    return Cause(problem.reason, problem.sentence, problem.path)
 
 
 def required(field: str, message: str = "") -> Cause:

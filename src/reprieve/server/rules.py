@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from reprieve.config import Configuration
 from reprieve.objects import (
-    INVALID,
     REFUSED,
-    REQUIRED,
     TABLE,
     Context,
     Document,
@@ -16,8 +14,8 @@ from reprieve.objects import (
     priority_class_of,
     well_known,
 )
-from reprieve.server.errors import Cause, forbidden, invalid, invalid_value
-from reprieve.server.registry import ResourceInfo
+from reprieve.server.errors import cause_of, forbidden, invalid
+from reprieve.server.registry import Document, ResourceInfo
 from reprieve.server.storage import Change, Store
 
 _CLASSES = "priorityclasses.scheduling.k8s.io"
@@ -48,7 +46,7 @@ class ObjectRules:
         refused = [p for p in problems if p.reason == REFUSED]
         if refused:
             raise forbidden(resource.group, resource.plural, name, "; ".join(map(str, refused)))
-        raise invalid(resource.group, resource.kind, name, [_cause(p) for p in problems])
+        raise invalid(resource.group, resource.kind, name, [cause_of(p) for p in problems])
 
     def _current(self) -> Context:
         if self._context is None:
@@ -70,11 +68,3 @@ def _without_unlifted(meta: Document, own: Sequence[str]) -> None:
         meta["finalizers"] = kept
     else:
         meta.pop("finalizers", None)
-
-
-def _cause(problem: Problem) -> Cause:
-    if problem.reason == INVALID:
-        return invalid_value(problem.path, problem.value, problem.message)
-    if problem.reason == REQUIRED:
-        return Cause(problem.reason, f"Required value: {problem.message}", problem.path)
-    return Cause(problem.reason, problem.sentence, problem.path)

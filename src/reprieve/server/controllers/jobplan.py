@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, parse_time, well_known
+from reprieve.objects import MOST_PODS, Document, parse_time, well_known
 from reprieve.server.controllers.pods import Pod, pod_from_template
+from reprieve.server.registry import Document
 from reprieve.server.validation.workloads import MOST_PODS
 
 Condition = dict[str, str]

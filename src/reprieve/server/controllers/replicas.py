@@ -6,13 +6,12 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, put_condition
+from reprieve.objects import MOST_PODS, Document, put_condition
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import scaled
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.pods import Pod, PodIndex, owner_reference, pod_from_template
 from reprieve.server.storage import Change
-from reprieve.server.validation.workloads import MOST_PODS
 
 HASH_LABEL = "pod-template-hash"
 

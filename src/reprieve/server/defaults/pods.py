@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, requests_from_limits, well_known
 from reprieve.server.defaults.shape import items, section
 
 _SPEC_DEFAULTS: dict[str, Any] = {
@@ -52,17 +52,7 @@ def default_pod(document: Document, timestamp: str) -> None:
     default_pod_spec(spec)
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
-    for container in (*items(spec, "containers"), *items(spec, "initContainers")):
-        _requests_from_limits(container)
-
-
-def _requests_from_limits(container: Document) -> None:
-    """A limit without a request asks for as much as it allows."""
-    limits = section(container, "resources").get("limits")
-    if isinstance(limits, dict) and limits:
-        requests = section(container, "resources", "requests")
-        for name, quantity in limits.items():
-            requests.setdefault(name, quantity)
+    requests_from_limits(spec)
 
 
 def new_pod(document: Document, timestamp: str) -> None:

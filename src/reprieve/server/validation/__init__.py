@@ -1,14 +1,15 @@
 """What the server refuses, kind by kind: rules of kube-apiserver for the built-in kinds it stores.
 
-What `reprieve.objects.admission` checks already (everything that scheduling reads) is not repeated here.
-Every rule gets the new document and the old one (None on create) and returns what is wrong.
+The rules for pods and for the kinds that make pods are in `reprieve.objects` (`runnable_problems`, and `admit` for what
+scheduling reads); the rest is here. Every rule gets the new document and the old one (None on create).
 """
 
 from collections.abc import Callable
 
-from reprieve.objects import Document
+from reprieve.objects import Document, runnable_problems
 from reprieve.server.custom_resources import definitions as crd
-from reprieve.server.errors import Cause
+from reprieve.server.errors import Cause, cause_of
+from reprieve.server.registry import Document
 from reprieve.server.validation import access, configuration, pods, workloads
 
 Rule = Callable[[Document, Document | None], list[Cause]]
@@ -21,7 +22,6 @@ def _definition(new: Document, old: Document | None) -> list[Cause]:
 
 RULES: dict[str, Rule] = {
     "customresourcedefinitions.apiextensions.k8s.io": _definition,
-    "pods": pods.validate_pod,
     "configmaps": configuration.validate_config_map,
     "secrets": configuration.validate_secret,
     "leases.coordination.k8s.io": configuration.validate_lease,
@@ -29,14 +29,10 @@ RULES: dict[str, Rule] = {
     "clusterroles.rbac.authorization.k8s.io": access.validate_role,
     "rolebindings.rbac.authorization.k8s.io": access.validate_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": access.validate_binding,
-    "jobs.batch": workloads.validate_job,
-    "deployments.apps": workloads.validate_replicated,
-    "replicasets.apps": workloads.validate_replicated,
-    "statefulsets.apps": workloads.validate_replicated,
-    "daemonsets.apps": workloads.validate_replicated,
 }
 
 
 def validate(place: str, new: Document, old: Document | None) -> list[Cause]:
     rule = RULES.get(place)
-    return rule(new, old) if rule is not None else []
+    causes = rule(new, old) if rule is not None else []
+    return causes + [cause_of(problem) for problem in runnable_problems(new, old)]

@@ -1,0 +1,164 @@
+"""What an API server demands beyond what scheduling reads: pods that a kubelet can run, and the kinds that make pods.
+
+`reprieve validate` does not apply these: a manifest for a plan may leave out images. The embedded server does.
+"""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from reprieve.objects.kinds import kind_key
+from reprieve.objects.meta import Document, LabelSelector
+from reprieve.objects.quantity import QuantityError, nano
+from reprieve.objects.selectors import matches
+from reprieve.objects.structure import FORBIDDEN, REQUIRED, Problem
+from reprieve.objects.validation.checks import At, Problems, between, dns_label, int32, required, subdomain
+from reprieve.objects.validation.pods import pod_spec
+
+MOST_PODS = 100_000
+"""How many pods one object may ask for. Kubernetes has no such limit, but it has more than one process, too."""
+
+_MUTABLE = (
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+    "`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` "
+    "(allow it to be set to 1 if it was previously negative)"
+)
+_FREE_FIELDS = ("activeDeadlineSeconds", "terminationGracePeriodSeconds", "schedulingGates", "tolerations")
+_FREE_WHILE_GATED = ("nodeSelector", "affinity")
+
+
+def runnable_problems(new: Document, old: Document | None) -> list[Problem]:
+    """Everything wrong with a new object, or with the change of an old one. Other kinds have no such rules."""
+    rule = _RULES.get(kind_key(new))
+    return [] if rule is None else list(rule(At(new), None if old is None else At(old)))
+
+
+def _pod(new: At, old: At | None) -> Problems:
+    if old is None:
+        yield from _runnable_spec(new.field("spec"))
+    else:
+        yield from _pod_change(new.field("spec"), old.field("spec"))
+
+
+def _runnable_spec(spec: At) -> Problems:
+    yield from required(spec.field("containers"))
+    for container in [*spec.field("containers").items(), *spec.field("initContainers").items()]:
+        yield from required(container.field("name"))
+        yield from dns_label(container.field("name"))
+        yield from required(container.field("image"))
+        yield from _requests_within_limits(container.field("resources"))
+    yield from between(spec.field("terminationGracePeriodSeconds"), 0, None)
+    node = spec.field("nodeName")
+    yield from subdomain(node)
+    if node.text and spec.field("schedulingGates").items():
+        yield node.problem("cannot be set until all schedulingGates have been cleared", FORBIDDEN)
+
+
+def _requests_within_limits(resources: At) -> Problems:
+    """Quantities that cannot be read are a problem of their own."""
+    limits = dict(resources.field("limits").members())
+    requests = resources.field("requests")
+    for name, request in requests.members():
+        try:
+            excess = name in limits and nano(request.value) > nano(limits[name].value)
+        except (QuantityError, TypeError):
+            continue
+        if excess:
+            message = f"must be less than or equal to {name} limit of {limits[name].value}"
+            yield Problem(requests.path, str(request.value), message)
+
+
+def _pod_change(spec: At, before: At) -> Problems:
+    """Compares the specs without the fields that may change. Gates are checked with what scheduling relies on."""
+    free = _FREE_FIELDS + (_FREE_WHILE_GATED if before.field("schedulingGates").items() else ())
+    if _fixed_part(spec, free) != _fixed_part(before, free):
+        message = f"pod updates may not change fields other than {_MUTABLE}"
+        yield Problem(spec.path, None, message, FORBIDDEN)
+    kept = [each.value for each in spec.field("tolerations").items()]
+    if any(each.value not in kept for each in before.field("tolerations").items()):
+        message = "existing toleration can not be modified except its tolerationSeconds"
+        yield Problem(spec.field("tolerations").path, None, message, FORBIDDEN)
+
+
+def _fixed_part(spec: At, free: tuple[str, ...]) -> Document:
+    result: Document = {name: value for name, value in (spec.value or {}).items() if name not in free}
+    for field in ("containers", "initContainers"):
+        if field in result:
+            containers = (each.value for each in spec.field(field).items())
+            result[field] = [
+                {name: value for name, value in each.items() if name != "image"}
+                for each in containers
+                if isinstance(each, dict)
+            ]
+    return result
+
+
+def _job(new: At, old: At | None) -> Problems:
+    spec = new.field("spec")
+    for name in ("parallelism", "completions"):
+        yield from _number_of_pods(spec.field(name))
+    indexes = new.field("status", "completedIndexes")
+    if any(len(number) > len(str(MOST_PODS)) for number in re.findall(r"[0-9]+", indexes.text)):
+        yield indexes.problem(f"must be below {MOST_PODS}")
+    if old is not None:
+        yield from _job_change(spec, old.field("spec"))
+        return
+    template = spec.field("template", "spec")
+    yield from _runnable_spec(template)
+    policy = template.field("restartPolicy")
+    if policy.text not in ("OnFailure", "Never"):
+        yield policy.problem('valid values: "OnFailure", "Never"', REQUIRED)
+
+
+def _job_change(spec: At, before: At) -> Problems:
+    fixed = ["selector", "completionMode", "podFailurePolicy"]
+    if spec.field("completionMode").value != "Indexed":
+        fixed.append("completions")
+    if not before.field("suspend").value:
+        fixed.append("template")
+    yield from _unchanged(spec, before, fixed)
+
+
+def _replicated(new: At, old: At | None) -> Problems:
+    spec = new.field("spec")
+    yield from _number_of_pods(spec.field("replicas"))
+    if old is not None:
+        yield from _unchanged(spec, old.field("spec"), ["selector"])
+        return
+    selector, template = spec.field("selector"), spec.field("template")
+    if not selector.value:
+        yield selector.problem("is required", REQUIRED)
+        return
+    yield from pod_spec(template.field("spec"))
+    yield from _runnable_spec(template.field("spec"))
+    try:
+        view = msgspec.convert(selector.value, LabelSelector)
+    except msgspec.ValidationError as error:
+        yield selector.problem(str(error))
+        return
+    labels = template.field("metadata", "labels")
+    if not matches(view, labels.value if isinstance(labels.value, dict) else {}):
+        yield Problem(labels.path, labels.value or {}, "`selector` does not match template `labels`")
+
+
+def _number_of_pods(place: At) -> Problems:
+    yield from int32(place, 0)
+    if (place.number or 0) > MOST_PODS:
+        yield place.problem(f"must be less than or equal to {MOST_PODS}")
+
+
+def _unchanged(new: At, old: At, names: list[str]) -> Problems:
+    for name in names:
+        if new.field(name).value != old.field(name).value:
+            yield Problem(new.field(name).path, "", "field is immutable")
+
+
+_RULES: dict[tuple[str, str], Callable[[At, At | None], Problems]] = {
+    ("", "Pod"): _pod,
+    ("batch", "Job"): _job,
+    ("apps", "Deployment"): _replicated,
+    ("apps", "ReplicaSet"): _replicated,
+    ("apps", "StatefulSet"): _replicated,
+    ("apps", "DaemonSet"): _replicated,
+}
