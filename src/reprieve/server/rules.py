@@ -15,7 +15,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.server.errors import cause_of, forbidden, invalid
-from reprieve.server.registry import Document, ResourceInfo
+from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Change, Store
 
 _CLASSES = "priorityclasses.scheduling.k8s.io"

@@ -18,8 +18,6 @@ import msgspec
 
 from reprieve.objects import MOST_PODS, Document, parse_time, well_known
 from reprieve.server.controllers.pods import Pod, pod_from_template
-from reprieve.server.registry import Document
-from reprieve.server.validation.workloads import MOST_PODS
 
 Condition = dict[str, str]
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from reprieve.objects import Document, runnable_problems
 from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause, cause_of
-from reprieve.server.registry import Document
-from reprieve.server.validation import access, configuration, pods, workloads
+from reprieve.server.validation import access, configuration
 
 Rule = Callable[[Document, Document | None], list[Cause]]
 
