@@ -115,7 +115,7 @@ def holds(document: Document, type: str) -> bool:
 async def eventually(
     question: Callable[[], Coroutine[Any, Any, Any]], what: str, seconds: float = 30.0
 ) -> Any:
-    """Ask again until the answer is true. Real clusters, real time: the only place where tests wait."""
+    """Try again until the result is true. Real clusters, real time: the only place where tests wait."""
     deadline = time.monotonic() + seconds
     while True:
         answer = await question()

@@ -28,7 +28,7 @@ async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
         remote = (await jobs_of(worker))["train"]
         assert remote["spec"]["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
         assert (await jobs_of(fleet.manager))["train"]["spec"]["suspend"] is True, "it does not run here"
-        assert sum(fleet.preemptions().values()) == 0, "a worker with room needs no preemption"
+        assert sum(fleet.preemptions().values()) == 0, "a worker with free quota needs no preemption"
         done = {
             "status": {
                 "active": 0,

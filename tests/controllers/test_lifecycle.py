@@ -93,7 +93,7 @@ def test_a_deactivation_target_is_switched_off_for_its_cause() -> None:
     assert reason(step.workload, "Evicted") == "DeactivatedDueToEvictedOnManagerCluster"
 
 
-def test_a_drained_queue_sends_everybody_away() -> None:
+def test_a_drained_queue_evicts_all_workloads() -> None:
     assert (
         reason(after(workload(RESERVED), stopped="ClusterQueueStopped"), "Evicted") == "ClusterQueueStopped"
     )

@@ -70,12 +70,12 @@ async def test_a_job_gets_the_nodes_of_its_flavor_and_loses_them_when_it_is_evic
         assert first["spec"]["suspend"] is True
         assert not first["spec"]["template"]["spec"].get("nodeSelector")
         victim = next(item for name, item in (await place.workloads()).items() if "first" in name)
-        told = {
+        reasons = {
             each["type"]: each["reason"]
             for each in victim["status"]["conditions"]
             if each["status"] == "True"
         }
-        assert told == {"Evicted": "Preempted", "Preempted": "InClusterQueue", "Requeued": "Preempted"}
+        assert reasons == {"Evicted": "Preempted", "Preempted": "InClusterQueue", "Requeued": "Preempted"}
 
 
 async def test_the_preemptor_waits_until_the_victims_pods_are_gone() -> None:
@@ -173,12 +173,12 @@ async def test_a_gated_workload_says_that_it_could_preempt_and_for_what_price() 
         gated["spec"]["preemptionGates"] = [{"name": "kueue.x-k8s.io/multikueue"}]
         await place.client.create(KUEUE_WORKLOADS, gated)
         await eventually(lambda: is_so(place, "urgent", "BlockedOnPreemptionGates"), "the signal")
-        told = (await place.workloads())["urgent"]
-        conditions = {each["type"]: each for each in told["status"]["conditions"]}
+        urgent = (await place.workloads())["urgent"]
+        conditions = {each["type"]: each for each in urgent["status"]["conditions"]}
         assert conditions["QuotaReserved"]["reason"] == "PreemptionGated"
         assert conditions["BlockedOnPreemptionGates"]["reason"] == "PreemptionGated"
         assert "highestPriority=1 " in conditions["BlockedOnPreemptionGates"]["message"]
-        assert told["status"]["preemptionGates"][0]["position"] == "Closed"
+        assert urgent["status"]["preemptionGates"][0]["position"] == "Closed"
         assert not await is_so(place, "low", "Evicted")
 
 
@@ -349,5 +349,5 @@ async def test_the_workload_of_a_group_is_owned_by_the_group_as_it_is_served():
     group = convert({"metadata": metadata, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}, PodGroup)
     pod = convert({"metadata": {"name": "g-0", "namespace": NAMESPACE}, "spec": {"containers": []}}, Pod)
     await reconcile_group(script.client(), group, [pod], None, False, {}, Priorities())
-    [owner] = script.asked[-1].json()["metadata"]["ownerReferences"]
+    [owner] = script.requests[-1].json()["metadata"]["ownerReferences"]
     assert owner["apiVersion"] == "scheduling.reprieve.dev/v1beta1"

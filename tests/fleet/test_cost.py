@@ -30,5 +30,5 @@ def test_who_is_hurt_matters_more_than_how_many() -> None:
     assert many_low < one_high
 
 
-def test_nobody_hurt_is_the_cheapest() -> None:
+def test_no_victims_are_the_cheapest() -> None:
     assert cost_of([]) < cost_of([VictimCost(-5, 1, 1)])

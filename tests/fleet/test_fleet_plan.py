@@ -55,7 +55,7 @@ def test_a_worker_without_the_queue_is_named_and_the_others_are_asked(urgent, cl
     assert "doesn't exist" in lost["reasons"][0]
 
 
-def test_nobody_can_make_room(urgent, clusters) -> None:
+def test_no_cluster_can_preempt(urgent, clusters) -> None:
     urgent["spec"]["priority"] = 1
     plan = plan_fleet(urgent, clusters, LEAST_COST, NOW)
     assert (plan.outcome, plan.chosen) == ("unschedulable", None)
@@ -69,14 +69,14 @@ def test_a_plan_changes_nothing(urgent, clusters) -> None:
 
 
 def test_the_command_prints_a_table_and_answers_yes_or_no(capsys) -> None:
-    def ask(for_: str, fleet: Path) -> int:
+    def plan_exit_code(for_: str, fleet: Path) -> int:
         return plan_and_print(
             str(fleet), [str(EXAMPLE / "urgent.yaml")], Reference.parse(for_), LEAST_COST, NOW, None, "table"
         )
 
-    assert ask("Workload/ml/urgent", EXAMPLE / "workers") == 0
+    assert plan_exit_code("Workload/ml/urgent", EXAMPLE / "workers") == 0
     assert "→ us" in capsys.readouterr().out
     with pytest.raises(ReprieveError, match="no such Workload"):
-        ask("Workload/ml/other", EXAMPLE / "workers")
+        plan_exit_code("Workload/ml/other", EXAMPLE / "workers")
     with pytest.raises(ReprieveError, match="not a folder"):
-        ask("Workload/ml/urgent", EXAMPLE / "urgent.yaml")
+        plan_exit_code("Workload/ml/urgent", EXAMPLE / "urgent.yaml")

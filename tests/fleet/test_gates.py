@@ -52,7 +52,7 @@ def test_a_gate_without_a_position_counts_as_closed() -> None:
     assert opened(step(group(local(), a=blocked(10, gate="")), SETTINGS, NOW)) == ["a"]
 
 
-def test_nobody_asks_nothing_opens() -> None:
+def test_without_signals_no_gate_opens() -> None:
     decision = step(
         group(local(), a=copy(), b=copy(is_so("BlockedOnPreemptionGates", status="False"))), SETTINGS, NOW
     )
@@ -104,7 +104,7 @@ def test_a_cluster_that_had_its_turn_goes_behind_those_that_had_none() -> None:
     ledger = turn("a", 300)
     decision = step(group(local(ledger=ledger), a=blocked(500), b=blocked(10)), SETTINGS, NOW)
     assert opened(decision) == ["b"]
-    assert closed(decision) == ["a"], "the last holder is told even if its gate looks closed"
+    assert closed(decision) == ["a"], "the last holder's gate is closed even if it looks closed"
 
 
 def test_a_worker_out_of_reach_keeps_its_turn_until_its_own_lease_must_have_ended() -> None:

@@ -36,7 +36,7 @@ def test_at_the_end_of_the_lease_the_worker_closes() -> None:
     assert lease_of(leased(seen=note), True, NOW).state is LeaseState.CLOSE
 
 
-def test_an_open_gate_nobody_saw_opening_is_closed() -> None:
+def test_an_open_gate_that_was_never_seen_opening_is_closed() -> None:
     assert lease_of(leased(moved=1), False, NOW).state is LeaseState.CLOSE
 
 

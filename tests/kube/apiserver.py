@@ -55,14 +55,14 @@ def stream(*chunks: bytes, hold: bool = False) -> Stream:
 
 
 class Script:
-    """Answers request after request from a list; the last answer repeats. `asked` is what came."""
+    """Answers request after request from a list; the last answer repeats."""
 
     def __init__(self, *answers: Response | Stream | Callable[[Request], Response | Stream]) -> None:
         self._answers = list(answers)
         self.transport = MemoryTransport(self._answer)
 
     @property
-    def asked(self) -> list[Request]:
+    def requests(self) -> list[Request]:
         return self.transport.requests
 
     async def _answer(self, request: Request) -> Response | Stream:

@@ -36,7 +36,7 @@ async def test_a_listing_follows_the_pages_and_keeps_the_last_revision():
     result = await script.client().listing(PODS, labels="app=x")
     assert [item.name for item in result.items] == ["a", "b"]
     assert result.revision == "7"
-    assert script.asked[1].query == {"labelSelector": "app=x", "limit": "500", "continue": "next"}
+    assert script.requests[1].query == {"labelSelector": "app=x", "limit": "500", "continue": "next"}
 
 
 async def test_an_expired_continue_token_restarts_the_listing_without_pages():
@@ -45,7 +45,7 @@ async def test_an_expired_continue_token_restarts_the_listing_without_pages():
     )
     result = await script.client().listing(PODS)
     assert [item.name for item in result.items] == ["a", "b"]
-    assert "limit" not in script.asked[2].query
+    assert "limit" not in script.requests[2].query
 
 
 async def test_null_items_are_an_empty_collection():
@@ -57,7 +57,7 @@ async def test_too_many_requests_waits_as_long_as_the_server_asks():
     client = script.client()
     await client.create(PODS, pod("a"), "ns")
     assert script.slept == [3.0]
-    assert len(script.asked) == 2
+    assert len(script.requests) == 2
 
 
 async def test_a_server_error_without_retry_after_is_raised_at_once():
@@ -66,14 +66,14 @@ async def test_a_server_error_without_retry_after_is_raised_at_once():
         await script.client().create(PODS, pod("a"), "ns")
     assert raised.value.transient
     assert raised.value.message == "etcd"
-    assert len(script.asked) == 1
+    assert len(script.requests) == 1
 
 
 async def test_retries_end_after_a_bounded_number_of_refusals():
     script = Script(status(429, "TooManyRequests", **{"Retry-After": "1"}))
     with pytest.raises(ApiError):
         await script.client().get(PODS, "a", "ns")
-    assert len(script.asked) == 8
+    assert len(script.requests) == 8
 
 
 async def test_a_lost_connection_is_tried_again_for_reads_and_not_for_writes():
@@ -86,7 +86,7 @@ async def test_a_lost_connection_is_tried_again_for_reads_and_not_for_writes():
     script = Script(lost, ok(pod("a")))
     with pytest.raises(TransportError):
         await script.client().create(PODS, pod("a"), "ns")
-    assert len(script.asked) == 1
+    assert len(script.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ async def test_a_refusal_without_a_status_keeps_the_text():
 async def test_a_deletion_names_the_pod_it_means():
     script = Script(ok({"kind": "Status", "status": "Success"}))
     await script.client().delete(PODS, "a", "ns", uid="u1")
-    assert script.asked[0].json()["preconditions"] == {"uid": "u1"}
+    assert script.requests[0].json()["preconditions"] == {"uid": "u1"}
 
 
 async def test_a_binding_answered_with_a_status_is_a_success():
     script = Script(ok({"kind": "Status", "apiVersion": "v1", "status": "Success", "code": 201}, 201))
     await script.client().bind("ns", "a", "u1", "n1")
-    assert script.asked[0].path.endswith("/pods/a/binding")
-    assert script.asked[0].json()["target"]["name"] == "n1"
-    assert script.asked[0].json()["metadata"]["uid"] == "u1"
+    assert script.requests[0].path.endswith("/pods/a/binding")
+    assert script.requests[0].json()["target"]["name"] == "n1"
+    assert script.requests[0].json()["metadata"]["uid"] == "u1"
 
 
 async def test_an_update_is_made_again_from_a_fresh_read_after_a_conflict():
@@ -135,14 +135,14 @@ async def test_an_update_is_made_again_from_a_fresh_read_after_a_conflict():
         return True
 
     await script.client().update_with_retries(PODS, "a", "ns", change)
-    assert [request.method for request in script.asked] == ["GET", "PUT", "GET", "PUT"]
-    assert script.asked[3].json()["metadata"]["resourceVersion"] == "2"
+    assert [request.method for request in script.requests] == ["GET", "PUT", "GET", "PUT"]
+    assert script.requests[3].json()["metadata"]["resourceVersion"] == "2"
 
 
 async def test_an_update_that_changes_nothing_sends_nothing():
     script = Script(ok(pod("a", 1)))
     await script.client().update_with_retries(PODS, "a", "ns", lambda document: False)
-    assert len(script.asked) == 1
+    assert len(script.requests) == 1
 
 
 async def test_the_wanted_version_is_preferred_and_another_served_one_is_taken():
@@ -200,34 +200,34 @@ async def test_a_server_that_does_not_answer_is_said_at_once_and_once(caplog):
             raise given
         return given
 
-    slept, said_before_the_first_pause = [], []
+    slept, problems_at_the_first_pause = [], []
 
     async def sleep(seconds):
         slept.append(seconds)
-        said_before_the_first_pause.append([r.getMessage() for r in caplog.records])
+        problems_at_the_first_pause.append([r.getMessage() for r in caplog.records])
 
     client = Client(MemoryTransport(answer), sleep=sleep)
     await client.request("GET", "/y")
     assert len(slept) == 3
-    said = "the API server does not answer; trying again until it does (GET http://x/y: refused)"
-    assert said_before_the_first_pause == [[said]] * 3
-    assert [r.getMessage() for r in caplog.records] == [said, "the API server answers again"]
+    problem = "the API server does not answer; trying again until it does (GET http://x/y: refused)"
+    assert problems_at_the_first_pause == [[problem]] * 3
+    assert [r.getMessage() for r in caplog.records] == [problem, "the API server answers again"]
     assert client.problems == {}
 
 
 async def test_a_watch_that_cannot_be_opened_says_so_too(caplog):
     """Who only watches, as a scheduler with nothing to do, must notice that the server went away."""
 
-    async def nobody(request):
+    async def no_answer(request):
         raise TransportError("GET http://x/pods: refused")
 
-    client = Client(MemoryTransport(nobody))
+    client = Client(MemoryTransport(no_answer))
     for _ in range(2):
         with pytest.raises(TransportError):
             await anext(client.watch(PODS, query={}, timeout=60))
-    [said] = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
-    assert said == client.problems[""]
-    assert "does not answer" in said
+    [problem] = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert problem == client.problems[""]
+    assert "does not answer" in problem
 
 
 async def test_a_kind_that_is_not_served_is_none_and_left_out_of_a_dump():

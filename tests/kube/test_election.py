@@ -177,19 +177,19 @@ async def test_a_lease_in_a_namespace_that_does_not_exist_is_the_users_to_fix():
 
 
 async def test_a_right_that_is_missing_is_said_once_and_asked_for_ever_less_often(world, caplog):
-    log, asked = [], []
+    log, attempts = [], []
 
     async def forbidden(request):
-        asked.append(world.now)
+        attempts.append(world.now)
         return status(403, "Forbidden", "leases is forbidden")
 
     elector = world.elector("a")
     granted, elector._client = elector._client, Client(MemoryTransport(forbidden))
     task = world.start(elector, log, "a")
     await world.advance(100)
-    assert asked == [0, 2, 6, 14, 30, 60, 90]
-    [said] = [record.getMessage() for record in caplog.records]
-    assert "does not let us get, create and update the Lease 'reprieve' in the namespace 'ns'" in said
+    assert attempts == [0, 2, 6, 14, 30, 60, 90]
+    [problem] = [record.getMessage() for record in caplog.records]
+    assert "does not let us get, create and update the Lease 'reprieve' in the namespace 'ns'" in problem
     assert elector.problem
     elector._client = granted
     await world.advance(30)

@@ -29,7 +29,7 @@ async def follow(script, until, **options):
     return informer, changes, paused
 
 
-def told(changes):
+def summary(changes):
     return [(change.type, change.new.name) for change in changes]
 
 
@@ -44,8 +44,8 @@ async def test_a_list_and_then_every_change_in_order():
         ),
     )
     informer, changes, _ = await follow(script, lambda i, c: len(c) == 4)
-    assert told(changes) == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b")]
-    assert script.asked[1].query["resourceVersion"] == "5"
+    assert summary(changes) == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b")]
+    assert script.requests[1].query["resourceVersion"] == "5"
     assert [item.name for item in informer] == ["a"]
 
 
@@ -55,7 +55,7 @@ async def test_events_cut_in_the_middle_of_a_line_are_whole_again():
         listing(revision=5), stream(*(line[i : i + 7] for i in range(0, len(line), 7)), hold=True)
     )
     _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
-    assert told(changes) == [("ADDED", "b"), ("ADDED", "c")]
+    assert summary(changes) == [("ADDED", "b"), ("ADDED", "c")]
 
 
 async def test_a_closed_watch_resumes_after_the_last_event_without_a_new_list():
@@ -65,7 +65,7 @@ async def test_a_closed_watch_resumes_after_the_last_event_without_a_new_list():
         stream(event("ADDED", pod("c", 7)), hold=True),
     )
     _, _, paused = await follow(script, lambda i, c: len(c) == 2)
-    assert script.asked[2].query["resourceVersion"] == "6"
+    assert script.requests[2].query["resourceVersion"] == "6"
     assert paused == []
 
 
@@ -74,7 +74,7 @@ async def test_a_bookmark_moves_the_point_to_resume_from():
         listing(revision=5), stream(bookmark(90)), stream(event("ADDED", pod("c", 91)), hold=True)
     )
     await follow(script, lambda i, c: len(c) == 1)
-    assert script.asked[2].query["resourceVersion"] == "90"
+    assert script.requests[2].query["resourceVersion"] == "90"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ async def test_gone_lists_again_and_tells_what_was_missed(gone):
         stream(hold=True),
     )
     informer, changes, _ = await follow(script, lambda i, c: len(c) == 6)
-    assert told(changes)[3:] == [("DELETED", "a"), ("MODIFIED", "c"), ("ADDED", "d")]
+    assert summary(changes)[3:] == [("DELETED", "a"), ("MODIFIED", "c"), ("ADDED", "d")]
     assert sorted(item.name for item in informer) == ["b", "c", "d"]
 
 
@@ -138,7 +138,7 @@ async def test_a_silent_stream_is_opened_again_at_once_and_without_complaint(cap
     """It may be dead; or nothing has changed since the server started, then it sends no bookmarks either."""
     script = Script(listing(pod("a")), stream(hold=True), stream(event("ADDED", pod("b", 2)), hold=True))
     _, changes, paused = await follow(script, lambda i, c: len(c) == 2, silence=0.05)
-    assert told(changes)[1] == ("ADDED", "b")
+    assert summary(changes)[1] == ("ADDED", "b")
     assert paused == []
     assert caplog.records == []
 
@@ -152,7 +152,7 @@ async def test_news_end_the_growing_of_pauses():
         stream(event("ADDED", pod("b", 2)), cut),
         stream(hold=True),
     )
-    _, _, paused = await follow(script, lambda i, c: len(script.asked) == 5)
+    _, _, paused = await follow(script, lambda i, c: len(script.requests) == 5)
     assert paused == [0.8, 1.6, 0.8]
 
 
@@ -162,8 +162,10 @@ async def test_a_right_that_is_missing_is_said_once_until_it_is_given(caplog):
     script = Script(forbidden, forbidden, forbidden, listing(pod("a")), stream(hold=True))
     informer, _, paused = await follow(script, lambda i, c: len(c) == 1)
     assert len(paused) == 3
-    said, done = [record.getMessage() for record in caplog.records]
-    assert said.startswith("the API server does not let us list and watch pods: give the account the rights")
+    problem, done = [record.getMessage() for record in caplog.records]
+    assert problem.startswith(
+        "the API server does not let us list and watch pods: give the account the rights"
+    )
     assert done == "pods can be read now"
     assert informer.reflector._client.problems == {}
 
@@ -174,7 +176,7 @@ async def test_one_unreadable_object_does_not_stop_the_others():
         listing(odd, pod("a")), stream(event("ADDED", odd), event("ADDED", pod("b", 7)), hold=True)
     )
     _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
-    assert told(changes) == [("ADDED", "a"), ("ADDED", "b")]
+    assert summary(changes) == [("ADDED", "a"), ("ADDED", "b")]
 
 
 async def test_a_failing_handler_does_not_stop_the_stream():
@@ -203,8 +205,8 @@ class TestStreamingList:
             )
         )
         informer, changes, _ = await follow(script, lambda i, c: len(c) == 3, watch_list=True)
-        assert told(changes) == [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")]
-        assert script.asked[0].query["sendInitialEvents"] == "true"
+        assert summary(changes) == [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a")]
+        assert script.requests[0].query["sendInitialEvents"] == "true"
         assert informer.reflector.revision == "6"
 
     @pytest.mark.parametrize(
@@ -220,5 +222,5 @@ class TestStreamingList:
     async def test_a_server_that_cannot_is_listed_instead(self, refusal):
         script = Script(refusal, listing(pod("a"), revision=5), stream(hold=True))
         _, _, paused = await follow(script, lambda i, c: len(c) == 1, watch_list=True)
-        assert "watch" not in script.asked[1].query
+        assert "watch" not in script.requests[1].query
         assert paused == []

@@ -169,7 +169,7 @@ def test_a_workload_that_names_no_queue_or_no_pods_says_so() -> None:
     assert refused([empty])["message"] == "the workload has no pod sets"
 
 
-def test_a_quantity_that_is_none_is_named_and_hurts_nobody_else() -> None:
+def test_an_invalid_quantity_is_named_and_affects_nothing_else() -> None:
     assert "'abc' is not a quantity" in refused([workload("bad", 0, {"cpu": "abc"}, 1, 0, 10)])["message"]
     objects = [queue("odd", nominal="abc"), local(1, "odd"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)]
     assert "'abc' is not a quantity" in refused(objects)["message"]

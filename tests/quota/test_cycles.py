@@ -1,4 +1,4 @@
-"""Promises about admission cycles, on generated worlds."""
+"""Invariants of admission cycles, on generated worlds."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -127,7 +127,7 @@ def test_gates_never_leak_a_preemption(objects: Objects, fair: bool) -> None:
 @examples(40)
 @given(objects=worlds(waiting=8), fair=st.booleans())
 def test_equal_inputs_give_equal_answers_in_any_order(objects: Objects, fair: bool) -> None:
-    def told(these: Objects) -> list[object]:
+    def decisions(these: Objects) -> list[object]:
         run = settle(load(decode_all(these), rules(fair), NOW), NOW)
         return [
             (
@@ -139,4 +139,4 @@ def test_equal_inputs_give_equal_answers_in_any_order(objects: Objects, fair: bo
             for step in run.steps
         ]
 
-    assert told(objects) == told(list(reversed(objects)))
+    assert decisions(objects) == decisions(list(reversed(objects)))

@@ -1,4 +1,4 @@
-"""The queue of waiting workloads: its order, what wakes whom, and the fast queue against a plain one."""
+"""The queue of waiting workloads: its order, what wakes which, and the fast queue against a plain one."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -47,7 +47,7 @@ def reserved(quota: Quota) -> list[str]:
     return sorted(each.info.key for each in cycle(quota, NOW).reserved)
 
 
-def test_a_finished_workload_wakes_whoever_waits_for_its_quota() -> None:
+def test_a_finished_workload_wakes_those_that_wait_for_its_quota() -> None:
     quota = state(workload("first", 0, {"cpu": 4}, 1, 1, 20), workload("second", 0, {"cpu": 3}, 1, 0, 10))
     assert reserved(quota) == ["default/first"]
     assert reserved(quota) == []
@@ -150,7 +150,7 @@ def test_queues_may_come_after_their_workloads() -> None:
 
 
 @pytest.mark.parametrize("kind", ["queue", "local"])
-def test_a_queue_that_goes_leaves_its_workloads_as_strays(kind: str) -> None:
+def test_a_deleted_queue_leaves_its_workloads_unqueued(kind: str) -> None:
     quota = state(workload("waits", 0, {"cpu": 9}, 1, 0, 10))
     if kind == "queue":
         quota.drop_cluster_queue("cq0", NOW)

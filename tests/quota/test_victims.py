@@ -1,4 +1,4 @@
-"""Victims against the naive reference, and the promises about them."""
+"""Victims against the naive reference, and their invariants."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,11 +21,11 @@ from tests.reference.quota.victims import classical
 from tests.scale import examples
 from tests.strategies.quota import NOW, RESOURCES, worlds
 
-Question = tuple[Quota, WorkloadInfo, dict[FlavorResource, int], frozenset[FlavorResource]]
+Case = tuple[Quota, WorkloadInfo, dict[FlavorResource, int], frozenset[FlavorResource]]
 
 
-def question(objects: list[dict[str, Any]], rules: Rules, data: st.DataObject) -> Question:
-    """The first waiting workload asks for room in some flavors."""
+def drawn_case(objects: list[dict[str, Any]], rules: Rules, data: st.DataObject) -> Case:
+    """The first waiting workload requests quota of some flavors."""
     asking = next(o for o in objects if o["metadata"]["name"] == "p0")
     quota = load(decode_all([o for o in objects if o is not asking]), rules, NOW)
     (view,) = decode_all([asking])
@@ -39,13 +39,13 @@ def question(objects: list[dict[str, Any]], rules: Rules, data: st.DataObject) -
     return quota, info, requests, short
 
 
-def found(asked: Question) -> list[Victim]:
-    quota, info, requests, short = asked
+def found(case: Case) -> list[Victim]:
+    quota, info, requests, short = case
     return VictimFinder(info, quota.cache.queues[info.queue], quota.rules).victims(requests, short)
 
 
-def reference(asked: Question, search: Callable[..., dict[str, str]]) -> dict[str, str]:
-    quota, info, requests, short = asked
+def reference(case: Case, search: Callable[..., dict[str, str]]) -> dict[str, str]:
+    quota, info, requests, short = case
     twins = naive_trees(quota)
     world = naive_world(quota, twins)
     job = naive_job(info, twins[id(quota.cache.queues[info.queue])])
@@ -57,8 +57,8 @@ def reference(asked: Question, search: Callable[..., dict[str, str]]) -> dict[st
 def test_classical_victims_equal_the_naive_reference(
     objects: list[dict[str, Any]], data: st.DataObject
 ) -> None:
-    asked = question(objects, Rules(), data)
-    assert {v.info.key: v.reason for v in found(asked)} == reference(asked, classical)
+    case = drawn_case(objects, Rules(), data)
+    assert {v.info.key: v.reason for v in found(case)} == reference(case, classical)
 
 
 @examples(80)
@@ -70,23 +70,23 @@ def test_classical_victims_equal_the_naive_reference(
 def test_fair_victims_equal_the_naive_reference(
     objects: list[dict[str, Any]], strategies: tuple[str, ...], data: st.DataObject
 ) -> None:
-    asked = question(objects, Rules(fair_sharing=True, strategies=strategies), data)
-    expected = reference(asked, lambda *a: FairSearch(*a).run(strategies))
-    assert {v.info.key: v.reason for v in found(asked)} == expected
+    case = drawn_case(objects, Rules(fair_sharing=True, strategies=strategies), data)
+    expected = reference(case, lambda *a: FairSearch(*a).run(strategies))
+    assert {v.info.key: v.reason for v in found(case)} == expected
 
 
 @examples(30)
 @given(objects=worlds(waiting=1), fair=st.booleans(), data=st.data())
 def test_no_victim_could_have_stayed(objects: list[dict[str, Any]], fair: bool, data: st.DataObject) -> None:
-    asked = question(objects, Rules(fair_sharing=fair), data)
-    victims = found(asked)
-    quota, info, requests, short = asked
+    case = drawn_case(objects, Rules(fair_sharing=fair), data)
+    victims = found(case)
+    quota, info, requests, short = case
     request = PreemptionRequest(info, quota.cache.queues[info.queue], requests, short)
-    assume(victims and not request.fits(borrowing=True))  # preemption is only asked for when there is no room
+    assume(victims and not request.fits(borrowing=True))  # preemption is only needed when it does not fit
     for victim in victims:
         victim.leave()
     ways = [borrowing for borrowing in (True, False) if request.fits(borrowing)]
-    assert ways, "with all victims gone there is room"
+    assert ways, "with all victims gone the request fits"
     needed = []
     for borrowing in ways:
         spared = []
@@ -103,10 +103,10 @@ def test_no_victim_could_have_stayed(objects: list[dict[str, Any]], fair: bool, 
 def test_looking_for_victims_changes_nothing(
     objects: list[dict[str, Any]], fair: bool, data: st.DataObject
 ) -> None:
-    asked = question(objects, Rules(fair_sharing=fair), data)
-    queues = asked[0].cache.queues.values()
+    case = drawn_case(objects, Rules(fair_sharing=fair), data)
+    queues = case[0].cache.queues.values()
     before = {(q.name, key): cell.free() for q in queues for key, cell in q.cells.items()}
-    found(asked)
+    found(case)
     after = {(q.name, key): cell.free() for q in queues for key, cell in q.cells.items()}
     assert before.items() <= after.items()
     assert all(key.resource in RESOURCES for _, key in after)

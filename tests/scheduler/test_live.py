@@ -50,18 +50,18 @@ class TestBinding:
     async def test_a_binding_names_the_pod_by_uid(self):
         live, script, _ = actions(SUCCESS)
         await live.bind(Bind(POD, POD, "n1"))
-        assert script.asked[0].path == "/api/v1/namespaces/ns/pods/a/binding"
-        assert script.asked[0].json()["metadata"]["uid"] == "u1"
+        assert script.requests[0].path == "/api/v1/namespaces/ns/pods/a/binding"
+        assert script.requests[0].json()["metadata"]["uid"] == "u1"
 
     async def test_a_lost_answer_is_looked_up_before_the_binding_is_sent_again(self):
         live, script, _ = actions(lost, bound_to("n1"))
         await live.bind(Bind(POD, POD, "n1"))
-        assert [request.method for request in script.asked] == ["POST", "GET"]
+        assert [request.method for request in script.requests] == ["POST", "GET"]
 
     async def test_a_request_that_never_arrived_is_sent_again(self):
         live, script, _ = actions(lost, bound_to(""), SUCCESS)
         await live.bind(Bind(POD, POD, "n1"))
-        assert [request.method for request in script.asked] == ["POST", "GET", "POST"]
+        assert [request.method for request in script.requests] == ["POST", "GET", "POST"]
 
     async def test_a_conflict_with_our_own_earlier_binding_is_a_success(self):
         live, _, _ = actions(status(409, "Conflict"), bound_to("n1"))
@@ -82,13 +82,13 @@ class TestBinding:
     async def test_the_binding_of_a_gangs_pod_is_repeated_until_it_happens(self):
         live, script, _ = actions(*[status(500, "InternalError"), bound_to("")] * (2 * ATTEMPTS), SUCCESS)
         await live.bind(Bind(GROUP, POD, "n1", insist=True))
-        assert len([request for request in script.asked if request.method == "POST"]) > ATTEMPTS
+        assert len([request for request in script.requests if request.method == "POST"]) > ATTEMPTS
 
     async def test_trouble_that_lasts_is_given_up(self):
         live, script, slept = actions(status(500, "InternalError"))
         with pytest.raises(ActionError, match="500"):
             await live.mark(POD, Mark("PreemptionByScheduler", "x", ""))
-        assert len(script.asked) == ATTEMPTS
+        assert len(script.requests) == ATTEMPTS
         assert slept == sorted(slept)
 
 
@@ -96,7 +96,7 @@ class TestEvicting:
     async def test_the_mark_is_a_strategic_patch_of_the_status_for_this_very_pod(self):
         live, script, _ = actions(ok({}))
         await live.mark(POD, Mark("PreemptionByScheduler", "reprieve: why", "{}"))
-        request = script.asked[0]
+        request = script.requests[0]
         assert request.content_type == "application/strategic-merge-patch+json"
         assert request.path.endswith("/pods/a/status")
         assert request.json() == {
@@ -114,7 +114,7 @@ class TestEvicting:
     async def test_a_deletion_has_a_uid_precondition(self):
         live, script, _ = actions(SUCCESS)
         await live.delete(POD)
-        assert script.asked[0].json()["preconditions"] == {"uid": "u1"}
+        assert script.requests[0].json()["preconditions"] == {"uid": "u1"}
 
     @pytest.mark.parametrize(
         "answer", [status(404, "NotFound"), status(409, "Conflict", "UID in precondition")]
@@ -132,7 +132,7 @@ class TestEvicting:
     async def test_a_reprieve_turns_the_mark_off(self):
         live, script, _ = actions(ok({}))
         await live.reprieve(POD, "x")
-        [condition] = script.asked[0].json()["status"]["conditions"]
+        [condition] = script.requests[0].json()["status"]["conditions"]
         assert (condition["status"], condition["reason"]) == ("False", "PreemptionWithdrawn")
 
 
@@ -140,19 +140,19 @@ class TestStatus:
     async def test_a_nomination_and_its_condition_go_together(self):
         live, script, _ = actions(ok({}))
         await live.nominate(Nominate(POD, "n1", "no room"))
-        sent = script.asked[0].json()["status"]
+        sent = script.requests[0].json()["status"]
         assert sent["nominatedNodeName"] == "n1"
         assert sent["conditions"][0]["message"] == "no room"
 
     async def test_a_nomination_taken_back_is_removed(self):
         live, script, _ = actions(ok({}))
         await live.nominate(Nominate(POD, ""))
-        assert script.asked[0].json()["status"] == {"nominatedNodeName": None}
+        assert script.requests[0].json()["status"] == {"nominatedNodeName": None}
 
     async def test_a_pod_says_why_it_waits(self):
         live, script, _ = actions(ok({}))
         await live.set_pod_condition(SetPodCondition(POD, "Unschedulable", "no room"))
-        [condition] = script.asked[0].json()["status"]["conditions"]
+        [condition] = script.requests[0].json()["status"]["conditions"]
         assert (condition["type"], condition["status"], condition["reason"]) == (
             "PodScheduled",
             "False",
@@ -168,7 +168,7 @@ class TestStatus:
         await live.set_group_condition(
             SetGroupCondition(GROUP, "PodGroupInitiallyScheduled", "True", "Scheduled", "", 3)
         )
-        sent = script.asked[1].json()
+        sent = script.requests[1].json()
         assert sent["metadata"]["resourceVersion"] == "7"
         assert [each["type"] for each in sent["status"]["conditions"]] == [
             "Mine",
@@ -179,4 +179,4 @@ class TestStatus:
     async def test_a_namesake_of_the_group_is_left_alone(self):
         live, script, _ = actions(ok({"metadata": {"name": "g", "uid": "other"}}))
         await live.set_group_condition(SetGroupCondition(GROUP, "X", "True", "Y", ""))
-        assert [request.method for request in script.asked] == ["GET"]
+        assert [request.method for request in script.requests] == ["GET"]

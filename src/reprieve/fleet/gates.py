@@ -44,6 +44,85 @@ class Signal(msgspec.Struct, frozen=True):
     cost: PreemptionCost | None = None
 
 
+class GateStep(msgspec.Struct, frozen=True):
+    """What to do about the gates, strictly in order, and when to look again."""
+
+    actions: tuple[Action, ...] = ()
+    requeue_after: float = 0.0
+    reasons: tuple[str, ...] = ()
+
+
+def gate_step(group: Group, settings: FleetSettings, now: datetime) -> GateStep:
+    """Open the next gate, or compute how long to wait.
+
+    1. No signals: nothing to do.
+    2. A turn is not over: wait for its end.
+    3. `least-cost`, within the grace: wait for workers that may need no preemption at all.
+    4. Close what is open, write down the turn, open the chosen gate; look again after the timeout. In this
+       order: the ledger must name the last holder until its gate is known to be closed, and the next one
+       before its gate opens.
+    """
+    tidy = _tidy(group, settings, now)
+    waiting = signals(group, now)
+    if not waiting:
+        return GateStep(tidy)
+    window = _current_window(group, settings, now)
+    if window is not None:
+        left = (window.until - now).total_seconds()
+        return GateStep(tidy, left, (f"{window.cluster} has its turn to preempt for {left:g} s more",))
+    if settings.gate_policy == LEAST_COST:
+        grace = _grace_left(group, [signal.since for signal in waiting], settings, now)
+        if grace > timedelta(0):
+            return GateStep(tidy, grace.total_seconds(), ("a worker may still admit without preemption",))
+    interrupted = _interrupted_turn(group, settings, now)
+    if interrupted is not None:
+        waiting = [signal for signal in waiting if signal.cluster == interrupted.cluster]
+    return _open(group, choose(waiting, group.ledger.past, settings.gate_policy), settings, now)
+
+
+def _open(group: Group, chosen: Signal, settings: FleetSettings, now: datetime) -> GateStep:
+    timeout = settings.timeout.total_seconds()
+    if not declares_gate(group.copies[chosen.cluster]):
+        return GateStep((), timeout, (f"the copy in {chosen.cluster} has no gate to open",))
+    cost = f" ({chosen.cost})" if chosen.cost is not None else ""
+    return GateStep(
+        (
+            *_close_all_but(chosen.cluster, group, settings, now),
+            SaveLedger(group.ledger.begin(chosen.cluster, now)),
+            OpenGate(chosen.cluster, now),
+        ),
+        timeout,
+        (f"{chosen.cluster} may preempt{cost}",),
+    )
+
+
+def _close_all_but(
+    cluster: str, group: Group, settings: FleetSettings, now: datetime
+) -> tuple[CloseGate, ...]:
+    """Close every other gate that is open or may be: also the last holder's, even if it looks closed."""
+    if not settings.close_at_timeout:
+        return ()
+    turn = group.ledger.turn
+    maybe = {turn.cluster} & group.copies.keys() if turn is not None else set()
+    opened = {name for name, copy in group.copies.items() if gate_is_open(copy)}
+    return tuple(CloseGate(name, now) for name in sorted((opened | maybe) - {cluster}))
+
+
+def _tidy(group: Group, settings: FleetSettings, now: datetime) -> tuple[Action, ...]:
+    """Never more than one open gate, and never one that only a wrong clock accounts for."""
+    if not settings.close_at_timeout:
+        return ()
+    foreign = _unaccounted(group, settings, now)
+    noted: tuple[Action, ...] = (SaveLedger(group.ledger.adopt(foreign, now)),) if foreign else ()
+    gates = _open_gates(group, now)
+    if len(gates) < 2:
+        return noted
+    turn = group.ledger.turn
+    held = {name for _, name in gates}
+    keep = turn.cluster if turn is not None and turn.cluster in held else gates[-1][1]
+    return (*noted, *_close_all_but(keep, group, settings, now))
+
+
 def signals(group: Group, now: datetime) -> list[Signal]:
     """Every visible copy that is blocked by its closed gate."""
     found = []
@@ -146,82 +225,3 @@ def _grace_left(group: Group, since: list[datetime], settings: FleetSettings, no
     if all_signalled or len(past) < len(since) or group.ledger.past:
         return nothing
     return max(nothing, min(past) + settings.grace - now)
-
-
-class GateStep(msgspec.Struct, frozen=True):
-    """What to do about the gates, strictly in order, and when to look again."""
-
-    actions: tuple[Action, ...] = ()
-    requeue_after: float = 0.0
-    reasons: tuple[str, ...] = ()
-
-
-def gate_step(group: Group, settings: FleetSettings, now: datetime) -> GateStep:
-    """Open the next gate, or compute how long to wait.
-
-    1. No signals: nothing to do.
-    2. A turn is not over: wait for its end.
-    3. `least-cost`, within the grace: wait for workers that may need no preemption at all.
-    4. Close what is open, write down the turn, open the chosen gate; look again after the timeout. In this
-       order: the ledger must name the last holder until its gate is known to be closed, and the next one
-       before its gate opens.
-    """
-    tidy = _tidy(group, settings, now)
-    waiting = signals(group, now)
-    if not waiting:
-        return GateStep(tidy)
-    window = _current_window(group, settings, now)
-    if window is not None:
-        left = (window.until - now).total_seconds()
-        return GateStep(tidy, left, (f"{window.cluster} has its turn to preempt for {left:g} s more",))
-    if settings.gate_policy == LEAST_COST:
-        grace = _grace_left(group, [signal.since for signal in waiting], settings, now)
-        if grace > timedelta(0):
-            return GateStep(tidy, grace.total_seconds(), ("a worker may still admit without preemption",))
-    interrupted = _interrupted_turn(group, settings, now)
-    if interrupted is not None:
-        waiting = [signal for signal in waiting if signal.cluster == interrupted.cluster]
-    return _open(group, choose(waiting, group.ledger.past, settings.gate_policy), settings, now)
-
-
-def _open(group: Group, chosen: Signal, settings: FleetSettings, now: datetime) -> GateStep:
-    timeout = settings.timeout.total_seconds()
-    if not declares_gate(group.copies[chosen.cluster]):
-        return GateStep((), timeout, (f"the copy in {chosen.cluster} has no gate to open",))
-    price = f" ({chosen.cost})" if chosen.cost is not None else ""
-    return GateStep(
-        (
-            *_close_all_but(chosen.cluster, group, settings, now),
-            SaveLedger(group.ledger.begin(chosen.cluster, now)),
-            OpenGate(chosen.cluster, now),
-        ),
-        timeout,
-        (f"{chosen.cluster} may preempt{price}",),
-    )
-
-
-def _close_all_but(
-    cluster: str, group: Group, settings: FleetSettings, now: datetime
-) -> tuple[CloseGate, ...]:
-    """Close every other gate that is open or may be: also the last holder's, even if it looks closed."""
-    if not settings.close_at_timeout:
-        return ()
-    turn = group.ledger.turn
-    maybe = {turn.cluster} & group.copies.keys() if turn is not None else set()
-    opened = {name for name, copy in group.copies.items() if gate_is_open(copy)}
-    return tuple(CloseGate(name, now) for name in sorted((opened | maybe) - {cluster}))
-
-
-def _tidy(group: Group, settings: FleetSettings, now: datetime) -> tuple[Action, ...]:
-    """Never more than one open gate, and never one that only a wrong clock accounts for."""
-    if not settings.close_at_timeout:
-        return ()
-    foreign = _unaccounted(group, settings, now)
-    noted: tuple[Action, ...] = (SaveLedger(group.ledger.adopt(foreign, now)),) if foreign else ()
-    gates = _open_gates(group, now)
-    if len(gates) < 2:
-        return noted
-    turn = group.ledger.turn
-    held = {name for _, name in gates}
-    keep = turn.cluster if turn is not None and turn.cluster in held else gates[-1][1]
-    return (*noted, *_close_all_but(keep, group, settings, now))

@@ -34,7 +34,7 @@ from reprieve.quota.assignment import (
     preferred,
 )
 from reprieve.quota.demand import PODS, Demand
-from reprieve.quota.queue import Group, QueueNode
+from reprieve.quota.queue import FlavorGroup, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
 
@@ -154,7 +154,7 @@ class _Scan:
 
     __slots__ = ("_assigner", "_demand", "_group", "_requests", "_usage", "attempts")
 
-    def __init__(self, assigner: FlavorAssigner, demand: Demand, group: Group, usage: Usage) -> None:
+    def __init__(self, assigner: FlavorAssigner, demand: Demand, group: FlavorGroup, usage: Usage) -> None:
         self._assigner = assigner
         self._demand = demand
         self._group = group

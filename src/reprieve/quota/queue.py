@@ -25,7 +25,7 @@ Ranked = tuple[int, float, str, str, "WorkloadInfo"]
 """A workload behind its rank. Ranks are unique, so workloads are never compared."""
 
 
-class Group(NamedTuple):
+class FlavorGroup(NamedTuple):
     """Resources that get their flavor together, and the flavors in the order of preference."""
 
     resources: frozenset[str]
@@ -157,11 +157,11 @@ def weight_of(fair_sharing: FairSharing | None) -> float:
     return 1.0 if fair_sharing is None else float(exact(fair_sharing.weight))
 
 
-def _group_of(groups: Iterable[ResourceGroup]) -> dict[str, Group]:
+def _group_of(groups: Iterable[ResourceGroup]) -> dict[str, FlavorGroup]:
     """The first group that covers a resource counts."""
-    found: dict[str, Group] = {}
+    found: dict[str, FlavorGroup] = {}
     for each in groups:
-        group = Group(frozenset(each.covered_resources), tuple(flavor.name for flavor in each.flavors))
+        group = FlavorGroup(frozenset(each.covered_resources), tuple(flavor.name for flavor in each.flavors))
         for name in each.covered_resources:
             found.setdefault(name, group)
     return found
