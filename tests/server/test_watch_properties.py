@@ -2,14 +2,14 @@
 
 import asyncio
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.objects.meta import LabelSelector, LabelSelectorRequirement
 from reprieve.objects.selectors import matches
-from reprieve.server.operations.subresources import format_selector
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.selection import Selection, parse_labels
+from reprieve.server.selection import Selection, format_selector, parse_labels
 from reprieve.server.storage import DELETED, Store
 from reprieve.server.watch import Hub
 from tests.scale import examples
@@ -108,6 +108,6 @@ def test_a_list_and_the_changes_after_it_make_the_next_list(
 def test_a_selector_means_the_same_as_an_object_and_in_a_query(
     selector: LabelSelector, labels: dict[str, str]
 ) -> None:
-    tests = parse_labels(format_selector(selector))
+    tests = parse_labels(format_selector(msgspec.to_builtins(selector)))
     assert all(test(labels) for test in tests) == matches(selector, labels)
     assert all(test(labels or None) for test in tests) == matches(selector, labels)

@@ -33,7 +33,7 @@ class Api:
         return self.backend.clock()
 
     def resource(self, resource: ResourceInfo | str) -> ResourceInfo:
-        """By storage name: "pods", "jobs.batch"."""
+        """By storage key: "pods", "jobs.batch"."""
         if isinstance(resource, ResourceInfo):
             return resource
         found = self.backend.registry.by_storage_key(resource)

@@ -1,4 +1,4 @@
-"""What every operation works on: storage, the table of resources, admission, watchers, the clock."""
+"""What every operation works on: storage, the registry of resources, admission, watchers, the clock."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ def utc_now() -> datetime:
 
 
 class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a write is meant, beside its content."""
+    """Options of a write, beside its content."""
 
     dry_run: bool = False
     manager: str = ""
@@ -33,7 +33,7 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeleteOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The body of a DELETE; unset members mean what the kind's defaults say."""
+    """The body of a DELETE; unset members have the kind's defaults."""
 
     grace_period_seconds: int | None = None
     propagation_policy: str | None = None
@@ -61,14 +61,14 @@ class Backend:
         self._second = (datetime.min.replace(tzinfo=UTC), "")
 
     def timestamp(self) -> str:
-        """Now, as the wire writes it: whole seconds."""
+        """Now, as documents write it: whole seconds."""
         now = self.clock().replace(microsecond=0)
         if now != self._second[0]:
             self._second = (now, format_time(now))
         return self._second[1]
 
     def existing(self, resource: ResourceInfo, namespace: str, name: str) -> Record:
-        """The state that a write builds on, or 404."""
+        """The state that a write must build on, or 404."""
         record = self.store.head(resource.storage_key, namespace, name)
         if record is None:
             raise not_found(resource.group, resource.plural, name)

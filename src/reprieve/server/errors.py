@@ -67,13 +67,13 @@ def too_long(field: str, limit: int, unit: str) -> Cause:
 
 
 def _show(value: Any) -> str:
-    """As JSON, cut where it gets long."""
+    """As JSON, truncated when it is long."""
     text = msgspec.json.encode(value, enc_hook=str).decode()
     return text if len(text) <= 256 else text[:253] + "..."
 
 
 class ApiError(ReprieveError):
-    """A refusal with everything a `Status` says; `headers` travel with the HTTP response."""
+    """A refusal with everything a `Status` contains; `headers` are added to the HTTP response."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ def wrong_uid(group: str, plural: str, name: str, expected: str, found: str) -> 
 
 
 def apply_conflict(message: str, causes: list[Cause]) -> ApiError:
-    """Server-side apply met fields that other managers own."""
+    """Server-side apply would change fields that other managers own."""
     return ApiError(409, "Conflict", message, {"causes": [c.to_dict() for c in causes]})
 
 

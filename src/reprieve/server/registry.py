@@ -113,7 +113,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
 
     @property
     def converts(self) -> bool:
-        """Whether an object looks different when stored."""
+        """Whether an object differs from its stored form."""
         return self.version != self.storage_version or self.twin is not None
 
     def to_storage(self, document: Document) -> Document:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import label_key, label_value
+from reprieve.objects import Document, label_key, label_value
 from reprieve.server.errors import bad_request
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
@@ -145,6 +145,21 @@ def _value(key: str, value: str) -> str:
     if problem is not None:
         raise bad_request(f'unable to parse requirement: value of "{key}": "{value}" {problem}')
     return value
+
+
+def format_selector(selector: Document) -> str:
+    """A document's label selector in the form of a query string."""
+    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for requirement in selector.get("matchExpressions") or ():
+        key, values = requirement.get("key", ""), ",".join(sorted(requirement.get("values") or ()))
+        forms = {
+            "In": f"{key} in ({values})",
+            "NotIn": f"{key} notin ({values})",
+            "Exists": key,
+            "DoesNotExist": f"!{key}",
+        }
+        terms.append(forms.get(requirement.get("operator", ""), ""))
+    return ",".join(term for term in terms if term)
 
 
 def _comparison(key: str, operator: str, bound: int) -> LabelTest:

@@ -66,7 +66,7 @@ def check_unique(document: Any, schema: SchemaNode, path: str = "") -> None:
 
 
 def field_set(document: Any, schema: SchemaNode, path: Path = ()) -> FieldSet:
-    """The fields that a document sets: leaves, items of lists, entries of maps, and whatever is empty."""
+    """The fields that a document sets: leaves, items of lists, entries of maps, and empty values."""
     found: set[Path] = set()
     _collect(document, schema, path, found)
     return frozenset(found)
@@ -118,7 +118,7 @@ def _compare(
 
 
 def merge(current: Any, applied: Any, schema: SchemaNode) -> Any:
-    """The current value with everything the applied one says; neither is changed."""
+    """The current value with everything of the applied one; neither is changed."""
     if type(current) is not type(applied) or not granular(current, schema):
         return copy.deepcopy(applied)
     if isinstance(applied, dict):

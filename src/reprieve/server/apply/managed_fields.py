@@ -98,7 +98,7 @@ def covers(paths: Iterable[Path]) -> frozenset[Path]:
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry. `identity` tells entries apart; a manager may own fields by applying and by updating."""
+    """One entry. `identity` distinguishes entries; a manager may own fields by applying and by updating."""
 
     manager: str
     operation: str

@@ -55,7 +55,7 @@ class Budgets(Controller):
         self._pods = pods
         self._selectors: dict[Key, LabelSelector | None] = {}
         self._covered: dict[Key, dict[PodKey, Pod]] = {}
-        """The pods of each budget, kept as they change: a namespace may hold thousands of others."""
+        """The pods of each budget, kept up to date: a namespace may hold thousands of others."""
         self._by_namespace: dict[str, set[Key]] = {}
         for record in api.backend.store.collection(self.resource).scan(None):
             self._remember(record)

@@ -80,7 +80,7 @@ class PodGroups(Controller):
         pods.listen(self._pod_changed)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
-        """Only a pod that ends or goes can free its group."""
+        """Only a pod that ends or is removed can release its group."""
         if before is not None and before.group and not before.finished and (after is None or after.finished):
             self.queue.add((before.namespace, before.group))
 

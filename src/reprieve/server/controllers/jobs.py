@@ -71,7 +71,7 @@ class Jobs(Controller):
         return await self._drive(job)
 
     async def _release_orphans(self, key: Key, uid: str) -> None:
-        """Pods of a job that is gone need not wait to be counted."""
+        """Pods of a deleted job are not counted and need no finalizer."""
         leaving = [self._pods.get(pod) for pod in self._leaving.pop(key, ())]
         orphans = [
             p

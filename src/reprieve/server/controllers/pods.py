@@ -144,7 +144,7 @@ class PodIndex:
         return _SHARED[store]
 
     def listen(self, listener: Listener) -> None:
-        """Called with (before, after) while a change is being published: may only take notes."""
+        """Called with (before, after) while a change is being published: may only queue work."""
         self._listeners.append(listener)
 
     def get(self, key: PodKey) -> Pod | None:

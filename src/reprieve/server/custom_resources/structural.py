@@ -54,7 +54,7 @@ def _copy(value: Any) -> Any:
 
 
 def prune(value: Any, schema: Schema, root: bool = True) -> None:
-    """In place: members that the schema does not name go, except where it preserves them."""
+    """In place: remove members that the schema does not have, except where it preserves them."""
     for holder, name, _ in list(_unknown(value, schema, "", root)):
         del holder[name]
 

@@ -111,7 +111,7 @@ def _exit_code(pod: Document) -> int:
     return int(text) if text.isdigit() and int(text) < 256 else 1
 
 
-# -- what the pod's status says then -------------------------------------------------------------------------
+# -- the pod's status afterwards --------------------------------------------------------------------------
 
 
 def running_status(pod: Document, now: datetime, pod_ip: str, host_ip: str) -> Document:

@@ -25,7 +25,7 @@ _OPTIONS = ("zones", "racks", "labels", "taints")
 
 
 class TemplateError(ReprieveError, ValueError):
-    """A node specification that cannot be read; says which part."""
+    """A node specification that cannot be parsed; the message names the part."""
 
 
 class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,1 +1,1 @@
-"""The wire: what a request asks for, how the answer looks. `operations/` makes all decisions."""
+"""The wire: what a request means, how its answer looks. `operations/` makes all decisions."""

@@ -12,12 +12,12 @@ from reprieve.server.http import protobuf
 JSON = "application/json"
 YAML = "application/yaml"
 _READABLE = f"{JSON}, {YAML}"
-"""What every kind can be read from; built-in kinds also come in protobuf."""
+"""Formats accepted for every kind; built-in kinds are also accepted in protobuf."""
 _decode_json = msgspec.json.Decoder().decode
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one request, or all of them together, may ask of the server."""
+    """What one request, or all of them together, may use."""
 
     body: int = 3 * 1024 * 1024
     depth: int = 100
@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     body_seconds: float = 30.0
     """How long a client may take to send its body, or to take a part of its answer."""
     idle_seconds: float = 180.0
-    """How long a connection may say nothing, or only a part of a request's head."""
+    """How long a connection may be silent, or in the middle of a request's head."""
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ _JSON_OUTPUT = Output()
 
 @lru_cache(maxsize=512)
 def wanted_output(accept: str) -> Output:
-    """The first form in the Accept header that we can give."""
+    """The first form in the Accept header that the server has."""
     if not accept:
         return _JSON_OUTPUT
     for clause in accept.split(","):

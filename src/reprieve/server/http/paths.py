@@ -1,4 +1,4 @@
-"""What a request asks for, read from its method, path and query; as kube-apiserver's RequestInfo."""
+"""What a request is for, read from its method, path and query, as kube-apiserver's RequestInfo."""
 
 from urllib.parse import parse_qsl, unquote
 
@@ -17,7 +17,7 @@ READING = frozenset({"get", "list", "watch"})
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A resource request taken apart. Empty strings where the path does not say."""
+    """The parts of a request for a resource; empty strings for what the path does not name."""
 
     verb: str
     group: str
@@ -41,7 +41,7 @@ def read_query(text: str) -> dict[str, str]:
     return result
 
 
-def truth(query: dict[str, str], name: str) -> bool:
+def is_true(query: dict[str, str], name: str) -> bool:
     return query.get(name, "").lower() in ("1", "true", "t", "yes")
 
 
@@ -61,9 +61,9 @@ def read_target(method: str, parts: list[str], query: dict[str, str]) -> Target 
     resource, name, subresource = [*rest, "", ""][:3]
     verb = _VERBS.get(method, "")
     if not name:
-        verb = {"get": "watch" if truth(query, "watch") else "list", "delete": "deletecollection"}.get(
+        verb = {"get": "watch" if is_true(query, "watch") else "list", "delete": "deletecollection"}.get(
             verb, verb
         )
-    elif verb == "get" and truth(query, "watch") and not subresource:
+    elif verb == "get" and is_true(query, "watch") and not subresource:
         verb = "watch"
     return Target(verb, group, version, resource, namespace, name, subresource)

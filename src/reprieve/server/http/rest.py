@@ -10,7 +10,7 @@ from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, method_not_allowed, unknown_resource
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.negotiation import Limits
-from reprieve.server.http.paths import Target, truth
+from reprieve.server.http.paths import Target, is_true
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.http.stream import WatchRequest, WatchStream
 from reprieve.server.http.subresources import SUBRESOURCE_HANDLERS, bind_document
@@ -146,7 +146,7 @@ async def _patch(call: Call) -> web.StreamResponse:
         target.name,
         media,
         patch,
-        call.options(truth(call.query, "force")),
+        call.options(is_true(call.query, "force")),
         target.subresource,
     )
     await call.backend.store.settled()

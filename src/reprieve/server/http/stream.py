@@ -16,7 +16,7 @@ from reprieve.objects import well_known
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, forbidden_field, invalid
 from reprieve.server.http.negotiation import Limits
-from reprieve.server.http.paths import Target, truth
+from reprieve.server.http.paths import Target, is_true
 from reprieve.server.http.rendering import Renderer, encode
 from reprieve.server.operations import reads
 from reprieve.server.registry import ResourceInfo
@@ -50,8 +50,8 @@ class WatchRequest(msgspec.Struct, frozen=True, kw_only=True):
         _check_initial(query)
         return cls(
             version=query.get("resourceVersion", ""),
-            bookmarks=truth(query, "allowWatchBookmarks"),
-            initial=truth(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
+            bookmarks=is_true(query, "allowWatchBookmarks"),
+            initial=is_true(query, "sendInitialEvents") if "sendInitialEvents" in query else None,
             seconds=_seconds(query),
             selection=Selection(resource, query.get("labelSelector", ""), fields),
         )

@@ -120,7 +120,7 @@ def _mark(
 
 
 def finish_if_finalized(backend: Backend, current: Record, document: Document) -> Record | None:
-    """Remove an object whose last hold this write takes away."""
+    """Remove an object when this write releases its last hold."""
     meta = document["metadata"]
     if "deletionTimestamp" not in meta or meta.get("finalizers"):
         return None

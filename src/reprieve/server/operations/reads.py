@@ -47,7 +47,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class _Token(msgspec.Struct, frozen=True):
-    """Where the next page starts. Revision -1: wherever the state is by then (an inconsistent list)."""
+    """Where the next page starts. Revision -1: the state at that time (an inconsistent list)."""
 
     rv: int
     namespace: str
@@ -109,7 +109,7 @@ def _count(collection: Collection, namespace: str | None) -> int:
 
 
 def parse_revision(backend: Backend, text: str) -> int:
-    """A resource version that has happened already; 0 for none."""
+    """A resource version as a revision, which must not be in the future; 0 for none."""
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()) or len(text) > 19:

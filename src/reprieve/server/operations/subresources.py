@@ -23,6 +23,7 @@ from reprieve.server.errors import (
 )
 from reprieve.server.operations.deletion import delete
 from reprieve.server.registry import ResourceInfo, ScalePaths
+from reprieve.server.selection import format_selector
 from reprieve.server.storage import Record
 
 _BUDGETS = "poddisruptionbudgets.policy"
@@ -113,7 +114,7 @@ def _delete_options(eviction: Document, dry_run: bool) -> tuple[DeleteOptions, b
 
 
 def _counts_for_budgets(pod: Document) -> bool:
-    """A pod that never ran, is done or is leaving takes nothing from a budget."""
+    """A pod that never ran, has ended or is being deleted takes nothing from a budget."""
     phase = (pod.get("status") or {}).get("phase")
     return phase not in ("Succeeded", "Failed", "Pending") and "deletionTimestamp" not in pod["metadata"]
 
@@ -132,7 +133,7 @@ def _budgets_for(backend: Backend, namespace: str, pod: Record) -> Iterator[Reco
 def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> None:
     document = budget.object
     status = document.get("status") or {}
-    if _unhealthy_may_go(document, pod):
+    if _is_expendable(document, pod):
         return
     allowed = status.get("disruptionsAllowed", 0)
     if status.get("observedGeneration", 0) < document["metadata"].get("generation", 0):
@@ -164,8 +165,8 @@ def _charge(backend: Backend, budget: Record, pod: Document, dry_run: bool) -> N
         backend.store.put(budget.storage_key, budget.namespace, budget.name, document)
 
 
-def _unhealthy_may_go(budget: Document, pod: Document) -> bool:
-    """A pod that is not ready adds nothing to the healthy ones; it may go if the others are enough."""
+def _is_expendable(budget: Document, pod: Document) -> bool:
+    """A pod that is not ready is not among the healthy ones; it may go if those are enough."""
     if has_condition(pod, well_known.READY):
         return False
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
@@ -246,22 +247,4 @@ def _selector(resource: ResourceInfo, document: Document, paths: ScalePaths) -> 
     selector = at(document, "spec", "selector")
     if resource.kind == "ReplicationController":
         return ",".join(f"{k}={v}" for k, v in sorted((selector or {}).items()))
-    try:
-        return format_selector(msgspec.convert(selector or {}, LabelSelector))
-    except msgspec.ValidationError:
-        return ""
-
-
-def format_selector(selector: LabelSelector) -> str:
-    """The query-string form of a label selector."""
-    terms = [f"{key}={value}" for key, value in sorted(selector.match_labels.items())]
-    for requirement in selector.match_expressions:
-        values = "(" + ",".join(sorted(requirement.values)) + ")"
-        forms = {
-            "In": f"{requirement.key} in {values}",
-            "NotIn": f"{requirement.key} notin {values}",
-            "Exists": requirement.key,
-            "DoesNotExist": f"!{requirement.key}",
-        }
-        terms.append(forms.get(requirement.operator, ""))
-    return ",".join(term for term in terms if term)
+    return format_selector(selector or {})

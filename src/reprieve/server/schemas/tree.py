@@ -37,7 +37,7 @@ class SchemaNode:
         self.type_name = type_name
         """Full name of a named type, as OpenAPI references it."""
         self.about = about
-        """What the type is; `description` says what this field of the type is for."""
+        """Describes the type; `description` describes this field of it."""
         self.description = ""
         self.required = False
         self.number: tuple[int, ...] = ()
@@ -95,7 +95,7 @@ class SchemaNode:
 
     @classmethod
     def from_openapi(cls, schema: dict[str, Any]) -> SchemaNode:
-        """The tree of a custom resource; its unknown fields are open where the schema says so."""
+        """The tree of a custom resource; unknown fields are open where the schema preserves them."""
         kind = schema.get("type", "")
         properties: dict[str, Any] = schema.get("properties") or {}
         extra = schema.get("additionalProperties")

@@ -2,7 +2,7 @@
 
 Tokens are compared in constant time by their digest. A client certificate of our authority names a user (CN)
 and groups (O): `system:masters` may do everything, `reprieve:readers` may read what Kubernetes' role `view`
-may read: neither secrets nor RBAC. Every other authenticated user may only use discovery and ask for itself.
+may read: neither secrets nor RBAC. Every other authenticated user may only use discovery and reviews.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Identity(msgspec.Struct, frozen=True):
         return READERS in self.groups and verb in READING and not hidden
 
     def authorize(self, target: Target) -> None:
-        """403 in the words of RBAC."""
+        """Raises 403, in RBAC's wording."""
         if self.may(target.verb, target.group, target.resource) or target.resource in REVIEWS:
             return
         raise self._refusal(target)
@@ -57,7 +57,7 @@ READER = Identity("reprieve-reader", (READERS, "system:authenticated"))
 
 
 class Authenticator:
-    """Who is it? Two tokens of its own, made once for a data directory, plus client certificates."""
+    """Identifies clients by two tokens, made once for a data directory, or by their certificate."""
 
     def __init__(self, directory: Path) -> None:
         self.admin_token = _token(directory / "admin.token")
@@ -67,7 +67,7 @@ class Authenticator:
             hashlib.sha256(self.reader_token.encode()).digest(): READER,
         }
         self._seen: dict[str, Identity] = {}
-        """Headers that were right, as they were sent."""
+        """Authorization headers that were accepted before."""
 
     def identify(self, authorization: str, certificate: Mapping[str, Any] | None) -> Identity:
         known = self._seen.get(authorization)

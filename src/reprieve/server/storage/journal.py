@@ -94,7 +94,7 @@ class Journal:
 
 
 def _lock(directory: Path) -> IO[str]:
-    """Hold the directory for this process; the kernel lets go when the process ends, however it ends."""
+    """Hold the directory for this process; the kernel releases it when the process ends, however it ends."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = open(directory / "lock", "a+", encoding="utf-8")  # noqa: SIM115 - held until close()

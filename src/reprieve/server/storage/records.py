@@ -52,7 +52,7 @@ class Record(msgspec.Struct, gc=False, eq=False, frozen=True):
 
     @classmethod
     def load(cls, storage_key: str, namespace: str, name: str, revision: int, raw: bytes) -> "Record":
-        """From bytes read back; labels are the only part looked into."""
+        """From stored bytes, of which only the labels are decoded."""
         labels = interned(_decode_labels(raw).metadata.labels)
         return cls(intern(storage_key), intern(namespace), name, revision, raw, labels)
 

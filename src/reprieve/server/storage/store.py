@@ -4,7 +4,7 @@ One event loop owns a `Store`. A write is checked against the *head* (committed 
 and takes the next revision at once, so check and write are one step. It becomes visible to readers and
 watchers when it is committed: in memory mode immediately; with a journal, when the transaction that holds it
 (and everything else that waited: group commit) is on disk. `await store.settled()` waits for that. So
-nothing that anybody saw can be lost.
+nothing that a client saw can be lost.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ class Store:
         self._committing = None
 
     def _abandon(self, error: Exception) -> None:
-        """A transaction failed: it and everything built on it never happened."""
+        """A transaction failed: discard it and everything built on it."""
         refusal = unavailable(f"storage refused the write: {error}")
         for future in (self._batch, self._next):
             if future is not None:
@@ -207,7 +207,7 @@ class Store:
         self._head = self.revision
 
     async def close(self) -> None:
-        """Finish the writes in flight and let go of the data."""
+        """Finish the writes in flight and release the data directory."""
         if self._committing is not None:
             await self._committing
         if self._journal is not None:

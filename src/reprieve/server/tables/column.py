@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from reprieve.objects import Document
 from reprieve.server.documents import at, condition, time_or_none
+from reprieve.server.selection import format_selector
 
 Cell = Callable[[Document, datetime], Any]
 
@@ -98,15 +99,7 @@ def labels(pairs: dict[str, str] | None) -> str:
 
 def selector_text(selector: Document | None) -> str:
     """A label selector in the form that `-l` takes."""
-    if selector is None:
-        return NONE
-    parts = [f"{k}={v}" for k, v in sorted((selector.get("matchLabels") or {}).items())]
-    for expression in selector.get("matchExpressions") or ():
-        key, operator = expression.get("key", ""), expression.get("operator", "")
-        values = join(sorted(expression.get("values") or ()))
-        words = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "DoesNotExist": f"!{key}"}
-        parts.append(words.get(operator, key))
-    return join(parts) if parts else NONE
+    return format_selector(selector or {}) or NONE
 
 
 def containers(*path: str) -> tuple[Column, Column]:

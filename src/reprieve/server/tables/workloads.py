@@ -27,7 +27,7 @@ from reprieve.server.tables.column import (
 
 
 def ready(doc: Document, _: datetime) -> str:
-    """Containers that are ready, of all that should be; side-cars count."""
+    """Containers that are ready, of all that should be; sidecars count."""
     sidecars = _sidecars(doc)
     statuses = [
         *at(doc, "status", "containerStatuses", default=()),
