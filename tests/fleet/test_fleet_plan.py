@@ -4,12 +4,12 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
-from reprieve.cli.fleet_plan import plan_and_print, read_folder
+from reprieve.cli import main
+from reprieve.cli.sources import workers_in
 from reprieve.config import Configuration
-from reprieve.objects import Reference
 from reprieve.objects.documents import read_documents
-from reprieve.objects.errors import ReprieveError
 from reprieve.whatif import plan_fleet
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "30-fleet"
@@ -24,7 +24,7 @@ def urgent():
 
 @pytest.fixture
 def clusters():
-    return read_folder(EXAMPLE / "workers")
+    return workers_in(EXAMPLE / "workers")
 
 
 def test_least_cost_chooses_the_worker_that_loses_least(urgent, clusters) -> None:
@@ -68,15 +68,14 @@ def test_a_plan_changes_nothing(urgent, clusters) -> None:
     assert (urgent, clusters) == before
 
 
-def test_the_command_prints_a_table_and_answers_yes_or_no(capsys) -> None:
-    def plan_exit_code(for_: str, fleet: Path) -> int:
-        return plan_and_print(
-            str(fleet), [str(EXAMPLE / "urgent.yaml")], Reference.parse(for_), LEAST_COST, NOW, None, "table"
-        )
+def test_the_command_prints_a_table_and_answers_yes_or_no() -> None:
+    def run(for_: str, fleet: Path) -> Result:
+        files = ["-f", str(EXAMPLE / "urgent.yaml"), "--config", str(EXAMPLE / "least-cost.yaml")]
+        return CliRunner().invoke(main, ["plan", "--fleet", str(fleet), *files, "--for", for_, "--now", NOW])
 
-    assert plan_exit_code("Workload/ml/urgent", EXAMPLE / "workers") == 0
-    assert "→ us" in capsys.readouterr().out
-    with pytest.raises(ReprieveError, match="no such Workload"):
-        plan_exit_code("Workload/ml/other", EXAMPLE / "workers")
-    with pytest.raises(ReprieveError, match="not a folder"):
-        plan_exit_code("Workload/ml/urgent", EXAMPLE / "urgent.yaml")
+    found = run("Workload/ml/urgent", EXAMPLE / "workers")
+    assert (found.exit_code, "→ us" in found.output) == (0, True)
+    found = run("Workload/ml/other", EXAMPLE / "workers")
+    assert (found.exit_code, "no such Workload" in found.output) == (2, True)
+    found = run("Workload/ml/urgent", EXAMPLE / "urgent.yaml")
+    assert (found.exit_code, "not a folder" in found.output) == (2, True)

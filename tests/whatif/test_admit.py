@@ -10,7 +10,7 @@ from rich.console import Console
 
 import reprieve
 from reprieve.cli import main
-from reprieve.cli.admit import render_quota_plan
+from reprieve.cli.tables import render_quota_plan
 from reprieve.config import Configuration
 from reprieve.objects.documents import read_documents
 from tests.strategies.quota import kueue, workload

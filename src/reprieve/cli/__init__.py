@@ -17,7 +17,7 @@ from reprieve.objects import ReprieveError, nearest
 
 COMMANDS = {
     "plan": "Would it fit, and if not: who makes way, and why?",
-    "admit": "Which workloads may run on the quota there is?",
+    "admit": "Which workloads may run within their quota?",
     "validate": "Check manifests and name every problem.",
     "explain": "Why was this decision made?",
     "up": "Start a whole control plane with fake nodes on this machine.",

@@ -1,16 +1,19 @@
 """`reprieve plan`: would it fit, and if not, who makes way and why."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
-from reprieve.cli.sources import gather
-from reprieve.objects import Document, Reference, ReprieveError, Source, document_of
+from reprieve.cli.sources import gather, read_manifests, workers_in, workers_of_manager
+from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, outcomes
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from reprieve import Plan, QuotaPlan
 
 _KINDS = ("Pod", "PodGroup", "Workload")
 
@@ -40,7 +43,8 @@ _KINDS = ("Pod", "PodGroup", "Workload")
     is_flag=False,
     flag_value="",
     metavar="[DIR]",
-    help="Which cluster would get a Workload: a folder with one file or folder for each worker; without DIR, the "
+    help="Which cluster would get a Workload: a folder with one file or folder for each worker; without DIR, "
+    "the "
     "workers of the manager behind --kubeconfig.",
 )
 @output_option
@@ -56,15 +60,18 @@ def command(
 ) -> None:
     """Would it fit, and if not: who makes way, on which node, and why?
 
-    Nothing is changed anywhere. Exit code 0: it fits, now or once others made way; 1: it does not; 2: bad input.
+    Nothing is changed anywhere. Exit code 0: it fits, now or once others made way; 1: it does not fit; 2: bad
+    input.
 
     \b
     Examples:
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
-      kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml | reprieve plan -f - --for Pod/default/train-0
+      kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml \\
+        | reprieve plan -f - --for Pod/default/train-0
       reprieve plan --kubeconfig ~/.kube/config --for PodGroup/default/train -o json
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train --compare
-      reprieve plan --fleet examples/30-fleet/workers -f examples/30-fleet/urgent.yaml --for Workload/ml/urgent
+      reprieve plan --fleet examples/30-fleet/workers -f examples/30-fleet/urgent.yaml \\
+        --for Workload/ml/urgent
     """
     import reprieve
     from reprieve.config import Configuration
@@ -72,23 +79,19 @@ def command(
     target = _target(for_)
     configuration: Any = Configuration.read(config) if config else None
     if fleet is not None:
-        from reprieve.cli.fleet_plan import plan_and_print
-
-        raise SystemExit(plan_and_print(fleet, filenames, target, configuration, now, kubeconfig, output))
+        raise SystemExit(_plan_fleet(fleet, filenames, kubeconfig, target, configuration, now, output))
     documents = gather(filenames, kubeconfig)
     if compare:
         raise SystemExit(_compare(documents, target, configuration, now, output))
     answer = reprieve.plan(documents, str(target), config=configuration, now=now)
-    data = answer.to_dict()
     if target.kind != "Workload" and not any(document_of(each).get("kind") == "Node" for each in documents):
         click.echo(
-            "note: there is no Node in what was read; give the cluster's nodes and pods too, or ask it with --kubeconfig",
+            "note: there is no Node in what was read; give the cluster's nodes and pods too, "
+            "or ask it with --kubeconfig",
             err=True,
         )
-    print_result(data, output, lambda screen: _render(screen, answer, data))
-    raise SystemExit(
-        NO if data.get("outcome", data.get("mode")) in ("unschedulable", "gated", "NoFit") else YES
-    )
+    print_result(answer.to_dict(), output, lambda screen: _render(screen, target.kind, answer))
+    raise SystemExit(NO if answer.outcome in (outcomes.UNSCHEDULABLE, outcomes.GATED) else YES)
 
 
 def _target(text: str) -> Reference:
@@ -113,12 +116,40 @@ def _compare(
     return YES if any(plan["outcome"] in HELPED for plan in data["plans"]) else NO
 
 
-def _render(screen: "Console", answer: Any, data: dict[str, Any]) -> None:
-    if "clusterQueue" in data:
-        from reprieve.cli.admit import render_quota_plan
+def _plan_fleet(
+    folder: str,
+    filenames: Sequence[str],
+    kubeconfig: str | None,
+    target: Reference,
+    config: Any,
+    now: str | None,
+    output: Output,
+) -> int:
+    """`folder` has the workers; empty: those of the manager behind the kubeconfig."""
+    import reprieve
 
-        render_quota_plan(screen, data)
+    submitted = (source.document for source in read_manifests(filenames))
+    workload = next((document for document in submitted if Reference.read(document) == target), None)
+    if workload is None:
+        raise ReprieveError(
+            f"--for {target}: there is no such Workload (kueue.x-k8s.io) in the files given with -f"
+        )
+    clusters = workers_in(Path(folder)) if folder else workers_of_manager(kubeconfig)
+    plan = reprieve.plan_fleet(workload, clusters, config=config, now=now)
+
+    def render(screen: "Console") -> None:
+        from reprieve.cli.tables import render_fleet_plan
+
+        render_fleet_plan(screen, plan)
+
+    print_result(plan.to_dict(), output, render)
+    return YES if plan.chosen is not None else NO
+
+
+def _render(screen: "Console", kind: str, answer: "Plan | QuotaPlan") -> None:
+    from reprieve.cli.tables import render_plan, render_quota_plan
+
+    if kind == "Workload":
+        render_quota_plan(screen, answer.to_dict())
     else:
-        from reprieve.cli.tables import render_plan
-
-        render_plan(screen, answer)
+        render_plan(screen, cast("Plan", answer))

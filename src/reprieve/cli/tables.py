@@ -3,13 +3,16 @@ holds."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from reprieve.preemption import Alternative, Cost, Plan, Victim
+if TYPE_CHECKING:
+    from reprieve.preemption import Alternative, Cost, Plan, Victim
+    from reprieve.whatif import FleetPlan
 
 MOST_ROWS = 12
 HELPED = ("scheduled", "preempts")
@@ -27,8 +30,15 @@ VERDICTS = {
     "gated": "waits for its gate",
 }
 
+QUOTA_VERDICTS = {
+    "scheduled": "fits: quota is free",
+    "preempts": "fits once others made way",
+    "gated": "could preempt, but its preemption gate is closed",
+    "unschedulable": "does not fit",
+}
 
-def render_plan(screen: Console, plan: Plan) -> None:
+
+def render_plan(screen: Console, plan: "Plan") -> None:
     verdict = "waits for an earlier preemption" if plan.ongoing else VERDICTS[plan.outcome]
     screen.print(Text.assemble((plan.for_, "bold"), " ", (verdict, STYLES[plan.outcome])))
     for reason in plan.reasons:
@@ -65,7 +75,7 @@ def _table(*columns: str) -> Table:
 _NUMBERS = ("priority", "pods", "units", "groups", "budgets broken", "highest priority")
 
 
-def _placements(plan: Plan) -> Table:
+def _placements(plan: "Plan") -> Table:
     table = _table("  node", "pods", "")
     by_node: dict[str, list[str]] = {}
     for pod, node in plan.placements.items():
@@ -76,7 +86,7 @@ def _placements(plan: Plan) -> Table:
     return table
 
 
-def _victims(victims: Sequence[Victim]) -> Table:
+def _victims(victims: "Sequence[Victim]") -> Table:
     table = _table("  unit", "pods", "on", "priority", "budget", "why")
     units = [list(group) for _, group in groupby(victims, key=lambda victim: victim.unit)]
     for pods in units[:MOST_ROWS]:
@@ -91,7 +101,7 @@ def _victims(victims: Sequence[Victim]) -> Table:
     return table
 
 
-def _reprieved(plan: Plan) -> Table:
+def _reprieved(plan: "Plan") -> Table:
     table = _table("  unit", "on", "priority", "why it stays")
     for unit in plan.reprieved[:MOST_ROWS]:
         table.add_row(f"  {unit.unit}", _names(list(unit.nodes)), str(unit.priority), unit.reason)
@@ -99,7 +109,7 @@ def _reprieved(plan: Plan) -> Table:
     return table
 
 
-def _alternatives(cost: Cost, alternatives: Sequence[Alternative]) -> Table:
+def _alternatives(cost: "Cost", alternatives: "Sequence[Alternative]") -> Table:
     table = _table("  way", "budgets broken", "highest priority", "units", "pods", "")
     for each in alternatives:
         cheaper = _compared(each.cost) < _compared(cost)
@@ -114,12 +124,12 @@ def _alternatives(cost: Cost, alternatives: Sequence[Alternative]) -> Table:
     return table
 
 
-def _compared(cost: Cost) -> tuple[int, float, int, int]:
+def _compared(cost: "Cost") -> tuple[int, float, int, int]:
     highest = float("-inf") if cost.highest_priority is None else cost.highest_priority
     return cost.budget_violations, highest, cost.units, cost.pods
 
 
-def _cost(cost: Cost) -> str:
+def _cost(cost: "Cost") -> str:
     return (
         f"{cost.budget_violations} pods beyond their budget, "
         f"highest victim priority {cost.highest_priority}, {cost.units} units, {cost.pods} pods, "
@@ -173,3 +183,129 @@ _LINES = [
     ("sum", _number("total")),
     ("proof", lambda plan: plan["cost"]["optimality"] or "–"),
 ]
+
+
+def render_fleet_plan(screen: Console, plan: "FleetPlan") -> None:
+    where = plan.chosen.cluster if plan.chosen is not None else "no cluster"
+    screen.print(f"[bold]Workload/{plan.workload}[/]: {plan.outcome} in [bold]{where}[/]")
+    table = Table(box=None, pad_edge=False)
+    for title in ("CLUSTER", "OUTCOME", "VICTIMS", "COST"):
+        table.add_column(title)
+    for candidate in plan.candidates:
+        mark = "→ " if candidate is plan.chosen else "  "
+        victims = ", ".join(candidate.victims) or candidate.problem or "-"
+        table.add_row(mark + candidate.cluster, candidate.outcome, victims, str(candidate.cost or "-"))
+    screen.print(table)
+    for reason in plan.reasons:
+        screen.print(f"  {reason}")
+
+
+def render_admissions(screen: Console, data: dict[str, Any]) -> None:
+    """Queues, what happened cycle by cycle, who runs, who waits for what."""
+    _queues(screen, data["queues"])
+    _events(screen, data["cycles"])
+    _running(screen, data["admitted"])
+    _waiting(screen, data["waiting"])
+    endings = {
+        "queues-empty": "nobody is left to try",
+        "steady": "nothing changes any more",
+        "stopped": "stopped here",
+    }
+    number = len(data["cycles"])
+    screen.print(f"{number} cycle{'' if number == 1 else 's'}, then {endings[data['converged']]}.")
+
+
+def _quota_table(title: str, *columns: str, right: int = 0) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for index, column in enumerate(columns):
+        table.add_column(
+            column, justify="right" if index >= len(columns) - right else "left", overflow="fold"
+        )
+    return table
+
+
+def _queues(screen: Console, queues: dict[str, Any]) -> None:
+    amounts = ("nominal", "used", "borrowed", "lent", "available")
+    table = _quota_table("Quota", "queue", "cohort", "flavor", "resource", *amounts, right=len(amounts))
+    for name, queue in queues.items():
+        for line in queue["quota"]:
+            cells = [line["flavor"], line["resource"], *(line[amount] for amount in amounts)]
+            table.add_row(name, queue["cohort"], *cells)
+    screen.print(table)
+    shares = [
+        f"{name} {queue['weightedShare']}" for name, queue in queues.items() if "weightedShare" in queue
+    ]
+    if shares:
+        screen.print(f"Dominant shares (thousandths, by weight): {', '.join(shares)}", markup=False)
+    for name, queue in queues.items():
+        if not queue["active"]:
+            screen.print(f"ClusterQueue {name} is inactive. {queue.get('message', '')}", markup=False)
+
+
+def _events(screen: Console, cycles: list[dict[str, Any]]) -> None:
+    table = _quota_table("What happened", "cycle", "workload", "event")
+    for cycle in cycles:
+        for key, got in cycle["admitted"].items():
+            table.add_row(str(cycle["cycle"]), key, f"gets quota in {got['clusterQueue']}: {_flavors(got)}")
+        for victim in cycle["preempted"]:
+            text = f"makes way for {victim['preemptor']} ({victim['reason']})"
+            table.add_row(str(cycle["cycle"]), victim["workload"], text)
+        for key in cycle["gated"]:
+            table.add_row(str(cycle["cycle"]), key, "could preempt, but its preemption gate is closed")
+    if table.row_count:
+        screen.print(table)
+
+
+def _flavors(got: dict[str, Any]) -> str:
+    parts = []
+    for pod_set, flavors in got["flavors"].items():
+        used = ", ".join(f"{resource} on {flavor}" for resource, flavor in flavors.items())
+        parts.append(f"{pod_set} x{got['counts'].get(pod_set, 0)} {used}".rstrip())
+    return "; ".join(parts)
+
+
+def _running(screen: Console, admitted: dict[str, Any]) -> None:
+    table = _quota_table("Have quota", "workload", "queue", "flavors")
+    for key, got in admitted.items():
+        table.add_row(key, got["clusterQueue"], _flavors(got))
+    if table.row_count:
+        screen.print(table)
+
+
+def _waiting(screen: Console, waiting: dict[str, Any]) -> None:
+    table = _quota_table("Wait", "workload", "queue", "reason", "what for")
+    for key, each in waiting.items():
+        table.add_row(key, each["clusterQueue"] or "-", each["reason"], each["message"])
+    if table.row_count:
+        screen.print(table)
+
+
+def render_quota_plan(screen: Console, plan: dict[str, Any]) -> None:
+    """A quota plan: the verdict, flavors, victims and the reasons."""
+    answer = plan.get("withPartialAdmission", plan)
+    screen.print(
+        f"{plan['for']} in ClusterQueue {plan['clusterQueue']} {QUOTA_VERDICTS[plan['outcome']]}.",
+        markup=False,
+    )
+    table = _quota_table("Flavors", "pod set", "pods", "resource", "flavor", "mode")
+    for pod_set, flavors in answer["flavors"].items():
+        for resource, flavor in flavors.items():
+            mode = answer["modes"][pod_set][resource]
+            table.add_row(pod_set, str(answer["counts"][pod_set]), resource, flavor, mode)
+    if table.row_count:
+        screen.print(table)
+    _quota_victims(screen, plan, answer)
+    for reason in plan["reasons"]:
+        screen.print(f"- {reason}", markup=False)
+
+
+def _quota_victims(screen: Console, plan: dict[str, Any], answer: dict[str, Any]) -> None:
+    known = {victim["workload"]: victim for victim in plan["victims"]}
+    table = _quota_table("Would make way", "workload", "queue", "priority", "why")
+    for victim in answer["victims"]:
+        more = known.get(victim["workload"], victim)
+        table.add_row(
+            victim["workload"], more.get("clusterQueue", ""), str(more.get("priority", "")), victim["reason"]
+        )
+    if table.row_count:
+        screen.print(table)
