@@ -1,6 +1,5 @@
 """What a command reads: manifests, a cluster with manifests on top, or the workers of a fleet."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +47,8 @@ def workers_in(folder: Path) -> dict[str, list[Document]]:
 
 def workers_of_manager(kubeconfig: str | None) -> dict[str, list[Document]]:
     """The workers of the manager behind the kubeconfig, as they are now."""
+    import asyncio
+
     from reprieve.controllers.fleet import survey
     from reprieve.kube import PATIENCE_OF_PEOPLE, Client
     from reprieve.objects import well_known
