@@ -18,7 +18,7 @@ from reprieve.objects.quantity import (
     milli_value,
     value,
 )
-from reprieve.objects.show import shown
+from reprieve.objects.text import shown
 
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 

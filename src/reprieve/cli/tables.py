@@ -10,11 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from reprieve.objects import counted, some
+
 if TYPE_CHECKING:
     from reprieve.preemption import Alternative, Cost, Plan, Victim
     from reprieve.whatif import FleetPlan
 
 MOST_ROWS = 12
+MOST_NAMES = 4
 HELPED = ("scheduled", "preempts")
 COST_TERMS = ("lostWork", "restart", "preemptionCost", "cascade")
 STYLES = {
@@ -81,7 +84,7 @@ def _placements(plan: "Plan") -> Table:
     for pod, node in plan.placements.items():
         by_node.setdefault(node or "(none yet)", []).append(pod)
     for node, pods in sorted(by_node.items())[:MOST_ROWS]:
-        table.add_row(f"  {node}", str(len(pods)), _names(pods))
+        table.add_row(f"  {node}", str(len(pods)), some(pods, MOST_NAMES))
     _more(table, len(by_node))
     return table
 
@@ -91,7 +94,7 @@ def _victims(victims: "Sequence[Victim]") -> Table:
     units = [list(group) for _, group in groupby(victims, key=lambda victim: victim.unit)]
     for pods in units[:MOST_ROWS]:
         first = pods[0]
-        nodes = _names(list(dict.fromkeys(pod.node for pod in pods)))
+        nodes = some(list(dict.fromkeys(pod.node for pod in pods)), MOST_NAMES)
         budget = Text("broken", "red") if first.violates_budget else Text("")
         leaving = " (terminating already)" if all(pod.terminating for pod in pods) else ""
         table.add_row(
@@ -104,7 +107,7 @@ def _victims(victims: "Sequence[Victim]") -> Table:
 def _reprieved(plan: "Plan") -> Table:
     table = _table("  unit", "on", "priority", "why it stays")
     for unit in plan.reprieved[:MOST_ROWS]:
-        table.add_row(f"  {unit.unit}", _names(list(unit.nodes)), str(unit.priority), unit.reason)
+        table.add_row(f"  {unit.unit}", some(list(unit.nodes), MOST_NAMES), str(unit.priority), unit.reason)
     _more(table, len(plan.reprieved))
     return table
 
@@ -135,11 +138,6 @@ def _cost(cost: "Cost") -> str:
         f"highest victim priority {cost.highest_priority}, {cost.units} units, {cost.pods} pods, "
         f"{cost.groups} of the units from groups"
     )
-
-
-def _names(names: list[str], most: int = 4) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def _more(table: Table, count: int) -> None:
@@ -212,7 +210,7 @@ def render_admissions(screen: Console, data: dict[str, Any]) -> None:
         "stopped": "stopped here",
     }
     number = len(data["cycles"])
-    screen.print(f"{number} cycle{'' if number == 1 else 's'}, then {endings[data['converged']]}.")
+    screen.print(f"{counted(number, 'cycle')}, then {endings[data['converged']]}.")
 
 
 def _quota_table(title: str, *columns: str, right: int = 0) -> Table:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from reprieve.cli.output import BAD_INPUT, Output, output_option, print_result, progress
 from reprieve.config import KIND, Configuration, ConfigurationError
-from reprieve.objects import MAX_BYTES, Finding, Found, Source, review, scan_documents, well_known
+from reprieve.objects import MAX_BYTES, Finding, Found, Source, counted, review, scan_documents, well_known
 
 
 @click.command("validate")
@@ -77,7 +77,7 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
         for each in findings:
             console.print(str(each), markup=False, style="yellow" if each.warning else None)
         counts = ((sources, "document"), (len(problems), "problem"), (len(warnings), "warning"))
-        console.print(", ".join(_count(number, noun) for number, noun in counts))
+        console.print(", ".join(counted(number, noun) for number, noun in counts))
 
     print_result(data, output, render)
     if problems:
@@ -90,7 +90,3 @@ def _configuration_problems(source: Source) -> list[Finding]:
     except ConfigurationError as error:
         return [Finding(source.where, problem) for problem in error.problems]
     return []
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

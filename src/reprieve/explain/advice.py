@@ -4,7 +4,7 @@ Where not even a preemption helps, that is a higher priority, more free capacity
 workload that holds the quota.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from reprieve.objects import (
     format_amount,
     group_key,
     pod_requests,
+    some,
     well_known,
 )
 from reprieve.whatif import plan
@@ -51,7 +52,7 @@ def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None
     if outcome in ("scheduled", "Fit"):
         lines.insert(0, "It fits now; the next cycle places it.")
     elif victims:
-        lines.insert(0, f"A preemption would make room: {_some(victims, NAMED)} would make way.")
+        lines.insert(0, f"A preemption would make room: {some(victims, NAMED)} would make way.")
     elif outcome == "unschedulable":
         lines += _remedies(unit, evidence.objects, config, now)
     lines += [in_words(other) for other in answer.get("alternatives", ())]
@@ -86,7 +87,7 @@ def _enough_priority(
     bound = max(victim["priority"] for victim in victims)
     units = list(dict.fromkeys(victim.get("unit") or victim["workload"] for victim in victims))
     what = "quota" if unit.kind == "Workload" else "room"
-    return [f"With a priority above {bound} it would find {what}: {_some(units, NAMED)} would make way."]
+    return [f"With a priority above {bound} it would find {what}: {some(units, NAMED)} would make way."]
 
 
 def _raised(document: Document, unit: Reference) -> Document:
@@ -162,9 +163,5 @@ def _holders(queue: str, objects: Iterable[Document]) -> list[str]:
     ]
     if not admitted:
         return []
-    names = _some([f"{key} (priority {priority})" for priority, key in sorted(admitted)], HOLDERS_NAMED)
+    names = some([f"{key} (priority {priority})" for priority, key in sorted(admitted)], HOLDERS_NAMED)
     return [f"The quota of ClusterQueue {queue} is held by {names}: it waits until one of them ends."]
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

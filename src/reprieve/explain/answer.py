@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from reprieve.objects import well_known
+from reprieve.objects import some, well_known
 
 NAMED = 5
 Side = Literal["by", "victim", "both"]
@@ -67,13 +67,13 @@ def render(evictions: Iterable[Eviction], side: Side) -> list[str]:
 def _line(evictions: Sequence[Eviction], side: Side) -> str:
     first = evictions[0]
     by = first.by or "somebody"
-    victims = _some(sorted({each.victim for each in evictions}), "pods")
+    victims = some(sorted({each.victim for each in evictions}), NAMED, "pods")
     who = {"by": by, "victim": victims, "both": f"{victims} for {by}"}[side]
     nodes = sorted({each.node for each in evictions if each.node})
     parts = [
         who,
         f"at {_seconds(first.time)}" if first.time else "",
-        f"on {_some(nodes, 'nodes')}" if nodes else "",
+        f"on {some(nodes, NAMED, 'nodes')}" if nodes else "",
     ]
     text = " ".join(part for part in parts if part)
     return f"{text}: {first.reason}" if first.reason else text
@@ -106,9 +106,3 @@ def _seconds(time: str) -> str:
     """Without fractions: nobody reads them."""
     head, dot, _ = time.partition(".")
     return f"{head}Z" if dot else time
-
-
-def _some(names: Sequence[str], noun: str) -> str:
-    if len(names) <= NAMED:
-        return ", ".join(names)
-    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more {noun}"

@@ -77,8 +77,8 @@ from reprieve.objects.requests import all_requests, nonzero_requests, pod_reques
 from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
-from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
+from reprieve.objects.text import counted, shown, some
 from reprieve.objects.times import (
     Duration,
     TimeError,
@@ -162,6 +162,7 @@ __all__ = [
     "amount",
     "batch",
     "core",
+    "counted",
     "decode",
     "decode_all",
     "decode_as",
@@ -205,6 +206,7 @@ __all__ = [
     "scheduling",
     "set_condition",
     "shown",
+    "some",
     "split_key",
     "tolerates",
     "usable",

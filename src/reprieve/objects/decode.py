@@ -21,8 +21,8 @@ from reprieve.objects.kueue import ClusterQueue
 from reprieve.objects.meta import Document, Object
 from reprieve.objects.normalise import is_current, normalise, with_group
 from reprieve.objects.scheduling import PodGroup, Workload
-from reprieve.objects.show import shown
 from reprieve.objects.structure import misfits
+from reprieve.objects.text import shown
 
 __all__ = [
     "KINDS",

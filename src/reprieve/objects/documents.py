@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 
 from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
-from reprieve.objects.show import shown
+from reprieve.objects.text import shown
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest file read as a manifest."""

@@ -21,8 +21,8 @@ from reprieve.objects import well_known
 from reprieve.objects.core import PodSpec
 from reprieve.objects.meta import Document, ObjectMeta
 from reprieve.objects.scheduling import GroupFields, PriorityClass
-from reprieve.objects.show import shown
 from reprieve.objects.structure import REFUSED, Problem
+from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import At
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"

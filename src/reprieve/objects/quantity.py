@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from reprieve.objects.errors import ReprieveError
-from reprieve.objects.show import shown
+from reprieve.objects.text import shown
 
 MAX = 2**63 - 1
 MIN = -(2**63)

@@ -15,8 +15,8 @@ from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import normalise
 from reprieve.objects.priorities import PriorityClasses, priority_class_of
-from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, likely_typos, nearest
+from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import At
 
 _KUEUE, _SCHEDULING = well_known.KUEUE_API, well_known.SCHEDULING_API

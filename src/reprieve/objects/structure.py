@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reprieve.objects.show import shown as shown
+from reprieve.objects.text import shown as shown
 from reprieve.objects.times import Duration, TimeError, parse_duration, parse_time
 
 _UNKNOWN = "unknown field"

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from reprieve.objects.errors import ReprieveError
-from reprieve.objects.show import shown
+from reprieve.objects.text import shown
 
 MAX_DEPTH = 100
 MAX_EXPANSION = 500_000

@@ -7,7 +7,7 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import PlanOutcome, Reference, ReprieveError, outcomes, split_key
+from reprieve.objects import PlanOutcome, Reference, ReprieveError, counted, outcomes, split_key
 from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, diagnose, place
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
@@ -26,7 +26,7 @@ from reprieve.preemption.preemptor import (
     pod_refusal,
     why_invalid,
 )
-from reprieve.preemption.reasons import missing, node_name, pods_text, why_unhelped
+from reprieve.preemption.reasons import missing, node_name, why_unhelped
 from reprieve.preemption.rendering import plan_of
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
@@ -112,7 +112,7 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
         return _refused(view, for_, outcomes.GATED, GATED)
     known, wanted = len(preemptor.waiting) + len(preemptor.running), max(1, preemptor.gang.min_count)
     if known < wanted:
-        text = f"{for_} has {pods_text(known)} and needs {wanted} at once."
+        text = f"{for_} has {counted(known, 'pod')} and needs {wanted} at once."
         return _refused(view, for_, outcomes.UNSCHEDULABLE, TOO_FEW, text)
     invalid = why_invalid(view, preemptor)
     if invalid:
@@ -124,9 +124,8 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
     placement = place_in_domains(view, preemptor.gang, preemptor.domains)
     if placement.feasible:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
-        text = (
-            f"{for_} fits: {len(where)} of {pods_text(len(preemptor.waiting))} find a node; nobody makes way."
-        )
+        pods = counted(len(preemptor.waiting), "pod")
+        text = f"{for_} fits: {len(where)} of {pods} find a node; nobody makes way."
         return _scheduled(view, for_, where, text)
     return _preempt_for_group(view, for_, preemptor, placement.status, alternatives)
 

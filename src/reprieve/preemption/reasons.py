@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprieve.cluster import LOST, add_at
-from reprieve.objects import Reference, format_amount
+from reprieve.objects import Reference, counted, format_amount, some
 from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
 from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
@@ -24,10 +24,6 @@ def node_name(view: View, row: int) -> str:
     """The node of a pod; for an unknown node, the name in the pod's spec."""
     slot = int(view.home[row])
     return view.cluster.pods.info[row].node_name if slot == LOST else view.cluster.nodes.names[slot]
-
-
-def pods_text(number: int) -> str:
-    return f"{number} pod{'s' * (number != 1)}"
 
 
 MOST_LISTED = 50
@@ -99,7 +95,7 @@ def why_victim(view: View, unit: VictimUnit, left: Leftovers, breaks: int) -> st
     if view.config.preemption.algorithm != "minimal-cost":
         parts.append("everything more important there was put back first")
     if breaks:
-        parts.append(f"{pods_text(breaks)} beyond a disruption budget, for want of a way around it")
+        parts.append(f"{counted(breaks, 'pod')} beyond a disruption budget, for want of a way around it")
     return "; ".join(parts)
 
 
@@ -154,8 +150,8 @@ def answer(view: View, for_: Reference, selection: Selection) -> list[str]:
     if not units:
         return [f"{for_} finds room without evicting anybody, if its pods go where the plan puts them."]
     lines = [
-        f"{for_} fits once {units} unit{'s' * (units != 1)} ({pods_text(pods)}) on {len(nodes)} "
-        f"node{'s' * (len(nodes) != 1)} made way."
+        f"{for_} fits once {counted(units, 'unit')} ({counted(pods, 'pod')}) on "
+        f"{counted(len(nodes), 'node')} made way."
     ]
     lines.append(f"Nobody with a priority above {selection.highest} is touched.")
     return lines
@@ -220,6 +216,4 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
 
 
 def _guests(view: View, left: Leftovers, slot: int) -> str:
-    rows = left.pods[slot]
-    first = view.cluster.pods.keys[rows[0]]
-    return first if len(rows) == 1 else f"{first} and {len(rows) - 1} more"
+    return some([view.cluster.pods.keys[row] for row in left.pods[slot]], 1)

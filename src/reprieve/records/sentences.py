@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from reprieve.objects import counted, some
 from reprieve.records.decision import Decision
 
 NAMES = 3
@@ -28,8 +29,7 @@ def sentence(decision: Decision) -> str:
 def _placed(decision: Decision) -> str:
     nodes = sorted(set(decision.placements.values()))
     pods = len(decision.placements)
-    what = "1 pod" if pods == 1 else f"{pods} pods"
-    return f"{what} on {_some(nodes, 'node')}"
+    return f"{counted(pods, 'pod')} on {_some(nodes, 'node')}"
 
 
 def _victims(decision: Decision) -> str:
@@ -42,5 +42,4 @@ def _some(names: Sequence[str], noun: str) -> str:
         return f"no {noun}"
     if len(names) <= NAMES:
         return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-    rest = len(names) - NAMES
-    return f"{', '.join(names[:NAMES])} and {rest} more {noun}{'' if rest == 1 else 's'}"
+    return some(names, NAMES, noun if len(names) == NAMES + 1 else f"{noun}s")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from reprieve.cluster import LOST, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, well_known
+from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, some, well_known
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Evicted, SetGroupCondition
 from reprieve.scheduler.waiting import WaitingPods
@@ -38,9 +38,8 @@ class Shortfall:
         if not timeout:
             return text
         if self.bare:
-            return (
-                f"{text}; the bound pods stay, because no controller would make {status.some(self.bare)} anew"
-            )
+            bare = some(self.bare, status.NAMED)
+            return f"{text}; the bound pods stay, because no controller would make {bare} anew"
         return f"{text}; the bound pods are released after {timeout} of this"
 
 

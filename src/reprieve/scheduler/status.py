@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from reprieve.objects import Pod, PodGroup, Reference, find_condition, well_known
+from reprieve.objects import Pod, PodGroup, Reference, find_condition, some, well_known
 from reprieve.scheduler.actions import Emit, Evicted, SetGroupCondition, SetPodCondition
 
 NAMED = 5
@@ -40,7 +40,7 @@ def scheduled(pod: Reference, node: str) -> Emit:
 
 
 def preempting(preemptor: Reference, victims: Sequence[Evicted]) -> Emit:
-    names = some([victim.pod.key for victim in victims])
+    names = some([victim.pod.key for victim in victims], NAMED)
     what = "pod" if len(victims) == 1 else "pods"
     return Emit(
         preemptor, "Preempting", f"Preempting {len(victims)} {what} to make room: {names}", "Preempting"
@@ -73,16 +73,11 @@ def mismatch(strangers: Iterable[str], unequal: Iterable[str], scheduler: str, p
     parts = []
     if names := list(strangers):
         parts.append(
-            f"all pods in a single pod group should have the same .spec.schedulerName {scheduler!r}: {some(names)} differ"
+            f"all pods in a single pod group should have the same .spec.schedulerName {scheduler!r}: "
+            f"{some(names, NAMED)} differ"
         )
     if names := list(unequal):
         parts.append(
-            f"all pods in a single pod group should have its priority {priority}: {some(names)} differ"
+            f"all pods in a single pod group should have its priority {priority}: {some(names, NAMED)} differ"
         )
     return "; ".join(parts)
-
-
-def some(names: Sequence[str]) -> str:
-    if len(names) <= NAMED:
-        return ", ".join(names)
-    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"

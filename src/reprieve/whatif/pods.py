@@ -19,6 +19,7 @@ from reprieve.objects import (
     Source,
     decode_all,
     document_of,
+    some,
 )
 from reprieve.preemption import Plan, decide
 
@@ -99,7 +100,9 @@ def _lost(cluster: Cluster) -> list[str]:
     rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
     if not rows:
         return []
-    names = _named([f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows])
+    names = some(
+        [f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows], MOST_NAMED
+    )
     return [f"Warning: on a node that is not among the objects, so they count nowhere: {names}."]
 
 
@@ -111,7 +114,9 @@ def _groupless(cluster: Cluster) -> list[str]:
         if group is None and members
     ]
     return (
-        [f"Warning: pods name groups that do not exist; their own priority counts: {_named(missing)}."]
+        [
+            f"Warning: pods name groups that do not exist; their own priority counts: {some(missing, MOST_NAMED)}."
+        ]
         if missing
         else []
     )
@@ -120,7 +125,7 @@ def _groupless(cluster: Cluster) -> list[str]:
 def _classless(cluster: Cluster) -> list[str]:
     missing = cluster.missing_classes()
     return (
-        [f"Warning: priority classes that do not exist count as priority 0: {_named(missing)}."]
+        [f"Warning: priority classes that do not exist count as priority 0: {some(missing, MOST_NAMED)}."]
         if missing
         else []
     )
@@ -136,7 +141,7 @@ def _absurd(cluster: Cluster) -> list[str]:
         [row for row in cluster.pods.row_of.values() if asked[cluster.pods.cls[row]]] if asked.any() else []
     )
     names = [*huge, *(cluster.pods.keys[row] for row in rows)]
-    return [f"Warning: amounts above 2^53 count as 2^53: {_named(names)}."] if names else []
+    return [f"Warning: amounts above 2^53 count as 2^53: {some(names, MOST_NAMED)}."] if names else []
 
 
 def _nominated(cluster: Cluster) -> list[str]:
@@ -146,12 +151,9 @@ def _nominated(cluster: Cluster) -> list[str]:
         if cluster.pods.info[row].nominated_node and cluster.pods.node[row] == NOWHERE
     ]
     return (
-        [f"Note: no room is kept for waiting pods that were nominated elsewhere: {_named(waiting)}."]
+        [
+            f"Note: no room is kept for waiting pods that were nominated elsewhere: {some(waiting, MOST_NAMED)}."
+        ]
         if waiting
         else []
     )
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from reprieve.objects import labels
 from reprieve.objects.quantity import QuantityError, nano
-from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, FORBIDDEN, REQUIRED, UNSUPPORTED, Problem, nearest
+from reprieve.objects.text import shown
 
 INT32 = (-(2**31), 2**31 - 1)
 Problems = Iterator[Problem]

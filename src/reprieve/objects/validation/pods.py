@@ -1,7 +1,7 @@
 """Pods, their templates, nodes, budgets, jobs: the parts that scheduling reads."""
 
-from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN
+from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     At,
     Problems,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from reprieve.objects.quantity import QuantityError, nano
-from reprieve.objects.show import shown
 from reprieve.objects.structure import DUPLICATE, FORBIDDEN
+from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     At,
     Problems,

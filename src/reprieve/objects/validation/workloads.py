@@ -3,8 +3,8 @@
 from reprieve.objects import well_known
 from reprieve.objects.quantity import QuantityError, milli_value
 from reprieve.objects.selectors import parse_integer
-from reprieve.objects.show import shown
 from reprieve.objects.structure import FORBIDDEN, Problem
+from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     INT32,
     At,

@@ -1,6 +1,7 @@
-"""Values as error messages show them: short, on one line, whatever they are."""
+"""Small pieces of text that messages are made of: values shown short, some of many names, numbers with nouns."""
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -23,3 +24,16 @@ def shown(value: Any) -> str:
     """A value as an error message shows it: short, on one line."""
     text = _short.repr(value)
     return text if len(text) <= 120 else f"{text[:100]}..."
+
+
+def some(names: Sequence[str], most: int, noun: str = "") -> str:
+    """`a, b, c and 97 more`, or `... and 97 more nodes` with a noun (a plural)."""
+    listed = ", ".join(names[:most])
+    if len(names) <= most:
+        return listed
+    return f"{listed} and {len(names) - most} more {noun}".rstrip()
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 pod`, `2 pods`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,11 +1,11 @@
-"""Values in error messages are short, whatever they are."""
+"""Values in error messages are short, whatever they are, and so are lists of names."""
 
 from typing import Any
 
 import pytest
 
-from reprieve.objects.show import shown
 from reprieve.objects.structure import Problem
+from reprieve.objects.text import counted, shown, some
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,15 @@ def test_a_problem_shows_its_value_once() -> None:
     assert str(Problem("a.b", "x", "is there twice")) == "a.b: is there twice (got 'x')"
     assert str(Problem("a.b", None, "is required")) == "a.b: is required"
     assert str(Problem("", "x", "no")) == "no (got 'x')"
+
+
+def test_some_of_many_names() -> None:
+    names = ["a", "b", "c"]
+    assert some(names, 3) == "a, b, c"
+    assert some(names, 2) == "a, b and 1 more"
+    assert some(names, 1, "nodes") == "a and 2 more nodes"
+    assert some([], 3) == ""
+
+
+def test_numbers_with_their_nouns() -> None:
+    assert [counted(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]
