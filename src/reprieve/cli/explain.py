@@ -101,13 +101,13 @@ async def _from_cluster(
     records: str | None,
 ) -> "Evidence":
     from reprieve.explain import fetch_records, from_cluster
-    from reprieve.kube import PATIENCE_OF_PEOPLE, Client
+    from reprieve.kube import INTERACTIVE_ATTEMPTS, Client
     from reprieve.runtime import read_token
 
     decisions = (
         await fetch_records(controller, read_token(token_file)) if controller else _read_records(records)
     )
-    async with Client.from_kubeconfig(kubeconfig, context, attempts=PATIENCE_OF_PEOPLE) as client:
+    async with Client.from_kubeconfig(kubeconfig, context, attempts=INTERACTIVE_ATTEMPTS) as client:
         return await from_cluster(client, target, decisions)
 
 

@@ -50,11 +50,11 @@ def workers_of_manager(kubeconfig: str | None) -> dict[str, list[Document]]:
     import asyncio
 
     from reprieve.controllers.fleet import survey
-    from reprieve.kube import PATIENCE_OF_PEOPLE, Client
+    from reprieve.kube import INTERACTIVE_ATTEMPTS, Client
     from reprieve.objects import well_known
 
     async def read() -> dict[str, list[Document]]:
-        async with Client.from_kubeconfig(kubeconfig, attempts=PATIENCE_OF_PEOPLE) as client:
+        async with Client.from_kubeconfig(kubeconfig, attempts=INTERACTIVE_ATTEMPTS) as client:
             return await survey(client, well_known.KUBECONFIG_NAMESPACE)
 
     return asyncio.run(read())

@@ -24,7 +24,7 @@ _PATTERN = re.compile(
 class PreemptionCost(msgspec.Struct, frozen=True, order=True):
     """The cost of one worker's preemption. Cheaper means, in this order:
 
-    1. a lower highest victim priority (which victims matters more than how many),
+    1. a lower highest victim priority (the importance of a victim matters more than the number),
     2. less work lost (running pods times the seconds since they got their quota),
     3. fewer victims.
     """
@@ -41,7 +41,7 @@ class PreemptionCost(msgspec.Struct, frozen=True, order=True):
 
 
 class VictimCost(msgspec.Struct, frozen=True):
-    """What counts of one victim."""
+    """One victim, as far as its cost goes."""
 
     priority: int
     pods: int

@@ -45,7 +45,7 @@ def _next_round(group: Group, settings: FleetSettings, now: datetime) -> Nominat
 
 
 def synchronise(group: Group, nominated: tuple[str, ...], settings: FleetSettings) -> tuple[Action, ...]:
-    """Copies where they should be, none where they should not; workers out of reach are left for later."""
+    """Create missing copies and delete unwanted ones; workers out of reach are left for later."""
     copies = group.copies
     missing = sorted(
         remote.cluster
@@ -58,7 +58,7 @@ def synchronise(group: Group, nominated: tuple[str, ...], settings: FleetSetting
 
 
 def new_copy(local: Document, settings: FleetSettings) -> Document:
-    """The workload as a worker gets it: born with the gate, without anything that only the manager means."""
+    """The workload as a worker gets it: with a closed gate, without anything meant only for the manager."""
     metadata = local.get("metadata") or {}
     labels = {
         key: value for key, value in (metadata.get("labels") or {}).items() if key != well_known.JOB_UID_LABEL

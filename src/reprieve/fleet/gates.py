@@ -136,7 +136,7 @@ def signals(group: Group, now: datetime) -> list[Signal]:
 
 
 def choose(waiting: list[Signal], past: Mapping[str, datetime], policy: str) -> Signal:
-    """The next cluster to preempt (module docstring: the orders)."""
+    """The next cluster to preempt, by the orders in the module's docstring."""
 
     def first_come(signal: Signal) -> tuple[datetime, datetime, str]:
         return past.get(signal.cluster, _NEVER), signal.since, signal.cluster

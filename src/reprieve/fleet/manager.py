@@ -1,4 +1,4 @@
-"""One step of the manager for one workload: what it sees goes in, what it wants done comes out.
+"""One step of the manager for one workload: from what it sees to what is to be done.
 
 The step is idempotent: carried out fully, partly or not at all, the next one goes on from what the API
 servers hold.
@@ -126,7 +126,7 @@ def _without(replaced: set[str], group: Group) -> Group:
 
 
 def _with_repairs(result: Step, repairs: tuple[Action, ...], replaced: set[str]) -> Step:
-    """A copy is made anew only when the old one is gone: the worker's own event brings us back."""
+    """A copy is created again only when the old one is gone; the worker's event then triggers a step."""
     kept = tuple(
         action
         for action in result.each

@@ -1,4 +1,4 @@
-"""One step of the manager over plain documents: the question `what would the manager do now?`."""
+"""One step of the manager over plain documents: what would the manager do now?"""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta

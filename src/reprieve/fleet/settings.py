@@ -1,4 +1,4 @@
-"""What an operator can choose about several clusters (`fleet` in the configuration), ready for arithmetic."""
+"""The settings for several clusters (`fleet` in the configuration), ready for arithmetic."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -16,7 +16,7 @@ INCREMENTAL: Final = "Incremental"
 
 class FleetSettings(msgspec.Struct, frozen=True):
     gated: bool = True
-    """Copies are born with a preemption gate (gate MultiKueueOrchestratedPreemption)."""
+    """Copies are created with a preemption gate (feature gate MultiKueueOrchestratedPreemption)."""
     timeout: timedelta = timedelta(minutes=5)
     """How long one cluster alone may preempt (`singleClusterPreemptionTimeout`)."""
     close_at_timeout: bool = True
@@ -25,7 +25,7 @@ class FleetSettings(msgspec.Struct, frozen=True):
     """How much longer than the timeout a worker out of reach is given to close its gate by itself."""
     gate_policy: str = FIRST_COME
     grace: timedelta = timedelta(seconds=10)
-    """`least-cost`: how long after the first signal a worker without need to preempt may still win."""
+    """`least-cost`: how long after the first signal a worker that need not preempt may still win."""
     dispatcher: str = ALL_AT_ONCE
     step_size: int = 3
     round_length: timedelta = timedelta(minutes=5)

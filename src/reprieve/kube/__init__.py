@@ -31,8 +31,8 @@ May import only `objects`: it knows nothing of decisions.
 
 from reprieve.kube.client import (
     APPLY_PATCH,
+    INTERACTIVE_ATTEMPTS,
     MERGE_PATCH,
-    PATIENCE_OF_PEOPLE,
     STRATEGIC_PATCH,
     Client,
     Listing,
@@ -79,6 +79,7 @@ __all__ = [
     "CLUSTER_QUEUES",
     "COHORTS",
     "EVENTS",
+    "INTERACTIVE_ATTEMPTS",
     "JOBS",
     "KUEUE_WORKLOADS",
     "LEASES",
@@ -89,7 +90,6 @@ __all__ = [
     "MULTIKUEUE_CONFIGS",
     "NAMESPACES",
     "NODES",
-    "PATIENCE_OF_PEOPLE",
     "PODS",
     "POD_GROUPS",
     "PRIORITY_CLASSES",

@@ -38,7 +38,8 @@ APPLY_PATCH = "application/apply-patch+yaml"
 JSON = "application/json"
 PAGE = 500
 ATTEMPTS = 8
-PATIENCE_OF_PEOPLE = 3
+INTERACTIVE_ATTEMPTS = 3
+"""For commands that a person waits for."""
 LONGEST_WAIT = 60.0
 FIELD_MANAGER = "reprieve"
 
@@ -86,8 +87,7 @@ class Client:
     ) -> "Client":
         """Connect as kubectl does: this file, $KUBECONFIG, ~/.kube/config, or the pod's service account.
 
-        `attempts` is how often a request is tried; commands that a person waits for use few
-        (`PATIENCE_OF_PEOPLE`).
+        `attempts` is how often a request is tried (`INTERACTIVE_ATTEMPTS` for commands).
         """
         access = kubeconfig.load(path, context)
         return cls.from_access(access, qps=qps, burst=burst, attempts=attempts)
@@ -170,7 +170,7 @@ class Client:
             async for line in lines(stream.chunks):
                 yield msgspec.json.decode(line, type=WatchEvent)
 
-    # Which kinds there are
+    # Discovery
 
     async def served(self, resource: Resource) -> Resource | None:
         """The resource in a version that is served: the wanted one, else the preferred one, else None."""
@@ -293,7 +293,7 @@ class Client:
         self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: bytes = b"",
         content_type: str = "", timeout: float | None = None,
     ) -> bytes:  # fmt: skip
-        """Send and get the body of a success; everything else is raised."""
+        """Send the request and return the body of a success; everything else is raised."""
         request = Request(method, path, query or {}, body, content_type, timeout)
         backoff = Backoff(base=0.1, cap=5.0, random=self._jitter)
         for attempt in range(1, self._attempts + 1):

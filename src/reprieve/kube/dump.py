@@ -1,11 +1,11 @@
-"""A read-only look at a live cluster, for commands that only want to know."""
+"""Everything a decision depends on, read once from a live cluster: for commands that change nothing."""
 
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from reprieve.kube.client import PATIENCE_OF_PEOPLE, Client
+from reprieve.kube.client import INTERACTIVE_ATTEMPTS, Client
 from reprieve.kube.resources import QUOTA_KINDS, SCHEDULER_KINDS, Resource
 
 
@@ -27,7 +27,7 @@ def read_cluster(
     """`fetch_cluster` for callers without an event loop: connects as kubectl would, only ever reads."""
 
     async def run() -> list[dict[str, Any]]:
-        async with Client.from_kubeconfig(kubeconfig, context, attempts=PATIENCE_OF_PEOPLE) as client:
+        async with Client.from_kubeconfig(kubeconfig, context, attempts=INTERACTIVE_ATTEMPTS) as client:
             return await fetch_cluster(client, kinds)
 
     return asyncio.run(run())

@@ -30,7 +30,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ApiError(Exception):
-    """The server answered, and the answer is no."""
+    """The server answered with an error."""
 
     def __init__(
         self, code: int, reason: str = "", message: str = "", retry_after: float | None = None
@@ -72,7 +72,7 @@ class ApiError(Exception):
 
     @property
     def transient(self) -> bool:
-        """Worth another try with the same bytes: overload, timeouts and the server's own trouble."""
+        """Worth another try with the same bytes: overload, timeouts and internal errors of the server."""
         return self.code in (429, 500, 502, 503, 504) or self.reason in ("ServerTimeout", "Timeout")
 
 

@@ -115,7 +115,7 @@ async def _chunks(reply: aiohttp.ClientResponse, request: Request) -> AsyncItera
 
 
 def _keepalive_socket(address: AddrInfoType) -> socket.socket:
-    """Probes find a peer that vanished without a word; a watch would otherwise wait for hours."""
+    """Keep-alive probes detect a peer that vanished; a watch would otherwise wait for hours."""
     family, kind, protocol, _, _ = address
     connection = socket.socket(family=family, type=kind, proto=protocol)
     connection.setblocking(False)

@@ -1,6 +1,6 @@
-"""Not too fast, and never in step: the client-side rate limit and the jittered backoff.
+"""The client-side rate limit and the jittered backoff.
 
-Both take their clock and their randomness as arguments, so that tests run in no time.
+Both take their clock and their randomness as arguments, so that tests need no real time.
 """
 
 import asyncio

@@ -47,7 +47,7 @@ VERY_SHORT = 1.0
 
 class Sink(Protocol):
     def replace(self, objects: list[Any]) -> None:
-        """This is all there is now."""
+        """The collection consists of exactly these objects now."""
 
     def apply(self, type: str, object: Any) -> None:
         """One object was ADDED, MODIFIED or DELETED."""
@@ -58,7 +58,7 @@ class _Stream:
     """How far one stream has come."""
 
     initial: bool
-    """It still sends what there was when it was opened."""
+    """It still sends the objects that existed when it was opened."""
     first: list[Any] = field(default_factory=list)
     seen: int = 0
 
@@ -191,7 +191,7 @@ class Reflector:
             self._works(revision_of(object))
 
     def _works(self, revision: str) -> None:
-        """News came: whatever was wrong is over."""
+        """An event arrived: any trouble is over."""
         self.revision = revision or self.revision
         self._backoff.clear()
         self._no_problem()

@@ -114,7 +114,7 @@ QUOTA_KINDS = (
 
 class Discovery:
     def __init__(self, request: Callable[[str, str], Awaitable[bytes]]) -> None:
-        """`request(method, path)` gives the body of a success."""
+        """`request(method, path)` returns the body of a success."""
         self._request = request
         self._found: dict[tuple[str, str, str], Resource] = {}
         self._documents: dict[str, dict[str, Any]] = {}

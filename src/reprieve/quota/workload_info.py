@@ -121,7 +121,7 @@ def holds(workload: Workload, type: str) -> bool:
 
 
 def is_reserved(workload: Workload) -> bool:
-    """Counts in the tree: has quota, is not finished and not switched off."""
+    """Counts in the tree: has quota, is not finished and not deactivated."""
     return (
         holds(workload, well_known.QUOTA_RESERVED)
         and not holds(workload, well_known.FINISHED)
@@ -164,7 +164,7 @@ def has_closed_gate(workload: Workload) -> bool:
 
 
 def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:
-    """Since when the workload counts as waiting: its creation, or the eviction that sent it back with a delay."""
+    """When its waiting time begins: at its creation, or at an eviction that makes it wait again."""
     evicted = true.get(well_known.EVICTED)
     if evicted is not None and evicted.reason in ("PodsReadyTimeout", "AdmissionCheck"):
         return _seconds(evicted.last_transition_time)

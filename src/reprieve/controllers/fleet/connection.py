@@ -94,7 +94,7 @@ class Connection:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 client = await stack.enter_async_context(await self._open())
-                # The informers would try for ever; a refusal should be seen, and shown.
+                # The informers would retry for ever; a refusal must be seen, and shown.
                 await client.request("GET", KUEUE_WORKLOADS.path(), query={"limit": "1"})
                 copies = Informer(client, KUEUE_WORKLOADS.raw(), self._copy_changed, labels=labels)
                 jobs = Informer(client, JOBS.raw(), self._job_changed, labels=labels)
@@ -136,7 +136,7 @@ class Connection:
         if name:
             self._touched(f"{metadata['namespace']}/{name}")
 
-    # What it holds
+    # Reads
 
     def copy(self, key: str) -> Document | None:
         """The copy as last seen, by the watch or in the answer to our own last write, whichever is newer."""

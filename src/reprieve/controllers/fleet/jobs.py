@@ -18,7 +18,7 @@ def owner_job(workload: Document) -> str:
 
 
 def remote_job(job: Document, workload: str, origin: str) -> Document:
-    """The job as the worker gets it: suspended until the worker's own quota lets it go, tied to the copy."""
+    """The job as the worker gets it: suspended until the worker admits it, tied to the copy."""
     metadata = job["metadata"]
     spec = deepcopy(job.get("spec") or {})
     spec["suspend"] = True
@@ -48,7 +48,7 @@ def is_over(job: Document) -> bool:
 
 
 async def send_job(worker: Connection, job: Document, key: str, origin: str) -> None:
-    """Make the job on the worker, for the copy `key`."""
+    """Create the job on the worker, for the copy `key`."""
     document = remote_job(job, split_key(key)[1], origin)
     try:
         await worker.call(lambda client: client.create(JOBS, document))

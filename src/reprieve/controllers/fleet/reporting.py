@@ -56,7 +56,7 @@ class Reporter:
 
 
 def _outcome(step: Step) -> str:
-    """What a step is called in the records; empty for one that changes nothing worth a record."""
+    """The name of a step in the records; empty for a step that is not worth a record."""
     for kind, name in (
         (SetCheck, "decided"),
         (OpenGate, "gate-opened"),

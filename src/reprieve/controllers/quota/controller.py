@@ -72,7 +72,7 @@ class QuotaController:
         self._locks: dict[str, asyncio.Lock] = {}
 
     def _seconds(self) -> datetime:
-        """The API keeps whole seconds; so do decisions, or a write would never equal what comes back."""
+        """The API keeps whole seconds, so decisions do: a write must equal what the watch returns."""
         return self._now().replace(microsecond=0)
 
     def _touched(self, key: str) -> None:
@@ -100,7 +100,7 @@ class QuotaController:
                 self._reporter.report(outcome, time.perf_counter() - begun)
                 await self._carry_out(outcome)
                 if not outcome.made_progress:
-                    break  # nothing to gain before something changes
+                    break  # nothing to do before something changes
 
     async def _carry_out(self, outcome: Outcome) -> None:
         writes = [

@@ -32,7 +32,7 @@ def is_held(pod: Pod) -> bool:
 
 
 def group_owner(pods: Iterable[Pod]) -> Owner:
-    """What runs of a group: pods that are neither held nor over."""
+    """The state of a group: it runs while any of its pods is neither gated nor finished."""
     listed = list(pods)
     if listed and all(pod.status.phase in well_known.TERMINAL_PHASES for pod in listed):
         failed = sum(pod.status.phase == "Failed" for pod in listed)
@@ -77,7 +77,7 @@ async def reconcile_group(
     flavors: Mapping[str, ResourceFlavor],
     priorities: Priorities,
 ) -> None:
-    """Bring the pods of one group in line with its workload; make the workload when enough pods are there."""
+    """Bring the pods of one group in line with its workload; create it when there are enough pods."""
     living = [
         pod
         for pod in pods

@@ -1,4 +1,4 @@
-"""A batch/v1 Job and its workload: one turned into the other, node labels in and out. Pure."""
+"""Conversions between a batch/v1 Job and its workload, with the node labels of flavors. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def workload_name(kind: str, document: Document) -> str:
 def owned_workload(
     kind: str, api_version: str, owner: Document, pod_sets: list[Document], priority: Document
 ) -> Document:
-    """A new workload that goes when its owner does."""
+    """A new workload that is deleted with its owner."""
     metadata = owner["metadata"]
     reference = {
         "apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata.get("uid", ""),
@@ -60,7 +60,7 @@ def job_pod_sets(job: Document) -> list[Document]:
 
 
 def job_owner(job: Document) -> Owner:
-    """What runs of the job. Pods that are still terminating hold their node, so the quota is not free yet."""
+    """The state of a job. Terminating pods still occupy their nodes, so their quota is not free yet."""
     status = job.get("status") or {}
     for entry in status.get("conditions") or ():
         if entry.get("type") in well_known.JOB_ENDED and entry.get("status") == "True":
@@ -104,7 +104,7 @@ def _suspension_seen(status: Document) -> bool:
 
 
 def started_spec(workload: Workload, job: Document, flavors: Mapping[str, ResourceFlavor]) -> Document:
-    """The merge patch that lets a suspended job go where its quota is."""
+    """The merge patch that starts a suspended job on the nodes of its flavors."""
     template = (job.get("spec") or {}).get("template", {}).get("spec") or {}
     labels, tolerations = injected(workload, "main", flavors)
     patch: Document = {"suspend": False}

@@ -33,7 +33,7 @@ async def reconcile_job(
     flavors: Mapping[str, ResourceFlavor],
     priorities: Priorities,
 ) -> None:
-    """Bring one job in line with its workload (`raw` and typed); make the workload if there is none."""
+    """Bring one job in line with its workload (`raw` and typed); create the workload if there is none."""
     suspended = bool((job.get("spec") or {}).get("suspend"))
     if job_owner(job).state == FINISHED:
         return
@@ -86,7 +86,7 @@ async def _create_workload(client: Client, job: Document, priorities: Priorities
 
 
 async def _own(client: Client, job: Document, workload: Document) -> None:
-    """A workload that was there before its job (a copy from a manager) goes with the job from now on."""
+    """A workload that existed before its job (a copy from a manager) gets the job as its owner."""
     metadata = job["metadata"]
     reference = {
         "apiVersion": "batch/v1",

@@ -32,7 +32,7 @@ WAITS_FOR_ITS_CAUSE = {
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """What runs for the workload: nothing of it left, something of it running, or over with an outcome."""
+    """The state of the workload's owner: stopped, running, or finished with an outcome."""
 
     state: str = STOPPED
     reason: str = ""
@@ -56,7 +56,7 @@ class Situation(msgspec.Struct, frozen=True):
 class Next(msgspec.Struct, frozen=True):
     workload: Workload
     deactivate: bool = False
-    """Also switch the workload off (`spec.active`): a rejected one must not come back."""
+    """Also deactivate the workload (`spec.active`): a rejected one must not come back."""
 
 
 def next_state(situation: Situation, now: datetime) -> Next:
@@ -159,7 +159,7 @@ def _with_checks(workload: Workload, checks: tuple[str, ...], now: datetime) -> 
 
 
 def _with_reclaimable(workload: Workload, owner: Owner) -> Workload:
-    """Pods that are done give their quota back early; the number never shrinks while the quota is held."""
+    """Finished pods release their quota early; the number never shrinks while the quota is held."""
     if not owner.done or not workload.spec.pod_sets:
         return workload
     name = workload.spec.pod_sets[0].name

@@ -130,10 +130,10 @@ class Observed:
     def _held_in(workload: Workload) -> str:
         return workload.status.admission.cluster_queue if workload.status.admission is not None else ""
 
-    # What workloads stand for
+    # Owners of workloads
 
     def owner_of(self, key: str) -> Owner:
-        """What runs for a workload. One without an owner has nothing that could run."""
+        """The state of a workload's owner. Without an owner nothing can run."""
         kind, _, name = self._owners.get(key, "").partition("/")
         if kind == "job" and name in self.jobs:
             return job_owner(self.jobs[name])
