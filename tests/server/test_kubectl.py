@@ -268,11 +268,14 @@ def eventually(holds: object, seconds: float = 10) -> None:
         time.sleep(0.1)
 
 
-def test_get_watch_streams_rows_as_things_happen(kubectl: Kubectl) -> None:
+def test_get_watch_streams_rows_as_things_happen(kubectl: Kubectl, cluster: EmbeddedServer) -> None:
     command = kubectl.command("get", "pods", "-w", "--no-headers")
+    watchers = cluster.backend.hub.count
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=kubectl.environment) as watching:
         assert watching.stdout is not None
         try:
+            while cluster.backend.hub.count == watchers:  # a pod that runs by then would be one line, not two
+                time.sleep(0.01)
             kubectl("create", "-f", "-", stdin=pod())
             lines = [watching.stdout.readline().split() for _ in range(2)]
         finally:

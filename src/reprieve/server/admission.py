@@ -1,16 +1,22 @@
-"""What happens to a document on its way in. Everything is synchronous: no other write can slip in between. The shape of its
-metadata has been checked before (`metadata.check_shape`).
+"""What happens to a document on its way in. All of it is synchronous: no other write can come in between. The
+types of its metadata were checked before (`metadata.check_shape`).
 
-A new object:                                  An update:
- 1. shape: metadata, spec and status are what    1. shape, as for a new object
-    they should be, typed parts have the right   2. server-owned metadata kept; status or spec kept from the old
-    types (400)                                     object, depending on the subresource
- 2. its namespace exists and stays (404, 403)    3. defaults, pruning
- 3. server-owned metadata (uid, times)           4. rules of `reprieve.objects.admission`
- 4. status wiped where it is a subresource       5. generation grows if anything but metadata and status changed
- 5. defaults, pruning                            6. validation, with what may not change (422)
- 6. rules of `reprieve.objects.admission`
- 7. validation (422)
+A new object:
+
+1. its namespace exists and is not being deleted (404, 403)
+2. types: spec and status are objects, typed parts have the right types (400)
+3. server-owned metadata (uid, times)
+4. status removed where it is a subresource
+5. defaults, pruning
+6. validation (422), then the rules of `reprieve.objects.admission`
+
+An update:
+
+1. types, as for a new object
+2. server-owned metadata kept; status or spec kept from the old object, depending on the subresource
+3. defaults, pruning
+4. validation, with what may not change (422), then the rules of `reprieve.objects.admission`
+5. generation grows if anything but metadata and status changed
 """
 
 from typing import Any
@@ -60,11 +66,11 @@ class Admission:
             meta["generation"] = 1
         if resource.has_status and resource.storage_key not in _STATUS_DECIDED_ELSEWHERE:
             document.pop("status", None)
-        place = resource.storage_key
-        defaults.on_write(place, document, timestamp)
-        defaults.on_create(place, document, timestamp)
+        storage_key = resource.storage_key
+        defaults.on_write(storage_key, document, timestamp)
+        defaults.on_create(storage_key, document, timestamp)
         causes = _custom(resource, document, None)
-        causes += metadata.validate(resource, meta) + validation.validate(place, document, None)
+        causes += metadata.validate(resource, meta) + validation.validate(storage_key, document, None)
         _refuse(resource, meta, causes)
         if self._rules.applies(resource):
             document = self._rules.admit(resource, document, None)
@@ -82,12 +88,12 @@ class Admission:
         meta, was = document["metadata"], old["metadata"]
         metadata.keep_old(meta, was)
         causes = metadata.validate_change(resource, meta, was)
-        place = resource.storage_key
-        judged = document.get("spec") is not old.get("spec") or place != "pods"
+        storage_key = resource.storage_key
+        judged = document.get("spec") is not old.get("spec") or storage_key != "pods"
         if judged:
-            defaults.on_write(place, document, timestamp)
+            defaults.on_write(storage_key, document, timestamp)
             causes += _custom(resource, document, old)
-            causes += validation.validate(place, document, old)
+            causes += validation.validate(storage_key, document, old)
         _refuse(resource, meta, causes)
         if self._rules.applies(resource) and (judged or meta.get("annotations") != was.get("annotations")):
             document = self._rules.admit(resource, document, old)
@@ -186,7 +192,7 @@ def _copy_member(source: Document, target: Document, key: str) -> None:
 
 
 def _unchanged(resource: ResourceInfo, document: Document, old: Document) -> Document:
-    """Members of pods and nodes, the objects that change most, that need no second look: they are as they were stored."""
+    """Members of pods and nodes, the objects that change most, that are as stored: no need to check them."""
     if resource.storage_key not in ("pods", "nodes"):
         return {}
     return {k: old[k] for k in ("spec", "status") if k in old and document.get(k) == old[k]}

@@ -1,4 +1,7 @@
-"""Reading raw documents, which may lack anything: a value at a path, a time, a condition."""
+"""Raw documents, which may lack anything or hold values of the wrong type: reading and filling them.
+
+A value of the wrong type counts as absent here; validation reports it.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -12,6 +15,24 @@ def at(document: Any, *path: str, default: Any = None) -> Any:
         document = document.get(key) if isinstance(document, dict) else None
         if document is None:
             return default
+    return document
+
+
+def items(document: Any, *path: str) -> list[Document]:
+    """The objects of a nested list."""
+    found = at(document, *path)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def section(document: Document, *path: str) -> Document:
+    """A nested object, created where it is missing; a value of another type is left alone."""
+    for name in path:
+        inner = document.get(name)
+        if inner is None:
+            inner = document[name] = {}
+        if not isinstance(inner, dict):
+            return {}
+        document = inner
     return document
 
 

@@ -1,4 +1,4 @@
-"""The rules of `reprieve.objects.admission` at this server's door, with the priority classes it stores."""
+"""The rules of `reprieve.objects.admission`, with the priority classes that this server stores."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ class ObjectRules:
         self._configuration = configuration
         self._context: Context | None = None
         self.generation = 0
-        """Grows when an equal document could be judged differently than before."""
+        """Grows when an equal document could get another answer than before."""
         store.listen(self._follow)
 
     def applies(self, resource: ResourceInfo) -> bool:
@@ -61,8 +61,9 @@ class ObjectRules:
 
 
 def _without_unlifted(meta: Document, own: Sequence[str]) -> None:
-    """Kueue's protection is lifted by Kueue's own controllers; without them nothing could be deleted, so whoever runs
-    them adds it. What the author asked for stays, and so does the protection that this server's controllers lift."""
+    """Without Kueue's finalizer, unless the document came with it: only Kueue's controllers remove it, and
+    without them nothing could be deleted. Those controllers add it. Finalizers that this server's own
+    controllers remove stay."""
     kept = [f for f in meta.get("finalizers", ()) if f != well_known.RESOURCE_IN_USE or f in own]
     if kept:
         meta["finalizers"] = kept

@@ -1,7 +1,7 @@
 """What the server writes into a document that its author left out, kind by kind, as kube-apiserver does.
 
-`on_create` runs once, for a new object; `on_write` runs for every write of the whole object. Both change the document in
-place and meet only documents whose typed parts were checked before (`admission.check_types`).
+`on_create` runs once, for a new object; `on_write` runs for every write of the whole object. Both change the
+document in place, after its types were checked by `admission`.
 """
 
 from collections.abc import Callable
@@ -37,13 +37,13 @@ ON_WRITE: dict[str, Default] = {
 }
 
 
-def on_create(place: str, document: Document, timestamp: str) -> None:
-    step = ON_CREATE.get(place)
+def on_create(storage_key: str, document: Document, timestamp: str) -> None:
+    step = ON_CREATE.get(storage_key)
     if step is not None:
         step(document, timestamp)
 
 
-def on_write(place: str, document: Document, timestamp: str) -> None:
-    step = ON_WRITE.get(place)
+def on_write(storage_key: str, document: Document, timestamp: str) -> None:
+    step = ON_WRITE.get(storage_key)
     if step is not None:
         step(document, timestamp)

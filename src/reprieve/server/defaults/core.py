@@ -3,7 +3,7 @@
 import base64
 
 from reprieve.objects import Document, well_known
-from reprieve.server.defaults.shape import items, peek, section
+from reprieve.server.documents import at, items, section
 
 
 def new_namespace(document: Document, timestamp: str) -> None:
@@ -19,11 +19,11 @@ def default_namespace(document: Document, timestamp: str) -> None:
 
 
 def default_node(document: Document, timestamp: str) -> None:
-    """A node that says only what it has can give all of it."""
+    """Without `allocatable` all of the capacity can be allocated."""
     del timestamp
     section(document, "spec")
-    capacity = peek(document, "status", "capacity")
-    if isinstance(capacity, dict) and not peek(document, "status", "allocatable"):
+    capacity = at(document, "status", "capacity")
+    if isinstance(capacity, dict) and not at(document, "status", "allocatable"):
         document["status"]["allocatable"] = dict(capacity)
 
 

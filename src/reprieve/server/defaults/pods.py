@@ -3,7 +3,7 @@
 from typing import Any
 
 from reprieve.objects import Document, requests_from_limits, well_known
-from reprieve.server.defaults.shape import items, section
+from reprieve.server.documents import items, section
 
 _SPEC_DEFAULTS: dict[str, Any] = {
     "restartPolicy": "Always",
@@ -89,7 +89,7 @@ def _with_default_tolerations(tolerations: Any) -> list[Document]:
 
 
 def qos_class(spec: Document) -> str:
-    """Guaranteed: every container limits cpu and memory and requests just that. BestEffort: nobody asks for anything."""
+    """Guaranteed: every container requests exactly its limits of cpu and memory. BestEffort: none has any."""
     containers = [*items(spec, "containers"), *items(spec, "initContainers")]
     guaranteed = True
     anything = False

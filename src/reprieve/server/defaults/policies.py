@@ -1,12 +1,12 @@
 """Network policies and role bindings."""
 
 from reprieve.objects import Document
-from reprieve.server.defaults.shape import items, peek, section
+from reprieve.server.documents import at, items, section
 from reprieve.server.registry import RBAC
 
 
 def default_network_policy(document: Document, timestamp: str) -> None:
-    """Who says nothing of types means what comes in, and what goes out if there are rules for that."""
+    """Without policy types a policy is for ingress, and for egress if it has rules for that."""
     del timestamp
     spec = section(document, "spec")
     for direction in ("ingress", "egress"):
@@ -19,7 +19,7 @@ def default_network_policy(document: Document, timestamp: str) -> None:
 
 def default_binding(document: Document, timestamp: str) -> None:
     del timestamp
-    if isinstance(peek(document, "roleRef"), dict):
+    if isinstance(at(document, "roleRef"), dict):
         document["roleRef"].setdefault("apiGroup", RBAC)
     for subject in items(document, "subjects"):
         if subject.get("kind") in ("User", "Group"):

@@ -2,7 +2,7 @@
 
 from reprieve.objects import Document, well_known
 from reprieve.server.defaults.pods import default_pod_spec
-from reprieve.server.defaults.shape import section
+from reprieve.server.documents import section
 
 
 def _template(spec: Document) -> None:

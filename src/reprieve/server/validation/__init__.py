@@ -1,7 +1,8 @@
 """What the server refuses, kind by kind: rules of kube-apiserver for the built-in kinds it stores.
 
-The rules for pods and for the kinds that make pods are in `reprieve.objects` (`runnable_problems`, and `admit` for what
-scheduling reads); the rest is here. Every rule gets the new document and the old one (None on create).
+The rules for pods and for the kinds that make pods are in `reprieve.objects` (`runnable_problems`, and
+`admit` for what scheduling reads); the rest is here. Every rule gets the new document and the old one (None
+on create).
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-def validate(place: str, new: Document, old: Document | None) -> list[Cause]:
-    rule = RULES.get(place)
+def validate(storage_key: str, new: Document, old: Document | None) -> list[Cause]:
+    rule = RULES.get(storage_key)
     causes = rule(new, old) if rule is not None else []
     return causes + [cause_of(problem) for problem in runnable_problems(new, old)]

@@ -1,7 +1,7 @@
 """Roles and their bindings: what kube-apiserver refuses. They are kept, not enforced."""
 
 from reprieve.objects import Document
-from reprieve.server.defaults.shape import items, peek
+from reprieve.server.documents import at, items
 from reprieve.server.errors import Cause, invalid_value, not_supported, required
 from reprieve.server.registry import RBAC
 
@@ -37,11 +37,11 @@ def validate_binding(new: Document, old: Document | None) -> list[Cause]:
 
 def _validate_reference(new: Document, roles: tuple[str, ...]) -> list[Cause]:
     causes = []
-    if peek(new, "roleRef", "apiGroup") != RBAC:
-        causes.append(not_supported("roleRef.apiGroup", peek(new, "roleRef", "apiGroup"), (RBAC,)))
-    if peek(new, "roleRef", "kind") not in roles:
-        causes.append(not_supported("roleRef.kind", peek(new, "roleRef", "kind"), roles))
-    if not peek(new, "roleRef", "name"):
+    if at(new, "roleRef", "apiGroup") != RBAC:
+        causes.append(not_supported("roleRef.apiGroup", at(new, "roleRef", "apiGroup"), (RBAC,)))
+    if at(new, "roleRef", "kind") not in roles:
+        causes.append(not_supported("roleRef.kind", at(new, "roleRef", "kind"), roles))
+    if not at(new, "roleRef", "name"):
         causes.append(required("roleRef.name"))
     return causes
 

@@ -4,7 +4,7 @@ import base64
 import binascii
 
 from reprieve.objects import Document
-from reprieve.server.defaults.shape import peek
+from reprieve.server.documents import at
 from reprieve.server.errors import Cause, forbidden_field, invalid_value
 
 
@@ -58,7 +58,7 @@ def _is_base64(text: str) -> bool:
 
 def validate_lease(new: Document, old: Document | None) -> list[Cause]:
     del old
-    duration = peek(new, "spec", "leaseDurationSeconds")
+    duration = at(new, "spec", "leaseDurationSeconds")
     if duration is not None and (not isinstance(duration, int) or duration <= 0):
         return [invalid_value("spec.leaseDurationSeconds", duration, "must be greater than 0")]
     return []
