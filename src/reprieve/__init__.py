@@ -1,7 +1,7 @@
 """Reprieve decides which running workloads make way for more important ones on Kubernetes, and says why.
 
-This is the whole public interface for programs; `docs/library.md` shows it in use. Everything is imported when it is
-first used: `import reprieve` costs next to nothing, and a plan loads no server.
+This is the whole public interface for programs; `docs/library.md` shows it in use. Everything is imported
+when it is first used: `import reprieve` costs next to nothing, and a plan loads no server.
 """
 
 from importlib import import_module

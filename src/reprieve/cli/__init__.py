@@ -33,7 +33,7 @@ _MAY_BE_EMPTY = ("--listen",)
 
 
 class LazyGroup(click.Group):
-    """Imports a command's module only when that command is asked for."""
+    """Imports a command's module only when that command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -75,8 +75,7 @@ class LazyGroup(click.Group):
 
 
 def _refuse_empty(ctx: click.Context, args: list[str]) -> None:
-    """`-f $FILE` with FILE unset must not mean the current folder, nor `--kubeconfig ""` no cluster at
-    all."""
+    """`-f $FILE` with FILE unset must not mean the current folder, nor `--kubeconfig` no cluster."""
     for option, value in pairwise([*args, "."]):
         name, assigned, given = option.partition("=")
         empty = value == "" or (assigned and not given)

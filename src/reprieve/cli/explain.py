@@ -79,7 +79,7 @@ def _from_files(files: tuple[str, ...], records: str | None) -> "Evidence":
     from reprieve.objects import decode_all
 
     sources = read_manifests(files)
-    decode_all(sources)  # what cannot be read is said with its place, before anything is told from it
+    decode_all(sources)  # an error names the place of what cannot be read
     documents = [source.document for source in sources]
     events = [d for d in documents if d.get("kind") == "Event"]
     return Evidence([d for d in documents if d.get("kind") != "Event"], events, _read_records(records))

@@ -27,8 +27,7 @@ output_option = click.option(
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """A rich console: colours and the terminal's width at a terminal, plain text of a fixed width in a
-    pipe."""
+    """A rich console: colours and full width at a terminal, plain text of a fixed width in a pipe."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -93,12 +94,10 @@ def command(
       reprieve run --controllers scheduler,quota --dashboard
       reprieve run --controllers quota,fleet --config examples/30-fleet/least-cost.yaml
     """
-    from reprieve.cli.output import fail
     from reprieve.controllers import load
     from reprieve.dashboard import guarded
     from reprieve.kube import Client
-    from reprieve.objects import ReprieveError
-    from reprieve.runtime import LeaseLost, Process, set_up_logging
+    from reprieve.runtime import Process, set_up_logging
 
     set_up_logging(log_format, log_level.upper())
     names = [name.strip() for name in controllers.split(",") if name.strip()]
@@ -122,8 +121,17 @@ def command(
                 lambda app, _, records, config: add(app, page_client, records, config),
             ).run()  # fmt: skip
 
+    _exit_with_its_reason(main())
+
+
+def _exit_with_its_reason(main: Coroutine[Any, Any, None]) -> None:
+    """Run it until a signal; a lost lease exits with 1, an error that is the user's to fix with 2."""
+    from reprieve.cli.output import fail
+    from reprieve.objects import ReprieveError
+    from reprieve.runtime import LeaseLost
+
     try:
-        _run_until_stopped(main())
+        _run_until_stopped(main)
     except* LeaseLost as lost:
         click.echo(f"reprieve: {lost.exceptions[0]}", err=True)
         raise SystemExit(1) from None
@@ -183,7 +191,7 @@ def _address(listen: str) -> tuple[str, int | None]:
     return host.strip("[]") or "0.0.0.0", int(port)
 
 
-def _run_until_stopped(main: Any) -> None:
+def _run_until_stopped(main: Coroutine[Any, Any, None]) -> None:
     """On uvloop where there is one; SIGTERM and SIGINT stop it in order, so that the lease is released."""
 
     async def guarded() -> None:

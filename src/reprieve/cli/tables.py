@@ -1,5 +1,4 @@
-"""Answers of the planner as tables for people. Nothing is computed here: a table shows what the answer
-holds."""
+"""Answers as tables for people. Nothing is computed here: a table shows what the answer holds."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby

@@ -29,8 +29,7 @@ __all__ = ["Access", "attach", "guarded"]
 
 
 def attach(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
-    """Serve the page of the cluster behind `client` from this application, as long as it runs, to this
-    machine."""
+    """Serve the page of the cluster behind `client` from this application, to this machine only."""
     guarded(Access())(app, client, decisions, config)
 
 

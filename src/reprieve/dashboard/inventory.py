@@ -100,8 +100,7 @@ SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
     kueue.Workload: ("workloads", None),
     kueue.MultiKueueCluster: ("clusters", None),
 }
-"""Which table a kind goes to, and how its record is made (None: the view itself is kept, there are few of
-them)."""
+"""The table of a kind, and how its record is made; None keeps the view itself, for kinds with few objects."""
 
 
 QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors", "checks", "workloads"})

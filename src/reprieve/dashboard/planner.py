@@ -1,5 +1,4 @@
-"""The what-if form: manifests from a viewer, planned on top of the cluster as it is now. Nothing is
-created."""
+"""The what-if form: a viewer's manifests, planned on top of the live cluster. Nothing is created."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,9 +21,9 @@ class WhatIf:
         self._config = config
 
     async def __call__(self, manifest: str, for_: str) -> dict[str, Any]:
-        asked = [source.document for source in read_documents(StringIO(manifest))]
-        target = for_.strip() or only_unit(asked)
-        objects = overlay(await fetch_cluster(self._client), asked)
+        submitted = [source.document for source in read_documents(StringIO(manifest))]
+        target = for_.strip() or only_unit(submitted)
+        objects = overlay(await fetch_cluster(self._client), submitted)
         answer: dict[str, Any] = await asyncio.to_thread(
             lambda: plan(objects, target, config=self._config).to_dict()
         )

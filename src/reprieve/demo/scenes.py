@@ -79,9 +79,9 @@ async def submit_the_gang(tour: Tour, stage: Stage) -> None:
     )
     path = await stage.apply("02-training.yaml")
     tour.command(f"kubectl apply -f {path}")
-    await tour.until("victims are asked to go", lambda: _leaving(stage))
+    await tour.until("victims are terminating", lambda: _leaving(stage))
     victims = sorted(name for name, pod in (await stage.pods()).items() if pod.metadata.deletion_timestamp)
-    tour.say(f"asked to go: {', '.join(victims)}")
+    tour.say(f"told to stop: {', '.join(victims)}")
     small = await stage.apply("03-small-pods.yaml")
     tour.command(f"kubectl apply -f {small}")
     async with tour.timed("five small pods run"):

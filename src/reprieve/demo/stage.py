@@ -1,5 +1,4 @@
-"""The clusters of the tour: an API server with fake nodes, and the controllers that a user would run on
-it."""
+"""The clusters of the tour: an API server with fake nodes, and the controllers a user would run."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

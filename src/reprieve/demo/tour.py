@@ -1,5 +1,4 @@
-"""What the tour prints: scenes, the command a viewer would type, what happened, why. Plain text when
-piped."""
+"""What the tour prints: scenes, commands to type, what happened, why. Plain text when piped."""
 
 import asyncio
 import os
@@ -40,8 +39,7 @@ class Tour:
         self._console.print(text, markup=False)
 
     def command(self, text: str) -> None:
-        """What a viewer would type to do the same, after the `export` at the top, in the folder of the
-        tour."""
+        """What a viewer would type to do the same, after the `export` at the top."""
         self._console.print(f"\n  [green]$[/] [bold]{self._short(text)}[/]")
 
     def _short(self, text: str) -> str:

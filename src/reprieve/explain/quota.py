@@ -1,5 +1,4 @@
-"""Kueue's objects: workloads by their conditions; queues by whether they admit, what is used and who
-waits."""
+"""Kueue's objects: workloads by their conditions; queues by their use and the workloads that wait."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -1,8 +1,6 @@
-"""Whole control planes on this machine: one cluster with its controllers and page, or a manager with its
-workers.
+"""Whole control planes on this machine: a cluster with its controllers and page, or a manager with workers.
 
-What `reprieve up` and the tour start. Everything runs in one process, but the parts talk over HTTP as
-everywhere else.
+What `reprieve up` and the tour start. It all runs in one process, but the parts talk over HTTP as everywhere.
 """
 
 from reprieve.local.cluster import controllers_of, local_cluster, nodes_ready, stop_signal

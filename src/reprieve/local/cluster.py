@@ -1,4 +1,4 @@
-"""A cluster on this machine: the API server with its fake nodes, and Reprieve's controllers and page beside it.
+"""A cluster on this machine: an API server with fake nodes, and Reprieve's controllers and page beside it.
 
     async with local_cluster(nodes=[NodeTemplate.parse("h100=8:cpu=96,memory=1Ti")]) as server:
         server.url, server.kubeconfig, server.api

@@ -62,8 +62,7 @@ async def local_fleet(
     dashboard_port: int = 0,
     config: Configuration | None = None,
 ) -> AsyncIterator[LocalFleet]:
-    """Everything started and connected to each other. The ports are the manager's; the workers pick free
-    ones."""
+    """Everything started and connected. The ports are the manager's; workers pick free ones."""
     configuration = config or Configuration.load(FEATURES)
     async with AsyncExitStack() as stack:
 

@@ -1,9 +1,9 @@
 """What would happen: plans and admission runs over manifests, without touching any cluster.
 
-`plan` answers for one pod, pod group or Kueue workload, `compare` shows what each algorithm would do, `plan_fleet`
-chooses among clusters, `admit` runs admission cycles for all workloads. Arguments as people write them (names, times,
-configurations) are read here; each module behind is imported when it is first needed, so that a node plan loads no
-quota and a quota plan no numpy.
+`plan` answers for one pod, pod group or Kueue workload, `compare` shows what each algorithm would do,
+`plan_fleet` chooses among clusters, `admit` runs admission cycles for all workloads. Arguments as people
+write them (names, times, configurations) are read here; each module behind is imported when it is first
+needed, so that a node plan loads no quota and a quota plan no numpy.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,10 +35,11 @@ def plan(
     cluster_queue: str | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> "Plan | QuotaPlan":
-    """Who makes way for `for_` (`KIND/NAMESPACE/NAME`), and where it goes. Without `now` the present moment counts.
+    """Who makes way for `for_` (`KIND/NAMESPACE/NAME`), and where it goes.
 
-    A `Pod` or `PodGroup` gets a `Plan` of nodes, a Kueue `Workload` a `QuotaPlan`; both have `outcome`, `reasons` and
-    `to_dict()`. `cluster_queue` replaces the queue of a workload; `given` fixes parts of a quota plan's answer.
+    A `Pod` or `PodGroup` gets a `Plan` of nodes, a Kueue `Workload` a `QuotaPlan`; both have `outcome`,
+    `reasons` and `to_dict()`. Without `now` the present moment counts. `cluster_queue` replaces the queue of
+    a workload; `given` fixes parts of a quota plan's answer.
     """
     target = Reference.parse(for_, ("Pod", "PodGroup", "Workload"))
     settings, moment = Configuration.load(config), _moment(now)
@@ -54,7 +55,7 @@ def plan(
 def compare(
     objects: Objects, for_: str, config: Config | None = None, now: Time | None = None
 ) -> dict[str, Any]:
-    """What each algorithm would do for a pod or pod group, and at what cost: a document of kind PlanComparison."""
+    """What each algorithm would do for a pod or pod group, and at what cost (kind `PlanComparison`)."""
     from reprieve.whatif.comparison import compare_algorithms
 
     target = Reference.parse(for_, ("Pod", "PodGroup"))

@@ -1,4 +1,4 @@
-"""All three algorithms side by side: what each would do for a unit, and what that costs by the same measure."""
+"""All three algorithms side by side: what each would do, and what that costs by the same measure."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -19,7 +19,7 @@ HELPED = ("scheduled", "preempts")
 def compare_algorithms(
     objects: Iterable[Document | Source], for_: Reference, config: Configuration, now: datetime
 ) -> dict[str, Any]:
-    """The plans of all algorithms, each with its bill, and the name of the cheapest (of equals, the first listed).
+    """The plans of all algorithms with their bills, and the cheapest; of equals, the first listed.
 
     The configuration counts except for its `preemption.algorithm`.
     """

@@ -1,7 +1,7 @@
-"""Which cluster would get a workload, and why, before it is submitted: one quota plan for each worker, then the choice.
+"""Which cluster would get a workload, and why: a quota plan for each worker, then the choice.
 
-Nothing is dispatched and no gate is opened. The choice follows the manager's rules (`reprieve.fleet.gates`); who
-signals first cannot be known beforehand, so with `first-come` the workers are taken in the order given.
+Nothing is dispatched and no gate is opened. The choice follows the manager's rules (`reprieve.fleet.gates`);
+who signals first cannot be known beforehand, so with `first-come` the workers are taken in the order given.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ class FleetPlan:
 def plan_for_clusters(
     workload: Document, clusters: Mapping[str, Sequence[Document]], config: Configuration, now: datetime
 ) -> FleetPlan:
-    """The choice for `workload` among `clusters` (name to the objects that cluster holds), changing nothing."""
+    """The choice among `clusters` (name to the objects that cluster holds), changing nothing."""
     target = Reference.read(workload)
     # Which worker may preempt is what the plan decides, so each is planned as if its gate were open.
     spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}

@@ -42,8 +42,8 @@ def plan_unit(
 def load(objects: Iterable[Document | Source]) -> Cluster:
     """A cluster of these objects.
 
-    Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for them;
-    kube-scheduler's recorded answers do the same.
+    Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for
+    them; kube-scheduler's recorded answers do the same.
     """
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
@@ -70,7 +70,7 @@ def _check(group: PodGroup) -> None:
 
 
 def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:
-    """Selectors of services and controllers: only default spreading reads them, so they have no typed view."""
+    """Selectors of services and controllers; only default spreading reads them, so they are not decoded."""
     for document in documents:
         kind = document.get("kind")
         if kind not in (*_MAPS, *_SELECTORS):
@@ -136,9 +136,11 @@ def _absurd(cluster: Cluster) -> list[str]:
     huge = [
         nodes.names[slot] for slot in nodes.order.tolist() if (nodes.allocatable[:, slot] >= MAX_AMOUNT).any()
     ]
-    asked = np.any(cluster.classes.requests >= MAX_AMOUNT, axis=0)
+    huge_requests = np.any(cluster.classes.requests >= MAX_AMOUNT, axis=0)
     rows = (
-        [row for row in cluster.pods.row_of.values() if asked[cluster.pods.cls[row]]] if asked.any() else []
+        [row for row in cluster.pods.row_of.values() if huge_requests[cluster.pods.cls[row]]]
+        if huge_requests.any()
+        else []
     )
     names = [*huge, *(cluster.pods.keys[row] for row in rows)]
     return [f"Warning: amounts above 2^53 count as 2^53: {some(names, MOST_NAMED)}."] if names else []

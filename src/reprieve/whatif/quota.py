@@ -54,7 +54,7 @@ from reprieve.quota import (
 
 
 class QuestionError(ReprieveError):
-    """The question cannot be asked of these manifests."""
+    """These manifests do not allow an answer."""
 
 
 def plan_workload(
@@ -67,8 +67,9 @@ def plan_workload(
 ) -> QuotaPlan:
     """What the workload would get if it was its turn now.
 
-    `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the `oracle` of
-    the flavor scan, or a whole `assignment` with `counts`, for which only the victims are searched.
+    `cluster_queue` replaces the queue it is in. `given` fixes parts of the answer: `usage` of queues, the
+    `oracle` of the flavor scan, or a whole `assignment` with `counts`, for which only the victims are
+    searched.
     """
     rules = Rules.of(config)
     views = decode_all(objects)
@@ -128,7 +129,7 @@ class _Question:
         return Proposal(found, victims)
 
     def _victims_for(self, flavors: Mapping[str, Any], counts: Mapping[str, int]) -> Proposal:
-        """The flavors are given; only the victims are asked for."""
+        """The flavors are given; only the victims are searched."""
         results = []
         usage: Usage = {}
         for demand in self._info.demands:
@@ -229,6 +230,6 @@ def admit_all(
     max_cycles: int | None,
     deletions: Mapping[int, Sequence[str]],
 ) -> Admissions:
-    """Run admission cycles over all workloads until nothing changes; `deletions` go after the cycle they name."""
+    """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
     quota = load(decode_all(objects), Rules.of(config), now)
     return Admissions(quota, settle(quota, now, max_cycles, deletions))
