@@ -105,8 +105,9 @@ class PodClass:
 
 
 class ClassTable:
-    """Classes by number. A class without pods is kept for a while, since more such pods tend to come;
-    then its number is used again.
+    """Classes by number.
+
+    A class without pods is kept for a while, since more such pods tend to come; then its number is reused.
     """
 
     def __init__(self, nodes: NodeTable) -> None:

@@ -15,8 +15,7 @@ from reprieve.placement.spread import SpreadState
 
 
 class PodFilters:
-    """`faithful`: repeat two shortcuts of kube-scheduler 1.37 that overlook pods put back in a gang's
-    what-if.
+    """`faithful`: repeat two shortcuts of kube-scheduler 1.37 that overlook pods put back in a what-if.
 
     1. A pod that met no anti-affinity when the cycle began does not check for any later.
     2. The least crowded domain is cached, not searched again.

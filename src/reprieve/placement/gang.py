@@ -45,8 +45,9 @@ def place_gang(
     within: Mask | None = None,
     faithful: bool = True,
 ) -> GangPlacement:
-    """Place as many pods as fit. Feasible when at least one was placed and, with those running, the minimum
-    is met.
+    """Place as many pods as fit.
+
+    Feasible when at least one was placed and, with those running, the minimum is met.
 
     Stops as soon as the minimum can no longer be reached. Pods beyond it are placed too.
     """

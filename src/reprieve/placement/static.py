@@ -1,5 +1,4 @@
-"""Filters and raw scores that do not depend on other pods: cordons, taints, node selection, preferences,
-images.
+"""Filters and scores that do not depend on other pods: cordons, taints, node selection, preferences, images.
 
 Computed once for each pod class and kept until a node changes; then only that node is computed again.
 """

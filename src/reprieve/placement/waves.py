@@ -1,5 +1,4 @@
-"""Placing equal pods in waves: all that go to equally good nodes in one step, instead of a search for each
-pod.
+"""Placing equal pods in waves: all that go to equally good nodes in one step, not one search for each pod.
 
 Possible when only free resources decide where pods of the class may go and how nodes score. The list of
 feasible nodes and their totals is kept. A *wave* is a series of pods placed at once: each takes the best node

@@ -7,13 +7,12 @@
     plan.ongoing        # an earlier preemption is still under way: keep the nominations, evict nobody
     plan.message        # what kube-scheduler would write into the condition
 
-Deciding changes nothing: the cluster is the same before and after. Carrying out a plan is the scheduler's
-work.
+Deciding changes nothing: the cluster is the same before and after. The scheduler carries out plans.
 
 Inside: `view` (gates, time, importance of every pod), `units` (victim units, candidates, the selection of an
 algorithm), `gangs` and `pods` (the search for a gang and for a single pod), `algorithms` (KEP-5710's
-cut-off), `reprieve` (who can stay), `minimal` (the cheapest plan), `cost`, `reasons` and `rendering` (the
-plan in words).
+cut-off), `reprieve` (which units can stay), `minimal` (the cheapest plan), `cost`, `reasons` and `rendering`
+(the plan in words).
 """
 
 from reprieve.preemption.cost import Bill, billed

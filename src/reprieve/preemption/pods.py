@@ -39,8 +39,7 @@ def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis) -> li
 
 
 def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = None) -> Selection | None:
-    """Take every lower unit off one node, then put back those that can stay. None when even that does not
-    help.
+    """Take every lower unit off one node, then put back those that can stay; None if that does not help.
 
     `groups` caches units of whole groups from one node to the next.
     """

@@ -25,6 +25,8 @@ MANY = 200
 
 
 class Layout:
+    """All pods of all nodes by turn and node, with their priorities and requests."""
+
     def __init__(self, view: View) -> None:
         self.version = view.cluster.version
         self._read = 0

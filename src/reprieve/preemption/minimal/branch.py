@@ -252,8 +252,7 @@ class BranchAndBound:
         chosen = [self.options[index] for index in taken]
         units = out.union(*(option.units for option in chosen), *(option.spans for option in chosen))
         self.relaxed = sorted(problem.whole(units))
-        score = problem.score(units)
-        cost = score.violations * self.node_options.price + score.weight
+        cost = problem.cost(units)
         if cost < self.best.cost:
             placed = np.zeros((problem.classes, problem.nodes), np.int64)
             for option in chosen:

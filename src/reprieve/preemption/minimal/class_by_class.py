@@ -47,8 +47,7 @@ def class_by_class(problem: Problem, evictable: Flags, limit: int, work: WorkLim
     answer = Answer(problem.whole(units), placed)
     if answer.fault(problem):
         return nothing
-    score = problem.score(units)
-    cost = score.violations * problem.violation_price() + score.weight
+    cost = problem.cost(units)
     return Found(answer, cost) if cost < limit else nothing
 
 

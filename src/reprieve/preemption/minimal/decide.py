@@ -53,8 +53,7 @@ def decide(
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
 ) -> Plan | None:
-    """The cheapest plan for a preemptor, never worse than that of `start` (`kep-5710`); None without any
-    plan.
+    """The cheapest plan for a preemptor, never worse than that of `start` (`kep-5710`); None without one.
 
     `whole`: the preemptor is a pod group, not a single pod. `domains`: masks of nodes; it must stay inside
     one of them. `expired` ends the search early; without it only the work limit that follows from

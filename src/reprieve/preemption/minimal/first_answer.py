@@ -51,8 +51,7 @@ def _priced(problem: Problem, answer: Answer | None, limit: int) -> Found:
     """The answer at its true cost, if it is valid and below the limit."""
     if answer is None or answer.fault(problem):
         return Found(None, limit)
-    score = problem.score(answer.units)
-    cost = score.violations * problem.violation_price() + score.weight
+    cost = problem.cost(answer.units)
     return Found(answer, cost) if cost < limit else Found(None, limit)
 
 

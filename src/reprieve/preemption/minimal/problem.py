@@ -92,6 +92,11 @@ class Problem:
             int(self.weight[index].sum()),
         )
 
+    def cost(self, units: frozenset[int]) -> int:
+        """Violations times their price plus weight: the score without the priority, in one number."""
+        score = self.score(units)
+        return score.violations * self.violation_price() + score.weight
+
     def without(self, units: frozenset[int]) -> tuple[Ints, Ints]:
         """Free amounts [node, resource] and remaining bars [node, class] without the units."""
         gone = np.zeros(self.units, np.bool_)

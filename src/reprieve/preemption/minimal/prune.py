@@ -1,5 +1,4 @@
-"""One pod to place: it goes to one node, so nodes where it must cost more than is known elsewhere are
-skipped.
+"""One pod to place: it goes to one node, so nodes that must cost more than a known one are skipped.
 
 The bounds are rough and computed for all nodes at once. Either one evicted pod is large enough, or several
 must go: as many as it takes if each were as large as the largest one there, each at the price of the

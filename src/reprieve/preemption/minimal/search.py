@@ -45,7 +45,7 @@ class Result(NamedTuple):
 def search(problem: Problem, work: WorkLimit, start: Answer | None = None) -> Result:
     search = _Search(problem, work, start)
     if int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem):
-        search.first_answer()
+        search.first_answers()
     search.thoroughly()
     return Result(search.best, search.score, search.floor())
 
@@ -58,7 +58,7 @@ class _Search:
         self.levels = [NO_PRIORITY, *np.unique(problem.priority).tolist()]
         self.bounds: dict[int, int] = {}  # a lower bound for the answers of each level
 
-    def first_answer(self) -> None:
+    def first_answers(self) -> None:
         """Quick answers on all levels."""
         for level in self.levels:
             if self.work.spent or not self._matters(level):
@@ -144,15 +144,14 @@ def _uniform(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) ->
     """First as if budgets that allow some disruption allowed any: an answer that breaks none is optimal."""
     if not problem.uses.size:
         return UniformSearch(problem, evictable, limit, work).solve()
-    carefree = UniformSearch(without_budgets(problem), evictable, limit, work).solve()
-    if carefree.answer is None:
-        return carefree
-    score = problem.score(carefree.answer.units)
-    cost = score.violations * problem.violation_price() + score.weight
-    if cost == carefree.cost:
-        return carefree
-    known = carefree._replace(cost=cost) if cost < limit else Found(None, limit)
-    careful = UniformSearch(problem, evictable, known.cost, work).solve()
-    bounds = [each.bound for each in (carefree, careful) if each.bound is not None]
-    found = known if careful.answer is None else careful
+    unbudgeted = UniformSearch(without_budgets(problem), evictable, limit, work).solve()
+    if unbudgeted.answer is None:
+        return unbudgeted
+    cost = problem.cost(unbudgeted.answer.units)
+    if cost == unbudgeted.cost:
+        return unbudgeted
+    known = unbudgeted._replace(cost=cost) if cost < limit else Found(None, limit)
+    budgeted = UniformSearch(problem, evictable, known.cost, work).solve()
+    bounds = [each.bound for each in (unbudgeted, budgeted) if each.bound is not None]
+    found = known if budgeted.answer is None else budgeted
     return found._replace(bound=max(bounds, default=None))

@@ -37,7 +37,7 @@ class UniformSearch:
     def node_options(self) -> NodeOptions:
         return NodeOptions(self.problem, self.evictable, self.work)
 
-    def _vouched(self, found: Found) -> Found:
+    def _weakened(self, found: Found) -> Found:
         """Bounds alone are exact; options of nodes looked at closely may be incomplete."""
         return found.weakened_by(self.node_options) if "node_options" in vars(self) else found
 
@@ -55,21 +55,21 @@ class UniformSearch:
             price = dual(self.cost, problem.need)
             picks = self._picks(price)
         if price.bound >= self.limit:
-            return self._vouched(Found(None, self.limit, self.limit))
+            return self._weakened(Found(None, self.limit, self.limit))
         direct = self._direct(picks) if picks else Found(None, INFINITE)
         if direct.cost <= price.bound:
-            return self._vouched(direct._replace(bound=direct.cost))
-        return self._vouched(self._decided(price, picks, direct))
+            return self._weakened(direct._replace(bound=direct.cost))
+        return self._weakened(self._close_gap(price, picks, direct))
 
-    def _decided(self, price: Dual, picks: dict[int, int], direct: Found) -> Found:
+    def _close_gap(self, price: Dual, picks: dict[int, int], direct: Found) -> Found:
         """What branch and bound finds among the nodes that come close, if the picks leave a gap."""
         best = min(self.limit, direct.cost)
         near = self._near(price, picks, best - price.bound)
-        core = BranchAndBound(self.problem, self.evictable, near, best, self.work).solve()
+        exact = BranchAndBound(self.problem, self.evictable, near, best, self.work).solve()
         outside = np.delete(price.reduced, near)
         beyond = price.bound + max(0, int(outside.min(initial=self.limit)))
-        found = core if core.answer is not None else direct if direct.cost < self.limit else core
-        inside = 0 if core.bound is None else min(core.bound, beyond)
+        found = exact if exact.answer is not None else direct if direct.cost < self.limit else exact
+        inside = 0 if exact.bound is None else min(exact.bound, beyond)
         return found._replace(bound=min(found.cost, max(price.bound, inside)))
 
     def _picks(self, price: Dual) -> dict[int, int]:
@@ -130,9 +130,8 @@ class UniformSearch:
                 units.update(self.held.unit[row] for at, row in enumerate(ranked.tolist()) if bits >> at & 1)
             else:
                 return Found(None, INFINITE)
-        score = problem.score(frozenset(units))
-        cost = score.violations * problem.violation_price() + score.weight
-        return Found(Answer(problem.whole(frozenset(units)), placed), cost)
+        victims = frozenset(units)
+        return Found(Answer(problem.whole(victims), placed), problem.cost(victims))
 
     def _near(self, price: Dual, picks: dict[int, int], gap: int) -> list[int]:
         """The picked nodes and some of those that could replace them within the gap, nearest first."""
