@@ -1,15 +1,16 @@
-"""The scheduler as a pure state machine: observations in, actions out. No I/O, no clock; `controllers.scheduler` is its live shell.
+"""The scheduler as a pure state machine: observations in, actions out. It does no I/O and reads no clock;
+`controllers.scheduler` runs it against an API server.
 
-core                        the front of the machine
-waiting, queue, wakeups     which pods wait, which unit is next, which change helps whom
-intake                      every change of an object, into the cluster, the waiting pods and the queue
-cycles, feasibility         one decision, and whether nominated nodes are still good
-results                     how actions ended
-nominations, preemptions    nominations and evictions under way
-incomplete                  gangs that were begun and not finished
-marks, recovery             what a crash leaves in the API objects, and how it is finished or undone
-actions                     actions as data, and the port through which they are performed
-status                      conditions and events
+core                       the machine's front: observe, cycle, results, recover
+memory                     the state that the parts below share; all of it can be rebuilt from the API
+intake, wakeups            each change of an object, and which waiting units it can help
+waiting, queue             the waiting pods, their units, and the unit to try next
+cycles                     one decision and the actions that follow from it
+results                    how those actions ended
+nominations, preemptions   nodes set aside for waiting pods, and victims that are on their way out
+incomplete                 gangs of which only a part is bound
+marks, recovery            what an interrupted preemption leaves in the API, finished or undone
+actions, status            actions as data and the port that performs them; conditions and events
 """
 
 from reprieve.scheduler import marks, status

@@ -1,9 +1,10 @@
 """What the scheduler wants done, as data, and the one port through which it is done.
 
-The core returns actions and never performs one. `Actions` is all that the shell knows of the outside; its live
-implementation is `controllers.scheduler.api_actions`.
+The core returns actions and never performs one. `Actions` is the port; its live implementation is
+`controllers.scheduler.api_actions`.
 
-Pods and groups carry their UID, so that a namesake is never meant. `unit` names what the core was deciding about.
+Pods and groups carry their UID, so that an action never hits a new object of the same name. `unit` is what
+the core decided on.
 """
 
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from reprieve.scheduler.marks import Mark
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Put a pod on a node.
+    """Bind a pod to a node.
 
-    `insist`: the pod belongs to a gang, whose other pods are being bound as well: while the trouble may pass, do not give up.
+    `insist`: other pods of its gang are being bound as well, so retry transient errors without limit.
     """
 
     unit: Reference
@@ -28,7 +29,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Nominate:
-    """Promise a node to a waiting pod; an empty node takes the promise back. A message says why it still waits."""
+    """Nominate a node for a waiting pod; an empty one withdraws the nomination. `message`: why it waits."""
 
     pod: Reference
     node: str
@@ -37,8 +38,8 @@ class Nominate:
 
 @dataclass(frozen=True, slots=True)
 class BindGang:
-    """Promise every pod its place, then bind them all. In this order, so that after a crash in the middle whoever comes next finds
-    the places of the rest kept."""
+    """Nominate every pod's node, then bind them all: after a crash in between, nodes stay set aside for the
+    rest."""
 
     nominations: tuple[Nominate, ...]
     binds: tuple[Bind, ...]
@@ -46,7 +47,7 @@ class BindGang:
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """One victim: who it is, where it runs, why it must go."""
+    """A pod to evict: its node, and the reason for people."""
 
     pod: Reference
     node: str
@@ -55,9 +56,10 @@ class Evicted:
 
 @dataclass(frozen=True, slots=True)
 class Preempt:
-    """Promise the places, then mark every victim, then delete every victim. In this order, so that after a crash the
-    objects alone tell what was meant: a promise without marks is not yet a preemption, and no victim is deleted before all of them
-    carry the mark.
+    """Nominate, then mark every victim, then delete every victim.
+
+    In this order the API objects alone show how far a preemption got: nominations without marks are not yet a
+    preemption, and no victim is deleted before all of them carry the mark.
     """
 
     unit: Reference
@@ -79,7 +81,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Reprieve:
-    """Take the mark off a pod that was to be evicted and is not."""
+    """Take the mark off a pod that is not going to be evicted after all."""
 
     pod: Reference
     message: str
@@ -87,7 +89,7 @@ class Reprieve:
 
 @dataclass(frozen=True, slots=True)
 class SetPodCondition:
-    """`PodScheduled` false, and why."""
+    """`PodScheduled` is false, and why."""
 
     pod: Reference
     reason: str
@@ -115,7 +117,7 @@ class Emit:
     warning: bool = False
     related: Reference | None = None
     by: str = ""
-    """The scheduler in whose name it is told, if we have several."""
+    """The scheduler name to report it under, if we have several."""
 
 
 Action = (
@@ -124,7 +126,7 @@ Action = (
 
 
 class ActionError(Exception):
-    """An action that did not happen, after all retries. `gone`: its object does not exist (any more)."""
+    """An action that failed after all retries. `gone`: its object does not exist any more."""
 
     def __init__(self, message: str, *, gone: bool = False) -> None:
         super().__init__(message)
@@ -132,7 +134,7 @@ class ActionError(Exception):
 
 
 class Actions(Protocol):
-    """One method for each verb. They return when it has happened and raise `ActionError` when it has not."""
+    """One method for each verb: returns when it is done, raises `ActionError` when it failed."""
 
     async def bind(self, bind: Bind) -> None: ...
 

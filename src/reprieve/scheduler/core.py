@@ -1,16 +1,16 @@
 """The scheduler as a pure state machine: observations in, actions out.
 
-Nothing here performs an action, reads a clock or waits: time comes in as seconds, actions go out as data, and what became of them
-comes back. The live shell, tests and the simulator drive the same object:
+Nothing here performs an action, reads a clock or waits: time comes in as seconds, actions go out as data, and
+their results come back. The live shell and the tests drive the same object:
 
     core.observe("ADDED", None, pod, now)      each change of a Pod, Node, PodGroup, … in order
-    core.recover()                             when everything has been observed: finish what a predecessor began
+    core.recover()                             once everything is observed: finish what a crash interrupted
     while (cycle := core.cycle(now)): …        decide on the next unit; perform cycle.actions
     core.bound(bind, error, now)               how each binding ended
     core.evicted(preempt, errors, now)         how each preemption's calls ended
     core.released(release, errors, now)        how each release's calls ended
 
-State that matters is in the API objects: bindings, nominations, marks on victims.
+Everything that must survive a crash is in the API objects: bindings, nominations, marks on victims.
 """
 
 from dataclasses import replace
@@ -49,21 +49,21 @@ class Core:
         self._results = Results(self.memory)
 
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
-        """One change (ADDED, MODIFIED, DELETED) of one typed object, as an informer tells it."""
+        """One change (ADDED, MODIFIED, DELETED) of one typed object, as an informer reports it."""
         self._intake.observe(type, old, new, now)
 
     def cycle(self, now: float) -> CycleResult | None:
-        """Decide on the best waiting unit; None when nobody is ready."""
+        """Decide on the best waiting unit; None when no unit is ready."""
         return self._cycles.run(now)
 
     def crashed(self, message: str, now: float) -> CycleResult | None:
-        """A cycle raised: its unit (the last one popped) says so and tries again later. None if no unit was popped."""
+        """A cycle raised: report it on its unit, the last one popped, and retry later."""
         popped = [unit for unit in self.queue.units.values() if unit.state is State.IN_FLIGHT]
         unit = max(popped, key=lambda each: each.ticket, default=None)
         return None if unit is None else self._cycles.fail(unit, message, now)
 
     def signed(self, event: Emit) -> Emit:
-        """In the name of the scheduler that the pods named: those of the preemptor, when somebody makes way for one."""
+        """The event, under the scheduler name of the pods it is about; of the preemptor's, if it has one."""
         if len(self.memory.names) == 1:
             return event
         about = event.related or event.regarding

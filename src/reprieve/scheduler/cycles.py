@@ -1,8 +1,8 @@
-"""One decision: the best waiting unit is placed, waits for its victims, gets new ones, or is told why not.
+"""One decision about the best waiting unit: bind it, wait for its victims, choose victims, or report why not.
 
-Delayed preemption is a property of the plan: it places the whole unit or there is none, so victims are only ever named together with
-a place for everyone. While a unit's victims end and its promise holds it may move to room that is free and promised to nobody, but
-preempts nobody else: what others' victims left for is not taken by someone who has a place coming.
+A plan places the whole unit or nothing, so victims are only chosen together with a place for every pod. While
+a unit waits for its victims and its nominations hold, it may take capacity that is free and set aside for no
+other pod, but it preempts no more pods.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
-from reprieve.scheduler.feasibility import holds, making_way
 from reprieve.scheduler.incomplete import Shortfall
 from reprieve.scheduler.memory import Memory
+from reprieve.scheduler.nominations import leaving_from, still_fit
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import QueuedUnit, State
 from reprieve.scheduler.waiting import unit_of
@@ -40,7 +40,7 @@ class CycleResult:
     actions: list[Action] = field(default_factory=list)
     plan: Plan | None = None
     victims: frozenset[str] = frozenset()
-    """Pods evicted because of this decision; not those of the plan that are already on their way out."""
+    """Pods to evict because of this decision, without those that are already on their way out."""
 
 
 class Cycles:
@@ -50,7 +50,7 @@ class Cycles:
         self._hopeless: dict[tuple[int, int, bool], tuple[int, Plan]] = {}
 
     def run(self, now: float) -> CycleResult | None:
-        """Decide on the best waiting unit; None when nobody is ready."""
+        """Decide on the best waiting unit; None when no unit is ready."""
         unit = self._memory.queue.pop(now)
         if unit is None:
             return None
@@ -59,16 +59,16 @@ class Cycles:
         if strangers or unequal:
             message = status.mismatch(strangers, unequal, scheduler, unit.priority)
             cycle = self.fail(unit, message, now)
-            self._say_matching(unit, "True", message, cycle.actions)
+            self._report_matching(unit, "True", message, cycle.actions)
             return cycle
         cycle = self._try(unit, now)
-        self._say_matching(unit, "False", "", cycle.actions)
+        self._report_matching(unit, "False", "", cycle.actions)
         return cycle
 
     def fail(self, unit: QueuedUnit, message: str, now: float) -> CycleResult:
-        """The unit cannot be decided on as it is: say so, and try again later."""
+        """No decision about the unit is possible: report why, and retry later."""
         actions = self._memory.withdraw(unit.ref, unit.pods)
-        actions += self._say_waiting(unit, well_known.SCHEDULER_ERROR, message)
+        actions += self._report_waiting(unit, well_known.SCHEDULER_ERROR, message)
         self._memory.queue.wake_next(unit, now)
         self._memory.queue.back_off(unit, now)
         return CycleResult(unit.ref, "error", [message], len(unit.pods), actions)
@@ -77,10 +77,10 @@ class Cycles:
         waiting = self._memory.preemptions.get(unit.ref)
         given_up: list[Action] = []
         with self._memory.nominations.in_order(unit.ref, unit.pods, unit.priority):
-            holding = waiting is None or self._promise_holds(unit, waiting)
+            holding = waiting is None or self._nominations_hold(unit, waiting)
             plan = self._plan_beside_others(unit, waiting, now) if holding else None
         if plan is None:
-            # A more important unit took the place, or the node went: from scratch.
+            # A more important unit took the place, or the node is gone: start from scratch.
             given_up = self._memory.withdraw(unit.ref, unit.pods)
             waiting = None
             plan = self._plan(unit, now)
@@ -92,9 +92,9 @@ class Cycles:
             return self._preempt(unit, plan, given_up, now)
         return self._reject(unit, plan, given_up, now)
 
-    def _promise_holds(self, unit: QueuedUnit, waiting: Preemption) -> bool:
-        promised = self._memory.nominations.holders(unit.pods)
-        return bool(promised) and holds(self._memory.cluster, promised, waiting.victims)
+    def _nominations_hold(self, unit: QueuedUnit, waiting: Preemption) -> bool:
+        nominated = self._memory.nominations.nominated(unit.pods)
+        return bool(nominated) and still_fit(self._memory.cluster, nominated, waiting.victims)
 
     def _plan_beside_others(self, unit: QueuedUnit, waiting: Preemption | None, now: float) -> Plan:
         if waiting is None or not waiting.victims:
@@ -103,7 +103,7 @@ class Cycles:
             return self._plan(unit, now)
 
     def _plan(self, unit: QueuedUnit, now: float) -> Plan:
-        """The decision; pods alike that failed on the same state of the cluster are not looked at twice."""
+        """The decision. While the cluster does not change, the refusal of a pod counts for all like it."""
         memory, key = self._memory, self._likeness(unit)
         if key is not None:
             epoch, known = self._hopeless.get(key, (-1, None))
@@ -117,7 +117,7 @@ class Cycles:
         return plan
 
     def _likeness(self, unit: QueuedUnit) -> tuple[int, int, bool] | None:
-        """Everything about a single pod that a refusal depends on; None for units that are like no other."""
+        """Everything that a refusal of a single pod depends on; None for units that are like no other."""
         if unit.is_group:
             return None
         pods = self._memory.cluster.pods
@@ -126,7 +126,7 @@ class Cycles:
             return None
         return int(pods.cls[row]), unit.priority, pods.info[row].never_preempts
 
-    # --- the four ways it can end -----------------------------------------------------------------------------------------
+    # --- outcomes -------------------------------------------------------------------------------------------
 
     def _schedule(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory = self._memory
@@ -141,7 +141,7 @@ class Cycles:
         return CycleResult(unit.ref, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 
     def _binding(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
-        """Assume every placement; one pod is bound as it is, several of a group with their places promised first."""
+        """Assume every placement. Several pods of a group are nominated before any of them is bound."""
         memory = self._memory
         nominations, binds = [], []
         for key, node in plan.placements.items():
@@ -178,7 +178,7 @@ class Cycles:
         actions += self._displace(unit, plan)
         actions.append(Preempt(unit.ref, preemptor, tuple(nominations), victims, mark))
         actions.append(status.preempting(preemptor, victims))
-        actions += self._say_group(unit, well_known.UNSCHEDULABLE, message)
+        actions += self._report_group(unit, well_known.UNSCHEDULABLE, message)
         evicted = frozenset(victim.pod.key for victim in victims)
         return CycleResult(
             unit.ref, "preempts", list(plan.reasons), len(plan.placements), actions, plan, evicted
@@ -196,9 +196,9 @@ class Cycles:
         memory, text, due = self._memory, _message(plan), None
         unit.patient = False
         memory.preemptions.end(unit.ref)
-        promised = memory.nominations.holders(unit.pods)
-        stuck = not promised or not making_way(memory.cluster, promised.values())
-        if promised and stuck:
+        nominated = memory.nominations.nominated(unit.pods)
+        stuck = not any(leaving_from(memory.cluster, node) for node in nominated.values())
+        if nominated and stuck:
             given_up = [*given_up, *memory.withdraw(unit.ref, unit.pods)]
         shortfall = memory.begun.shortfall(unit.ref)
         if shortfall is not None:
@@ -206,8 +206,8 @@ class Cycles:
             due = memory.begun.due(unit.ref, shortfall, now)
             if stuck and due is not None and now >= due:
                 return self._release(unit, plan, shortfall, given_up, text)
-        actions = [*given_up, *self._say_waiting(unit, well_known.UNSCHEDULABLE, text)]
-        actions += self._say_incomplete(unit, shortfall, text)
+        actions = [*given_up, *self._report_waiting(unit, well_known.UNSCHEDULABLE, text)]
+        actions += self._report_incomplete(unit, shortfall, text)
         memory.queue.rest(unit, now, self._likeness(unit), due)
         reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
         return CycleResult(unit.ref, "unschedulable", reasons, len(unit.pods), actions, plan)
@@ -215,7 +215,7 @@ class Cycles:
     def _release(
         self, unit: QueuedUnit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str
     ) -> CycleResult:
-        """The gang cannot be completed: its bound pods go, so that it can be placed as a whole. It waits until they are gone."""
+        """The gang cannot be completed: evict its bound pods, so that it can be placed as a whole."""
         memory = self._memory
         memory.epoch += 1
         pods, group = memory.begun.members(shortfall), memory.identified(unit.ref)
@@ -223,14 +223,16 @@ class Cycles:
         unit.patient = True
         actions = [*given_up, Release(unit.ref, group, pods, marks.release(memory.name, group, text))]
         actions.append(status.releasing(group, text))
+        name, priority = str(unit.ref), unit.priority
         victims = tuple(
-            Victim(pod=each.pod.key, node=each.node, unit=str(unit.ref), priority=unit.priority, reason=each.reason) for each in pods
-        )  # fmt: skip
-        told = msgspec.structs.replace(plan, victims=victims)
+            Victim(pod=each.pod.key, node=each.node, unit=name, priority=priority, reason=each.reason)
+            for each in pods
+        )
+        released = msgspec.structs.replace(plan, victims=victims)
         evicted = frozenset(shortfall.bound)
-        return CycleResult(unit.ref, "released", [text], len(unit.pods), actions, told, evicted)
+        return CycleResult(unit.ref, "released", [text], len(unit.pods), actions, released, evicted)
 
-    def _say_incomplete(self, unit: QueuedUnit, shortfall: Shortfall | None, text: str) -> list[Action]:
+    def _report_incomplete(self, unit: QueuedUnit, shortfall: Shortfall | None, text: str) -> list[Action]:
         group = self._memory.waiting.group(unit.ref)
         if shortfall is None or group is None:
             return [*self._memory.begun.over(unit.ref)]
@@ -240,7 +242,7 @@ class Cycles:
         return [condition] if condition else []
 
     def _displace(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
-        """Less important units that were promised these nodes and would no longer fit give their promises up."""
+        """Withdraw the nominations of less important units that no longer fit on the nodes of this plan."""
         memory = self._memory
         losers: dict[Reference, None] = {}
         for node in sorted(set(plan.placements.values()) & memory.cluster.nominated.keys()):
@@ -254,31 +256,31 @@ class Cycles:
             if loser is None or loser.priority >= unit.priority or loser.state is State.IN_FLIGHT:
                 continue
             waiting = memory.preemptions.get(ref)
-            promised = memory.nominations.holders(loser.pods)
-            if not holds(memory.cluster, promised, waiting.victims if waiting else ()):
+            nominated = memory.nominations.nominated(loser.pods)
+            if not still_fit(memory.cluster, nominated, waiting.victims if waiting else ()):
                 actions += memory.withdraw(ref, loser.pods)
                 loser.patient = False
                 memory.queue.activate(loser)
         return actions
 
-    # --- words ---------------------------------------------------------------------------------------------------------------
+    # --- conditions and events ------------------------------------------------------------------------------
 
-    def _say_waiting(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
+    def _report_waiting(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
         """The condition of every waiting pod, the group's, and one event."""
         pods = self._memory.waiting.pods
         conditions = (status.not_scheduled(pods[key], reason, message) for key in unit.pods)
         actions: list[Action] = [condition for condition in conditions if condition is not None]
         actions.append(status.failed(self._memory.identified(unit.ref), message))
-        return actions + self._say_group(unit, reason, message)
+        return actions + self._report_group(unit, reason, message)
 
-    def _say_group(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
+    def _report_group(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
         group = self._memory.waiting.group(unit.ref)
         if group is None:
             return []
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "False", reason, message)
         return [condition] if condition else []
 
-    def _say_matching(self, unit: QueuedUnit, truth: str, message: str, actions: list[Action]) -> None:
+    def _report_matching(self, unit: QueuedUnit, truth: str, message: str, actions: list[Action]) -> None:
         group = self._memory.waiting.group(unit.ref)
         if group is not None:
             reason = "PriorityMismatch" if truth == "True" else "PrioritiesMatch"

@@ -1,15 +1,15 @@
-"""Gangs that were begun and not finished.
+"""Gangs of which only a part is bound.
 
-A bound pod cannot be unbound. When bindings fail for good, a node goes, or we crash in the middle, a gang may hold nodes with fewer
-pods than its `minCount`. Then, in this order:
+A bound pod cannot be unbound. When bindings fail for good, a node is lost, or the scheduler crashes in
+between, a gang may hold nodes with fewer pods than its `minCount`. Then, in this order:
 
-1. Its rest is tried before everybody else (`queue`) and may preempt as the whole gang might.
-2. While its rest has no place, the group's condition `reprieve.dev/Incomplete` says since when, and what is missing, in numbers. That
-   condition is the clock, so that a restart does not set it back.
-3. After `scheduler.incompleteGangTimeout` its bound pods are released: evicted together, so that the gang can be placed as a whole
-   where there is room. Only if a controller will make each of them anew: a bare pod is never deleted, and then nobody is.
+1. The rest of the gang is tried before every other unit (`queue`) and may preempt as the whole gang may.
+2. While the rest has no place, the group's condition `reprieve.dev/Incomplete` says since when, and how many
+   pods are missing. The time comes from that condition, so that a restart does not set it back.
+3. After `scheduler.incompleteGangTimeout` the bound pods are released: evicted together, so that the gang can
+   be placed as a whole. Only if each of them has a controller that replaces it; otherwise all of them stay.
 
-A gang that once was complete (`PodGroupInitiallyScheduled`) and lost pods later is running, degraded: it is never released.
+A gang that was complete once (`PodGroupInitiallyScheduled`) and lost pods later is never released.
 """
 
 from collections.abc import Collection
@@ -30,11 +30,12 @@ class Shortfall:
     bound: tuple[str, ...]
     wanted: int
     bare: tuple[str, ...]
-    """Bound pods that no controller would make anew."""
+    """Bound pods without a controller that would replace them."""
 
     def sentence(self, timeout: Duration) -> str:
         missing = self.wanted - len(self.bound)
-        text = f"{len(self.bound)} of {self.wanted} pods are bound and {missing} more {'has' if missing == 1 else 'have'} no place"
+        verb = "has" if missing == 1 else "have"
+        text = f"{len(self.bound)} of {self.wanted} pods are bound and {missing} more {verb} no place"
         if not timeout:
             return text
         if self.bare:
@@ -44,24 +45,24 @@ class Shortfall:
 
 
 class Begun:
-    """Gangs with pods on nodes: who is short of how many, since when, and who could be released."""
+    """Gangs with pods on nodes: how many pods they lack, since when, and which pods could be released."""
 
     def __init__(
-        self, cluster: Cluster, room: WaitingPods, config: Configuration, names: Collection[str]
+        self, cluster: Cluster, waiting: WaitingPods, config: Configuration, names: Collection[str]
     ) -> None:
         self._cluster = cluster
-        self._waiting = room
+        self._waiting = waiting
         self._names = names
         self.timeout = config.scheduler.incomplete_gang_timeout
         self._gangs = config.gate("GenericWorkload") and config.gate("GangScheduling")
         self._controlled: set[str] = set()
         """Pods of groups, on nodes, that have a controller."""
         self.marked: dict[str, Reference] = {}
-        """Pods that carry our mark of a release and are not going yet."""
+        """Pods that are marked to be released and not on their way out yet."""
         self._since: dict[Reference, float] = {}
 
     def observe(self, pod: Pod, gone: bool) -> None:
-        """A pod of a group came, changed or went."""
+        """A pod of a group was added, changed or removed."""
         self._controlled.discard(pod.key)
         self.marked.pop(pod.key, None)
         if gone or not pod.spec.node_name:
@@ -73,7 +74,7 @@ class Begun:
             self.marked[pod.key] = Reference.to(pod)
 
     def shortfall(self, unit: Reference) -> Shortfall | None:
-        """What a gang that was begun and never was complete lacks; None for everybody else."""
+        """What an incomplete gang lacks; None for every other unit."""
         group = self._waiting.group(unit)
         if not self._gangs or group is None or not group.is_gang or self._waiting.once_complete(group):
             return None
@@ -86,9 +87,9 @@ class Begun:
     def since(self, unit: Reference, now: float) -> float:
         """Since when it has been known to be incomplete."""
         group = self._waiting.group(unit)
-        told = _told(group) if group is not None else None
+        reported = _incomplete_since(group) if group is not None else None
         known = self._since.setdefault(unit, now)
-        return known if told is None else min(known, told)
+        return known if reported is None else min(known, reported)
 
     def due(self, unit: Reference, shortfall: Shortfall, now: float) -> float | None:
         """When its bound pods are to be released; None for never."""
@@ -106,12 +107,12 @@ class Begun:
         return tuple(found)
 
     def over(self, unit: Reference) -> list[SetGroupCondition]:
-        """The condition of a gang that is not incomplete any more, if it still says so."""
+        """The condition of a gang that is not incomplete any more, if it has to change."""
         group = self._waiting.group(unit)
         if self.shortfall(unit) is not None:
             return []
         self._since.pop(unit, None)
-        if group is None or _told(group) is None:
+        if group is None or _incomplete_since(group) is None:
             return []
         placed = len(self._waiting.staying(unit))
         text = f"{placed} of {group.min_count} pods are bound"
@@ -120,7 +121,7 @@ class Begun:
         return [condition] if condition else []
 
     def saved(self) -> list[Reference]:
-        """Pods that were marked to be released, and are not: their gang is incomplete no more."""
+        """Pods that were marked to be released and stay: their gang is not incomplete any more."""
         return [ref for key, ref in self.marked.items() if self.shortfall(self._unit(key)) is None]
 
     def _unit(self, key: str) -> Reference:
@@ -128,8 +129,8 @@ class Begun:
         return Reference.of("PodGroup", self._cluster.groups.keys[group])
 
 
-def _told(group: PodGroup) -> float | None:
-    """Since when the group's condition says that it is incomplete; None when it does not."""
+def _incomplete_since(group: PodGroup) -> float | None:
+    """When the group's condition became true; None when it is not."""
     condition = find_condition(group.status.conditions, well_known.INCOMPLETE)
     if condition is None or condition.status != "True" or condition.last_transition_time is None:
         return None

@@ -1,6 +1,6 @@
-"""What happens in the world: each change of an object, into the cluster, the waiting room and the queue.
+"""Each change of an object, carried into the cluster, the waiting pods and the queue.
 
-A change wakes only the units it can help (`wakeups`); most changes help nobody.
+A change wakes only the units it can help (`wakeups`); most changes help none.
 """
 
 from typing import Any
@@ -35,17 +35,16 @@ class Intake:
                 self._queue.wake(lambda unit: wakeups.node_changed(self._cluster, unit, new.name), now)
         elif isinstance(new, PodGroup):
             self._group(type, old, new, now)
-        elif not isinstance(
-            new, PodDisruptionBudget
-        ):  # a budget changes who is chosen, not whether anybody can be
-            self._anything(now)
+        elif not isinstance(new, PodDisruptionBudget):
+            # A budget changes which victims are chosen, not whether there are any.
+            self._wake_all(now)
 
-    # --- pods ---------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def _pod(self, type: str, old: Pod | None, pod: Pod, now: float) -> None:
         gone = type == "DELETED" or pod.status.phase in well_known.TERMINAL_PHASES
         if old is not None and not gone and _same(old, pod):
-            self._only_told(old, pod)
+            self._only_status(old, pod)
             return
         self._memory.epoch += 1
         left = self._class_on_node(pod.key)
@@ -61,8 +60,8 @@ class Intake:
         else:
             self._placed(old, pod, left, now)
 
-    def _only_told(self, old: Pod, pod: Pod) -> None:
-        """Its status says more than before, and no decision depends on it; a mark is worth a note."""
+    def _only_status(self, old: Pod, pod: Pod) -> None:
+        """Only its status changed, in parts that no decision reads; a mark is noted for recovery."""
         if pod.key in self._waiting.pods:
             self._waiting.pods[pod.key] = pod
         elif old.status.conditions != pod.status.conditions:
@@ -76,8 +75,8 @@ class Intake:
             self._queue.wake_unit(unit_of(pod), now)
 
     def _placed(self, old: Pod | None, pod: Pod, left: PodClass | None, now: float) -> None:
-        """On a node, being deleted, or another scheduler's."""
-        self._leave_room(pod.key, now)
+        """The pod is on a node, being deleted, or another scheduler's."""
+        self._stop_waiting(pod.key, now)
         if pod.spec.scheduling_group is not None:
             self._memory.refresh(unit_of(pod), now)
         if not pod.spec.node_name:
@@ -95,7 +94,7 @@ class Intake:
             )
 
     def _gone(self, pod: Pod, left: PodClass | None, now: float) -> None:
-        waited = self._leave_room(pod.key, now)
+        waited = self._stop_waiting(pod.key, now)
         preemptions = self._memory.preemptions
         for through in preemptions.ended(pod.key, pod.metadata.uid):
             unit = self._queue.units.get(through.unit)
@@ -115,7 +114,7 @@ class Intake:
         if pod.spec.scheduling_group is not None:
             self._memory.refresh(unit_of(pod), now)
 
-    def _leave_room(self, key: str, now: float) -> Pod | None:
+    def _stop_waiting(self, key: str, now: float) -> Pod | None:
         pod = self._waiting.drop(key)
         if pod is not None:
             self._memory.nominations.forget(key)
@@ -135,7 +134,7 @@ class Intake:
         else:
             self._memory.marked[pod.key] = mark
 
-    # --- everything else ------------------------------------------------------------------------------------------------
+    # --- everything else ------------------------------------------------------------------------------------
 
     def _group(self, type: str, old: PodGroup | None, group: PodGroup, now: float) -> None:
         unit = Reference("PodGroup", group.namespace, group.name)
@@ -145,23 +144,23 @@ class Intake:
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)
 
-    def _anything(self, now: float) -> None:
-        """Priority classes and namespaces: rare, and may matter to anyone."""
+    def _wake_all(self, now: float) -> None:
+        """Priority classes and namespaces change rarely and may matter to any unit."""
         for unit in list(self._queue.units.values()):
             if unit.state is not State.IN_FLIGHT:
                 self._memory.refresh(unit.ref, now)
                 self._queue.wake_unit(unit.ref, now)
 
 
-_TOLD = frozenset(
+_UNREAD = frozenset(
     {well_known.POD_SCHEDULED, "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"}
 )
-"""Conditions that only tell what is known already."""
-_TOLD_WHILE_IT_STAYS = _TOLD | {well_known.DISRUPTION_TARGET}
+"""Conditions of a pod that no decision reads."""
+_UNREAD_WHILE_IT_STAYS = _UNREAD | {well_known.DISRUPTION_TARGET}
 
 
 def _same(old: Pod, new: Pod) -> bool:
-    """Nothing changed that a decision reads."""
+    """Whether nothing changed that a decision reads."""
     return (
         old.spec == new.spec
         and old.metadata.labels == new.metadata.labels
@@ -169,7 +168,7 @@ def _same(old: Pod, new: Pod) -> bool:
         and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)
         and old.metadata.uid == new.metadata.uid
         and old.metadata.owner_references == new.metadata.owner_references
-        and (old.status == new.status or _matter(old) == _matter(new))
+        and (old.status == new.status or _read_status(old) == _read_status(new))
     )
 
 
@@ -181,15 +180,15 @@ def _annotations(pod: Pod) -> dict[str, str]:
     return {name: text for name, text in found.items() if name != well_known.EVICTED_FOR_ANNOTATION}
 
 
-def _matter(pod: Pod) -> tuple[object, ...]:
-    """Of its status. A mark on a pod matters to others only once the pod is on its way out."""
+def _read_status(pod: Pod) -> tuple[object, ...]:
+    """What decisions read of its status. A mark matters only once the pod is on its way out."""
     status = pod.status
-    told = _TOLD if pod.metadata.deletion_timestamp is not None else _TOLD_WHILE_IT_STAYS
+    unread = _UNREAD if pod.metadata.deletion_timestamp is not None else _UNREAD_WHILE_IT_STAYS
     return (
         status.phase in well_known.TERMINAL_PHASES,
         status.start_time,
         status.nominated_node_name,
         status.container_statuses,
         status.init_container_statuses,
-        [each for each in status.conditions if each.type not in told],
+        [each for each in status.conditions if each.type not in unread],
     )

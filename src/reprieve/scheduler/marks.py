@@ -1,9 +1,8 @@
 """The mark on a pod that is about to be evicted: a condition for people and an annotation for programs.
 
-Both go to the API server in one patch of the pod's status (which may change a pod's annotations, too), so a crash
-leaves both or neither. Whoever starts with nothing but the API objects reads the annotation; editing the sentence
-breaks nothing. Marks of versions that wrote the sentence alone are still understood: `_SENTENCE` is the only place
-that reads it.
+Both go to the API server in one patch of the pod's status, whose endpoint takes annotations as well, so a
+crash leaves both or neither. Recovery reads the annotation: editing the sentence breaks nothing. Marks of
+older versions, which wrote the sentence alone, are still understood; only `_SENTENCE` reads it.
 """
 
 import re
@@ -34,11 +33,11 @@ class Mark(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What is read back: who marked the pod, and for which unit (the preemptor, or the gang that is released)."""
+    """What is read back: which scheduler marked the pod, and for which unit."""
 
     scheduler: str
     unit: Reference
-    """Without its UID, as units are in every dictionary of the scheduler."""
+    """The preemptor, or the gang that is released; without its UID, like all units of the scheduler."""
 
 
 class _Data(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,6 +1,7 @@
-"""What the scheduler knows: the cluster, who waits, what is promised, what is under way. All of it can be lost at any time.
+"""The scheduler's state: cluster, waiting pods, queue, nominations, preemptions under way.
 
-Shared by the three parts of the core: `intake` (what happens in the world), `cycles` (decisions) and `aftermath` (how actions ended).
+Shared by `intake` (changes of objects), `cycles` (decisions) and `results` (how actions ended). All of it can
+be lost at any time and rebuilt from the API.
 """
 
 from collections import Counter
@@ -30,11 +31,11 @@ class Memory:
         self.nominations = Nominations(cluster)
         self.preemptions = Preemptions()
         self.marked: dict[str, Marked] = {}
-        """Pods on nodes that carry our mark."""
+        """Pods on nodes that carry our mark, by key."""
         self.binding: Counter[Reference] = Counter()
         """Bindings under way, by unit."""
         self.epoch = 0
-        """Counts changes of the cluster: a decision made at the same count needs no second thought."""
+        """Counts changes of the cluster; at the same count the same question has the same answer."""
 
     def refresh(self, ref: Reference, now: float) -> None:
         """Bring the queue in line with the pods that wait for this unit."""
@@ -70,11 +71,11 @@ class Memory:
             self.queue.back_off(unit, now)
 
     def withdraw(self, unit: Reference, pods: Iterable[str]) -> list[Action]:
-        """Take back what was promised to the pods of a unit, and forget whom it was waiting for."""
+        """Withdraw the nominations of a unit's pods, and forget the victims it was waiting for."""
         self.preemptions.end(unit)
         self.nominations.end_turn(unit)
         actions: list[Action] = []
-        for key in self.nominations.holders(pods):
+        for key in self.nominations.nominated(pods):
             self.nominations.make(self.waiting.pods[key], "")
             actions.append(Nominate(Reference.to(self.waiting.pods[key]), ""))
         if actions:
@@ -82,9 +83,9 @@ class Memory:
         return actions
 
     def stands(self, preemptor: Reference) -> bool:
-        """A preemption's decision stands while its unit waits and holds a promise."""
+        """Whether a preemption is still wanted: its preemptor waits and has a nomination."""
         unit = self.queue.units.get(preemptor)
-        return unit is not None and bool(self.nominations.holders(unit.pods))
+        return unit is not None and bool(self.nominations.nominated(unit.pods))
 
     def scheduler_of(self, unit: Reference) -> str:
         """The scheduler that the unit's pods named; our own name when they are gone."""

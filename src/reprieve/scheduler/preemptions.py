@@ -1,4 +1,4 @@
-"""Preemptions under way: whose they are, which victims have not ended yet, and whether the API calls are through."""
+"""Preemptions under way: preemptors, the victims that still exist, and whether the API calls are done."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Preemption:
     calling: bool = True
     """Marks and deletions are being sent; the unit is not tried meanwhile."""
     spoiled: bool = False
-    """A victim that another preemption was to evict stays."""
+    """One of its victims is not evicted after all: another preemption was to do that, and failed."""
 
 
 class Preemptions:
@@ -42,7 +42,7 @@ class Preemptions:
                 self._unlink(key, unit)
 
     def ended(self, victim: str, uid: str) -> list[Preemption]:
-        """A pod is gone: the preemptions that lost their last victim by it and may go on."""
+        """A pod is gone: the preemptions whose last victim it was."""
         through = []
         for unit in list(self._by_victim.get(victim, ())):
             preemption = self._by_unit[unit]
@@ -63,7 +63,7 @@ class Preemptions:
         return preemption is not None and victim in preemption.victims
 
     def includes(self, victim: str) -> bool:
-        """Some preemption is taking care of this pod."""
+        """Whether a preemption under way evicts this pod."""
         return victim in self._by_victim
 
     def __len__(self) -> int:

@@ -1,20 +1,22 @@
-"""Who is tried next: units (pods and pod groups) that wait, and in which state.
+"""The waiting units (pods and pod groups), their states, and which one to try next.
 
     active         ready; the best one is popped
     backoff        failed not long ago; ready when its pause is over
     unschedulable  failed, and nothing has happened since that could help it
     gated          not even a candidate yet; says why
-    in flight      being bound, or its victims being evicted
+    in flight      decided on: being bound, or its victims being evicted
 
 Order of the active units (`_order`):
-1. gangs that already run in part but below their minimum: what was begun is finished first;
+1. gangs of which some pods are bound, but fewer than their minimum;
 2. higher priority;
-3. longer waiting (the time the unit first came, which retries do not change: equal priorities take turns by age);
+3. longer waiting, counted from the unit's first appearance: retries do not change it;
 4. name.
-Units alike (same pod, to a decision) rest together: an event wakes the first of them, and each that finds a place wakes the next; so
-ten thousand equal pods and one free place cost two decisions.
-A unit in backoff that an event may have helped is popped before its time when no active unit is at least as important:
-backoff never lets a less important unit overtake. Time comes in as seconds; nothing here reads a clock.
+
+Units that every decision treats alike rest together: an event wakes the first of them, and each one that is
+placed wakes the next. So ten thousand equal pods and one free place cost two decisions.
+
+A unit in backoff that an event may have helped is popped early when no active unit is at least as important,
+so that backoff never lets a less important unit overtake. Time comes in as seconds.
 """
 
 import heapq
@@ -54,7 +56,7 @@ class QueuedUnit:
     patient: bool = False
     """Waits for its own victims to end: only they, or its pause, bring it back."""
     like: Hashable = None
-    """What decisions about it depend on; units that share it share every refusal."""
+    """What a decision about it depends on; units that share it share every refusal."""
     ticket: int = 0
 
     @property
@@ -68,7 +70,7 @@ class Pauses(NamedTuple):
     first: float = 1.0
     longest: float = 10.0
     leftover: float = 300.0
-    """A unit that nothing helped is tried again after this long anyway: a hint may have been missed."""
+    """Retry a unit after this long even if no event seemed to help it."""
 
     @classmethod
     def of(cls, config: Configuration) -> "Pauses":
@@ -124,12 +126,12 @@ class Queue:
         self._enter(unit, State.IN_FLIGHT)
 
     def back_off(self, unit: QueuedUnit, now: float) -> None:
-        """It failed in a way that only time can cure: no event brings it back early."""
+        """It failed, and only time can help: no event brings it back early."""
         self._failed(unit, now)
         self._wait(unit)
 
     def rest(self, unit: QueuedUnit, now: float, like: Hashable = None, until: float | None = None) -> None:
-        """It failed, and only a change of the cluster can help. `until`: the latest moment for another look."""
+        """It failed, and only a change of the cluster can help. `until`: when to retry at the latest."""
         self._failed(unit, now)
         self._enter(unit, State.UNSCHEDULABLE)
         unit.like = like or unit.ref
@@ -138,20 +140,20 @@ class Queue:
         heapq.heappush(self._overdue, (overdue if until is None else min(overdue, until), unit.ticket, unit))
 
     def wake(self, helped: Callable[[QueuedUnit], bool], now: float) -> None:
-        """Something happened: of units alike, the first one it may help is roused."""
+        """Something happened: of units alike, wake the first one it may help."""
         for like in list(self._resting):
             unit = self._first_like(like)
             if unit is not None and helped(unit):
                 self._rouse(unit, now)
 
     def wake_unit(self, ref: Reference, now: float) -> None:
-        """Something about this very unit changed."""
+        """The unit itself changed."""
         unit = self.units.get(ref)
         if unit is not None and unit.state is State.UNSCHEDULABLE:
             self._rouse(unit, now)
 
     def wake_next(self, unit: QueuedUnit, now: float) -> None:
-        """The unit got what it wanted, or leaves without having tried: the next one like it may be lucky."""
+        """The unit was placed, or left without a try: wake the next one like it."""
         following = self._first_like(unit.like)
         if following is not None:
             self._rouse(following, now)
@@ -175,7 +177,7 @@ class Queue:
             heapq.heappush(self._early, (_order(unit), unit.ticket, unit))
 
     def pop(self, now: float) -> QueuedUnit | None:
-        """The next unit to try, now in flight; None when nobody is ready."""
+        """The next unit to try, now in flight; None when no unit is ready."""
         self._flush(now)
         head = _first(self._active, State.ACTIVE)
         early = _first(self._early, State.BACKOFF)
@@ -223,7 +225,7 @@ def _order(unit: QueuedUnit) -> Order:
 
 
 def _first(heap: list[Any], state: State) -> QueuedUnit | None:
-    """The first unit of a heap whose entry is still true; void entries on the way are dropped."""
+    """The first unit of a heap whose entry is still valid; void entries before it are dropped."""
     while heap:
         _, ticket, unit = heap[0]
         if unit.ticket == ticket and unit.state is state:

@@ -1,12 +1,12 @@
-"""What must be finished or undone, from the API objects alone.
+"""Which interrupted evictions to finish and which to undo, from the API objects alone.
 
-A preemption promises, then marks all its victims, then deletes them. Whoever finds marked pods that are not being deleted
-(after a crash, or after calls that failed for good) asks, for each unit they belong to:
+A preemption nominates, then marks all its victims, then deletes them. Marked pods that are not being deleted
+were left by a crash, or by calls that failed for good. The first of these rules decides about each unit:
 
-1. A group in disruption mode *all* is finished (all its pods on nodes are evicted) if one of its pods is already going because of a
-   preemption, or if every pod of it that has a node carries the mark: deletions may have begun. It is never left half evicted.
-2. Anything marked is finished if its preemptor still waits and still holds a promise: the decision stands.
-3. Otherwise no deletion was sent: the mark is taken off, the pod stays.
+1. A group in disruption mode *all* is evicted completely if one of its pods is already on its way out because
+   of a preemption, or if every pod of it that has a node carries the mark: deletions may have begun.
+2. A marked pod is evicted if its preemptor still waits and has a nomination: the preemption is still wanted.
+3. Otherwise no deletion was sent: the mark is taken off and the pod stays.
 """
 
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ from reprieve.scheduler import marks
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A pod on a node that a scheduler of ours marked for eviction."""
+    """A pod on a node that one of our schedulers marked for eviction."""
 
     pod: Reference
     node: str
@@ -50,8 +50,8 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
 
 
 def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[Reference], bool]) -> Unfinished:
-    """`stands(preemptor)`: it waits and holds a promise."""
-    verdict = Unfinished({}, [])
+    """`stands(preemptor)`: it waits and has a nomination."""
+    unfinished = Unfinished({}, [])
     judged: set[str] = set()
     for key in sorted(found):
         mark = found[key]
@@ -59,13 +59,13 @@ def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[Referenc
         if number >= 0 and cluster.groups.whole[number]:
             if mark.group not in judged:
                 judged.add(mark.group)
-                _judge_group(cluster, number, found, stands, verdict)
+                _judge_group(cluster, number, found, stands, unfinished)
         elif not mark.going:
             if stands(mark.preemptor):
-                verdict.finish.setdefault(mark.preemptor, []).append((mark.pod, mark.node))
+                unfinished.finish.setdefault(mark.preemptor, []).append((mark.pod, mark.node))
             else:
-                verdict.spare.append(mark.pod)
-    return verdict
+                unfinished.spare.append(mark.pod)
+    return unfinished
 
 
 def _judge_group(
@@ -73,7 +73,7 @@ def _judge_group(
     number: int,
     found: dict[str, Marked],
     stands: Callable[[Reference], bool],
-    verdict: Unfinished,
+    unfinished: Unfinished,
 ) -> None:
     pods = cluster.pods
     running = sorted(pods.keys[row] for row in cluster.groups.members[number] if pods.node[row] >= 0)
@@ -87,6 +87,6 @@ def _judge_group(
             row = pods.row_of[key]
             ref = Reference.of("Pod", key, pods.info[row].uid)
             node = cluster.nodes.names[pods.node[row]]
-            verdict.finish.setdefault(with_mark[0].preemptor, []).append((ref, node))
+            unfinished.finish.setdefault(with_mark[0].preemptor, []).append((ref, node))
     else:
-        verdict.spare.extend(mark.pod for mark in with_mark if not mark.going)
+        unfinished.spare.extend(mark.pod for mark in with_mark if not mark.going)

@@ -1,12 +1,12 @@
-"""How actions ended, and what a predecessor left unfinished."""
+"""How actions ended, and what an earlier scheduler left unfinished."""
 
 from collections.abc import Iterable
 
 from reprieve.objects import Reference, well_known
 from reprieve.scheduler import marks, recovery, status, wakeups
 from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Release, Reprieve
-from reprieve.scheduler.feasibility import leaving_from
 from reprieve.scheduler.memory import Memory
+from reprieve.scheduler.nominations import leaving_from
 from reprieve.scheduler.preemptions import Preemption
 from reprieve.scheduler.queue import QueuedUnit, State
 from reprieve.scheduler.waiting import unit_of
@@ -19,7 +19,7 @@ class Results:
         """Units with a binding that failed while others are still under way."""
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
-        """A binding ended. With an error the pod waits again; without one it stays taken until the watch shows it bound."""
+        """A binding ended. After an error the pod waits again; else it counts as bound from now on."""
         memory = self._memory
         memory.binding[bind.unit] -= 1
         if error is None:
@@ -42,7 +42,7 @@ class Results:
         self._failed.add(bind.unit)
         actions: list[Action] = [status.failed(bind.pod, f"binding to {bind.node} failed: {error}")]
         if bind.insist:
-            # The rest of the gang may be bound: nobody less important takes its place meanwhile.
+            # The rest of the gang may be bound: no less important pod may take this place meanwhile.
             memory.nominations.make(waiting, bind.node)
             actions.append(Nominate(bind.pod, bind.node))
         left = memory.cluster.class_of(memory.cluster.pods.row_of[key])
@@ -61,7 +61,7 @@ class Results:
         return self._complete(ref)
 
     def _complete(self, unit: Reference) -> list[Action]:
-        """A group that has all it needs says so, once and for ever: nothing of it is half placed any more."""
+        """Report a group that has all its pods placed, once and for ever."""
         memory = self._memory
         group = memory.waiting.group(unit)
         if group is None or unit in memory.binding or len(memory.waiting.staying(unit)) < group.min_count:
@@ -71,8 +71,8 @@ class Results:
         return [*([condition] if condition else []), *memory.begun.over(unit)]
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
-        """The calls of a preemption ended. With errors the promise is taken back and the unit queued again; what was begun of a
-        group in mode *all* is finished apart from that (`recover`)."""
+        """The calls of a preemption ended. After errors the nominations are withdrawn and the unit waits,
+        but an eviction of a group in mode *all* that has begun is finished (`recover`)."""
         memory = self._memory
         unit, preemption = memory.queue.units.get(preempt.unit), memory.preemptions.get(preempt.unit)
         actions: list[Action] = []
@@ -87,7 +87,7 @@ class Results:
         return [*actions, *self._spoil(errors, now), *self.recover()] if errors else actions
 
     def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
-        """The calls of a release ended. With errors the gang is tried again, and then released again."""
+        """The calls of a release ended. After errors the gang is tried again, and then released again."""
         memory = self._memory
         unit, preemption = memory.queue.units.get(release.unit), memory.preemptions.get(release.unit)
         if unit is None or preemption is None:
@@ -99,7 +99,7 @@ class Results:
         return [*memory.begun.over(release.unit)]
 
     def _through(self, unit: QueuedUnit, preemption: Preemption, now: float) -> None:
-        """Every call succeeded: wait for the victims to end, unless they have."""
+        """Every call succeeded: wait for the victims that have not ended yet."""
         preemption.calling = False
         if preemption.victims:
             self._memory.queue.rest(unit, now)
@@ -108,7 +108,7 @@ class Results:
             self._memory.settle(unit, now)
 
     def _spoil(self, staying: Iterable[str], now: float) -> list[Action]:
-        """Others wait for these pods to end, which they will not: they start over as well."""
+        """These pods are not evicted after all: other preemptions that wait for them start over as well."""
         actions: list[Action] = []
         for sharer in self._memory.preemptions.sharing(staying):
             unit = self._memory.queue.units.get(sharer.unit)
@@ -125,13 +125,15 @@ class Results:
         return actions
 
     def recover(self) -> list[Action]:
-        """Finish or undo evictions that nobody is working on; resume waiting for victims that are already going."""
+        """Finish or undo evictions that no preemption covers; wait for victims that are on their way out."""
         memory = self._memory
         idle = {key: mark for key, mark in memory.marked.items() if not memory.preemptions.includes(key)}
-        verdict = recovery.judge(memory.cluster, idle, memory.stands)
-        waited_for = self._counted_on(idle, verdict)
-        actions: list[Action] = [Reprieve(pod, "the preemption did not take place") for pod in verdict.spare]
-        for preemptor, pods in verdict.finish.items():
+        unfinished = recovery.judge(memory.cluster, idle, memory.stands)
+        waited_for = self._counted_on(idle, unfinished)
+        actions: list[Action] = [
+            Reprieve(pod, "the preemption did not take place") for pod in unfinished.spare
+        ]
+        for preemptor, pods in unfinished.finish.items():
             victims = [Evicted(*each, "its preemption had begun") for each in pods]
             actions.append(self._finish(preemptor, waited_for[preemptor], victims))
         for preemptor, leaving in waited_for.items():
@@ -141,7 +143,7 @@ class Results:
         return [*actions, *self._recover_gangs()]
 
     def _recover_gangs(self) -> list[Action]:
-        """What a predecessor did not come to say: gangs that are complete, or incomplete no more."""
+        """Conditions of gangs that an earlier scheduler did not get to write."""
         memory = self._memory
         actions: list[Action] = []
         for unit, group in memory.waiting.gangs():
@@ -153,12 +155,12 @@ class Results:
         return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
 
     def _counted_on(
-        self, found: dict[str, recovery.Marked], verdict: recovery.Unfinished
+        self, found: dict[str, recovery.Marked], unfinished: recovery.Unfinished
     ) -> dict[Reference, dict[str, str]]:
-        """For each preemptor the pods (and their UIDs) whose end it waits for, as if the preemptions had been ours all along.
+        """For each preemptor the pods (and their UIDs) that it waits for, as if the preemption were ours.
 
-        A victim carries the name of one preemptor; others may have counted on it as well. So a unit waits for whoever leaves the
-        nodes it was promised, too: woken too early it would take what others were promised.
+        A victim names one preemptor, but others may wait for it, too. So a unit also waits for every pod that
+        leaves a node it is nominated for: woken too early, it would take what is set aside for others.
         """
         memory = self._memory
         waited_for: dict[Reference, dict[str, str]] = {}
@@ -166,7 +168,7 @@ class Results:
         for key, mark in found.items():
             if mark.going:
                 waited_for.setdefault(mark.preemptor, {})[key] = mark.pod.uid
-        for preemptor, pods in verdict.finish.items():
+        for preemptor, pods in unfinished.finish.items():
             waited_for.setdefault(preemptor, {}).update((pod.key, pod.uid) for pod, _ in pods)
             for pod, node in pods:
                 leaving.setdefault(node, {})[pod.key] = pod.uid

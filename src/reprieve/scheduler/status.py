@@ -1,4 +1,4 @@
-"""What people read: conditions and events, from decisions. Every sentence of the scheduler is made here."""
+"""Conditions and events for people: every sentence of the scheduler, except those of `marks`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ NAMED = 5
 
 
 def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
-    """The condition, unless the pod already says so."""
+    """The condition, unless the pod has it already."""
     now = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
     if now is not None and (now.status, now.reason, now.message) == ("False", reason, message):
         return None
@@ -19,7 +19,7 @@ def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None
 def group_condition(
     group: PodGroup, type: str, status: str, reason: str, message: str
 ) -> SetGroupCondition | None:
-    """The condition, unless the group already says so. A group that once was scheduled stays `True` for ever."""
+    """The condition, unless the group has it already. A group that was scheduled once stays `True`."""
     now = find_condition(group.status.conditions, type)
     if now is not None:
         if (now.status, now.reason, now.message) == (status, reason, message):

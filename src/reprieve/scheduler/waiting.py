@@ -1,4 +1,4 @@
-"""The waiting room: pods of ours that have no node yet, the unit each belongs to, and why a unit may not be tried yet.
+"""The waiting pods of our schedulers: the unit each belongs to, and why a unit may not be tried yet.
 
 Reads the cluster, never changes it.
 """
@@ -14,7 +14,7 @@ from reprieve.objects import Pod, PodGroup, Reference, find_condition, well_know
 
 
 def unit_of(pod: Pod) -> Reference:
-    """What is decided on: its group, or the pod by itself."""
+    """What a decision is about: the pod's group, or the pod by itself."""
     link, meta = pod.spec.scheduling_group, pod.metadata
     if link is not None and link.pod_group_name:
         return Reference("PodGroup", meta.namespace, link.pod_group_name)
@@ -29,11 +29,11 @@ class WaitingPods:
         self._gangs = config.gate("GangScheduling")
         self.pods: dict[str, Pod] = {}
         self._free: dict[Reference, dict[str, None]] = {}
-        """The pods of each unit that nothing is being done about."""
+        """The pods of each unit that are not being bound."""
         self._gated: dict[Reference, dict[str, None]] = {}
         """The pods of each unit that have scheduling gates."""
         self._completed: set[str] = set()
-        """UIDs of groups that were seen complete, before their condition tells."""
+        """UIDs of groups that were complete once, before their condition shows it."""
 
     def as_scheduled(self, pod: Pod) -> Pod:
         """The pod as it is scheduled: on its own where groups are turned off."""
@@ -42,7 +42,7 @@ class WaitingPods:
         return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=None))
 
     def ours(self, pod: Pod) -> bool:
-        """It waits, and for this scheduler."""
+        """Whether it waits for one of our schedulers."""
         return (
             not pod.spec.node_name
             and pod.spec.scheduler_name in self._names
@@ -51,7 +51,7 @@ class WaitingPods:
         )
 
     def put(self, pod: Pod) -> None:
-        """A pod waits, or waits with a new spec. One that is taken stays taken."""
+        """Add or update a waiting pod. One that is being bound stays so."""
         known = self.pods.get(pod.key)
         if known is not None and (unit_of(known) != unit_of(pod) or known.metadata.uid != pod.metadata.uid):
             self.drop(pod.key)
@@ -66,7 +66,7 @@ class WaitingPods:
             self._gated.get(unit, {}).pop(pod.key, None)
 
     def drop(self, key: str) -> Pod | None:
-        """It waits no more."""
+        """It does not wait any more."""
         pod = self.pods.pop(key, None)
         if pod is not None:
             for index in (self._free, self._gated):
@@ -78,7 +78,7 @@ class WaitingPods:
         return pod
 
     def take(self, key: str) -> None:
-        """It is being bound: no cycle looks at it until it is given back."""
+        """It is being bound: no cycle sees it until it is given back."""
         self._free[unit_of(self.pods[key])].pop(key, None)
 
     def give_back(self, key: str) -> None:
@@ -89,7 +89,7 @@ class WaitingPods:
         return self._free.get(unit, {})
 
     def since(self, unit: Reference, now: float) -> float:
-        """When the unit's first pod was created; survives a restart of ours."""
+        """When the unit's first pod was created: the same before and after a restart."""
         return min((_age(self.pods[key]) or now for key in self.free(unit)), default=now)
 
     def group(self, unit: Reference) -> PodGroup | None:
@@ -121,9 +121,9 @@ class WaitingPods:
         return sorted(pods.keys[row] for row in rows)
 
     def once_complete(self, group: PodGroup) -> bool:
-        """The gang has run whole: what happens to it since does not make it one that was never placed."""
-        told = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
-        return group.metadata.uid in self._completed or (told is not None and told.status == "True")
+        """Whether all of the gang was placed at some time. Losing pods later does not change that."""
+        reported = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
+        return group.metadata.uid in self._completed or (reported is not None and reported.status == "True")
 
     def forget_group(self, group: PodGroup) -> None:
         self._completed.discard(group.metadata.uid)
@@ -145,12 +145,12 @@ class WaitingPods:
         return () if number is None else self._cluster.groups.members[number]
 
     def gate(self, unit: Reference) -> str:
-        """Why the unit is no candidate yet; empty when it is.
+        """Why the unit may not be tried yet; empty when it may.
 
         1. A pod of it has scheduling gates.
         2. Its group has not been seen.
         3. Fewer pods exist than the group needs at once.
-        4. It never was complete, and pods of it are on their way out: they do not count, and their places come back first.
+        4. It never was complete, and pods of it are on their way out: their nodes must be free again first.
         """
         if gated := self._gated.get(unit):
             first = min(gated)
@@ -174,7 +174,7 @@ class WaitingPods:
         return sum(1 for row in self._members(unit) if pods.terminating[row] and pods.node[row] != NOWHERE)
 
     def misfits(self, unit: Reference, scheduler: str) -> tuple[list[str], list[str]]:
-        """Pods of a group (waiting or placed) with another scheduler, and with another priority than the group's."""
+        """Pods of a group with another scheduler, and pods with another priority than the group's."""
         number = self._cluster.groups.number_of.get(unit.key) if unit.kind == "PodGroup" else None
         if number is None:
             return [], []

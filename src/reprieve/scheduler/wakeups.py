@@ -1,9 +1,11 @@
-"""Which change can help which waiting unit: a hint too many costs a cycle, one too few costs five minutes.
+"""Which change can help which waiting unit. A false yes costs a cycle, a false no up to five minutes.
 
-1. A pod left a node: helps units that could go to that node, if they ask for something the pod held or mind other pods.
-2. A node came, or changed its labels, taints, cordon or what it offers: helps units that could go there now.
-3. A pod came to a node or changed its labels: helps units that want to be near pods, or spread.
-Everything else that helps (gates, groups, own spec) changes the unit itself and does not come through here.
+1. A pod left a node: helps units that could go to that node, if they request something the pod held, or if
+   they or the pod have rules about other pods.
+2. A node was added, or changed labels, taints, cordon or resources: helps units that could go there now.
+3. A pod was bound to a node or changed its labels: helps units with affinity or spreading rules.
+
+Everything else that helps (gates, groups, own spec) changes the unit itself and is not looked up here.
 """
 
 from reprieve.cluster import Cluster, PodClass
@@ -33,7 +35,7 @@ def node_changed(cluster: Cluster, unit: QueuedUnit, node: str) -> bool:
 
 
 def _could_host(cluster: Cluster, node: str, cls: PodClass) -> bool:
-    """The node, if it were empty, would take such a pod."""
+    """Whether the node would take such a pod if it were empty."""
     slot = cluster.nodes.slot_of.get(node)
     if slot is None or not static_fit(cluster, cls).fine[slot]:
         return False
@@ -41,7 +43,7 @@ def _could_host(cluster: Cluster, node: str, cls: PodClass) -> bool:
 
 
 def node_matters(old: Node | None, new: Node) -> bool:
-    """Heartbeats and conditions help nobody."""
+    """Whether it changed in a way that can help; heartbeats and conditions do not."""
     return (
         old is None
         or old.metadata.labels != new.metadata.labels
