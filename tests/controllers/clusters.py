@@ -107,7 +107,7 @@ def job(name: str, cpu: str = "2", count: int = 2, **labels: str) -> Document:
     }
 
 
-def holds(document: Document, type: str) -> bool:
+def is_true(document: Document, type: str) -> bool:
     conditions = (document.get("status") or {}).get("conditions") or ()
     return any(each["type"] == type and each["status"] == "True" for each in conditions)
 
@@ -232,4 +232,4 @@ async def _runs(worker: Cluster) -> bool:
 
 async def _all_connected(manager: Cluster, size: int) -> bool:
     listed = (await manager.client.listing(MULTIKUEUE_CLUSTERS.raw())).items
-    return sum(holds(item, "Active") for item in listed) == size
+    return sum(is_true(item, "Active") for item in listed) == size

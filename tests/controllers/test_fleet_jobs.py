@@ -1,7 +1,16 @@
 """A job submitted to the manager runs on a worker, and its end comes home."""
 
 from reprieve.kube import JOBS, KUEUE_WORKLOADS, MULTIKUEUE_CLUSTERS
-from tests.controllers.clusters import NAMESPACE, Fleet, cluster, eventually, full_fleet, holds, job, workload
+from tests.controllers.clusters import (
+    NAMESPACE,
+    Fleet,
+    cluster,
+    eventually,
+    full_fleet,
+    is_true,
+    job,
+    workload,
+)
 
 
 async def jobs_of(place) -> dict[str, dict]:
@@ -42,7 +51,7 @@ async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
 
         async def is_home() -> bool:
             listed = await fleet.manager.workloads()
-            return any(holds(item, "Finished") for item in listed.values())
+            return any(is_true(item, "Finished") for item in listed.values())
 
         await eventually(is_home, "the workload is finished in the manager")
         status = (await jobs_of(fleet.manager))["train"]["status"]
@@ -92,7 +101,7 @@ async def test_a_workload_preempted_in_the_manager_leaves_its_worker() -> None:
         [worker] = fleet.workers
 
         async def runs_there(name: str) -> bool:
-            return holds((await worker.workloads()).get(name, {}), "Admitted")
+            return is_true((await worker.workloads()).get(name, {}), "Admitted")
 
         async def only_second() -> bool:
             return await runs_there("second") and "first" not in await worker.workloads()
@@ -102,5 +111,5 @@ async def test_a_workload_preempted_in_the_manager_leaves_its_worker() -> None:
         await fleet.manager.client.create(KUEUE_WORKLOADS, workload("second", 200))
         await eventually(only_second, "the second runs instead")
         first = (await fleet.manager.workloads())["first"]
-        assert holds(first, "Evicted")
+        assert is_true(first, "Evicted")
         assert not first["status"].get("clusterName")

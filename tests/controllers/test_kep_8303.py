@@ -3,7 +3,7 @@ work.
 """
 
 from reprieve.kube import KUEUE_WORKLOADS
-from tests.controllers.clusters import NAMESPACE, Cluster, Fleet, eventually, full_fleet, holds, workload
+from tests.controllers.clusters import NAMESPACE, Cluster, Fleet, eventually, full_fleet, is_true, workload
 
 
 async def winner(fleet: Fleet, name: str) -> str:
@@ -20,7 +20,7 @@ async def test_with_gates_the_victims_are_in_exactly_one_cluster() -> None:
         assert sorted(victims.values()) == [0, 0, 1]
         assert victims[won] == 1
         await eventually(lambda: only_in(fleet, won, "urgent"), "the others are withdrawn")
-        assert holds((await fleet.manager.workloads())["urgent"], "Admitted")
+        assert is_true((await fleet.manager.workloads())["urgent"], "Admitted")
 
 
 async def test_without_gates_the_same_load_preempts_in_all_three() -> None:

@@ -15,7 +15,7 @@ from reprieve.objects.kueue import (
     WorkloadSpec,
     WorkloadStatus,
 )
-from reprieve.quota.workload_info import holds
+from reprieve.quota.workload_info import is_true
 
 NOW = datetime(2026, 8, 23, 12, 0, tzinfo=UTC)
 RESERVED = Condition(type="QuotaReserved", status="True", reason="QuotaReserved")
@@ -52,14 +52,14 @@ def reason(of: Workload, type: str) -> str:
 
 
 def test_without_checks_quota_means_admission() -> None:
-    assert holds(after(workload(RESERVED)), "Admitted")
+    assert is_true(after(workload(RESERVED)), "Admitted")
 
 
 def test_a_pending_check_holds_admission_back() -> None:
     seen = after(workload(RESERVED, checks=("Ready", "Pending")))
-    assert not holds(seen, "Admitted")
+    assert not is_true(seen, "Admitted")
     assert reason(seen, "Admitted") == "UnsatisfiedAdmissionChecks"
-    assert holds(after(workload(RESERVED, checks=("Ready", "Ready"))), "Admitted")
+    assert is_true(after(workload(RESERVED, checks=("Ready", "Ready"))), "Admitted")
 
 
 def test_checks_that_apply_are_listed_as_pending_and_others_go() -> None:
@@ -69,7 +69,7 @@ def test_checks_that_apply_are_listed_as_pending_and_others_go() -> None:
 
 def test_a_check_that_says_retry_evicts() -> None:
     seen = after(workload(RESERVED, checks=("Retry",)))
-    assert (holds(seen, "Evicted"), reason(seen, "Evicted")) == (True, "AdmissionCheck")
+    assert (is_true(seen, "Evicted"), reason(seen, "Evicted")) == (True, "AdmissionCheck")
     assert [state.state for state in seen.status.admission_checks] == ["Pending"]
 
 
@@ -103,9 +103,9 @@ def test_evicted_quota_is_free_only_when_nothing_runs_any_more() -> None:
     given = workload(RESERVED, evicted("Preempted"))
     assert after(given, Owner(RUNNING)) == given
     freed = after(given)
-    assert not holds(freed, "QuotaReserved")
+    assert not is_true(freed, "QuotaReserved")
     assert freed.status.admission is None
-    assert holds(freed, "Requeued"), "a preempted workload queues again at once"
+    assert is_true(freed, "Requeued"), "a preempted workload queues again at once"
 
 
 def test_a_workload_that_a_check_sent_back_queues_again_at_once() -> None:

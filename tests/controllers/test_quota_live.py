@@ -28,7 +28,7 @@ from tests.controllers.clusters import (
     Kubelet,
     cluster,
     eventually,
-    holds,
+    is_true,
     job,
     workload,
 )
@@ -52,7 +52,7 @@ async def with_classes(place: Cluster) -> None:
 
 
 async def is_so(place: Cluster, name: str, condition: str) -> bool:
-    return holds((await place.workloads()).get(name, {}), condition)
+    return is_true((await place.workloads()).get(name, {}), condition)
 
 
 async def test_a_job_gets_the_nodes_of_its_flavor_and_loses_them_when_it_is_evicted() -> None:
@@ -206,7 +206,7 @@ async def test_a_check_that_asks_to_retry_evicts_and_the_workload_queues_again()
         async def is_back() -> bool:
             found = (await place.workloads())["a"]
             states = [each["state"] for each in found["status"].get("admissionChecks", [])]
-            return holds(found, "QuotaReserved") and states == ["Pending"] and not holds(found, "Evicted")
+            return is_true(found, "QuotaReserved") and states == ["Pending"] and not is_true(found, "Evicted")
 
         await eventually(is_back, "evicted, queued and reserved again")
         await answer_check(place, "Ready")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reprieve.objects.decode import decode_all
 from reprieve.quota import Quota, Rules, cycle, release
 from reprieve.quota.offline import QUEUES_EMPTY, STEADY, load, settle
-from reprieve.quota.workload_info import holds
+from reprieve.quota.workload_info import is_true
 from tests.quota.naive import naive_trees, naive_world
 from tests.scale import examples
 from tests.strategies.quota import NOW, worlds
@@ -119,7 +119,7 @@ def test_gates_never_leak_a_preemption(objects: Objects, fair: bool) -> None:
             if waiting.gated:
                 assert waiting.info.gate_closed
                 assert waiting.reason == "AdmissionGated"
-                assert waiting.workload is None or holds(waiting.workload, "BlockedOnPreemptionGates")
+                assert waiting.workload is None or is_true(waiting.workload, "BlockedOnPreemptionGates")
                 pending = quota.pending[waiting.info.queue]
                 assert waiting.info.key in pending or waiting.info.key in quota.cache.workloads
 

@@ -11,7 +11,7 @@ from reprieve.objects.decode import decode_all
 from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
 from reprieve.quota import Quota, Rules, cycle, evict, release
 from reprieve.quota.offline import load
-from reprieve.quota.workload_info import holds
+from reprieve.quota.workload_info import is_true
 from tests.scale import examples
 from tests.strategies.quota import NOW, kueue, workload, worlds
 
@@ -115,7 +115,7 @@ def test_opening_its_gate_wakes_a_parked_workload() -> None:
     (waiting,) = cycle(quota, NOW).waiting
     assert waiting.gated
     assert waiting.workload is not None
-    assert holds(waiting.workload, "BlockedOnPreemptionGates")
+    assert is_true(waiting.workload, "BlockedOnPreemptionGates")
     assert not quota.has_heads()
     opened = view(
         {**gated, "status": {"preemptionGates": [{"name": "example.com/gate", "position": "Open"}]}}
@@ -130,7 +130,7 @@ def test_eviction_closes_every_gate_again() -> None:
         view({**workload("a", 0, {"cpu": 1}, 1, 0, 10), "status": status}), "Preempted", "why", NOW
     )
     assert [gate.position for gate in evicted.status.preemption_gates] == ["Closed"]
-    assert holds(evicted, "Evicted")
+    assert is_true(evicted, "Evicted")
 
 
 def test_queues_may_come_after_their_workloads() -> None:

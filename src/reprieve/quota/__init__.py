@@ -34,7 +34,7 @@ from reprieve.quota.summary import queue_summaries, quota_lines, waiters
 from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_status
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import VictimFinder
-from reprieve.quota.workload_info import WorkloadInfo, holds
+from reprieve.quota.workload_info import WorkloadInfo, is_true
 
 __all__ = [
     "DUE_TO",
@@ -68,7 +68,7 @@ __all__ = [
     "cycle",
     "evict",
     "find_assignment",
-    "holds",
+    "is_true",
     "load",
     "preempt",
     "queue_summaries",

@@ -52,7 +52,7 @@ from reprieve.quota.state import Quota
 from reprieve.quota.tree import Cell, Usage
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.victims.finder import VictimFinder
-from reprieve.quota.workload_info import WorkloadInfo, backoff_over, holds
+from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_true
 
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 ADMISSION_GATED = "AdmissionGated"
@@ -281,7 +281,7 @@ class _Cycle:
         workload = transitions.reserve(info.workload, admission, checks, self._now)
         self._outcome.reserved.append(Reservation(info, assignment, workload))
         self._outcome.events.append(reservation_event(info, assignment, self._now))
-        if holds(workload, well_known.ADMITTED):
+        if is_true(workload, well_known.ADMITTED):
             self._outcome.events.append(admission_event(info))
 
     def _preempt(self, entry: Entry) -> None:

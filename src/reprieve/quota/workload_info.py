@@ -114,7 +114,7 @@ def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
     return usage
 
 
-def holds(workload: Workload, type: str) -> bool:
+def is_true(workload: Workload, type: str) -> bool:
     """Whether the condition is True."""
     condition = find_condition(workload.status.conditions, type)
     return condition is not None and condition.status == "True"
@@ -123,8 +123,8 @@ def holds(workload: Workload, type: str) -> bool:
 def is_reserved(workload: Workload) -> bool:
     """Counts in the tree: has quota, is not finished and not deactivated."""
     return (
-        holds(workload, well_known.QUOTA_RESERVED)
-        and not holds(workload, well_known.FINISHED)
+        is_true(workload, well_known.QUOTA_RESERVED)
+        and not is_true(workload, well_known.FINISHED)
         and workload.spec.active
     )
 
@@ -132,12 +132,12 @@ def is_reserved(workload: Workload) -> bool:
 def is_queueable(workload: Workload, rules: Rules) -> bool:
     """May wait in a queue."""
     if (
-        holds(workload, well_known.QUOTA_RESERVED)
-        or holds(workload, well_known.FINISHED)
+        is_true(workload, well_known.QUOTA_RESERVED)
+        or is_true(workload, well_known.FINISHED)
         or not workload.spec.active
     ):
         return False
-    if holds(workload, "WaitingForReplacementPods"):
+    if is_true(workload, "WaitingForReplacementPods"):
         return False
     if rules.admission_gated_by and workload.metadata.annotations.get(
         well_known.ADMISSION_GATED_BY_ANNOTATION

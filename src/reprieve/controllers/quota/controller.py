@@ -38,7 +38,7 @@ from reprieve.kube import (
     TransportError,
 )
 from reprieve.objects import Document, Workload, split_key, well_known
-from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, holds, wait
+from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
 from reprieve.records import DecisionLog
 
 log = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class QuotaController:
 
     def _waiting_status(self, waiting: Waiting, known: Workload) -> Workload:
         """The status of a workload that waits for quota."""
-        if holds(known, well_known.QUOTA_RESERVED):
+        if is_true(known, well_known.QUOTA_RESERVED):
             return known
         now = self._seconds()
         if not waiting.gated:

@@ -15,6 +15,7 @@ from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Own
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
 from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, encode, well_known
+from reprieve.quota import is_true
 
 _SHAPE: Final = (
     "containers",
@@ -96,7 +97,7 @@ async def reconcile_group(
                 for pod in held
             )
         )
-    elif _was_evicted(workload):
+    elif is_true(workload, well_known.EVICTED):
         await asyncio.gather(*(_remove(client, pod) for pod in living if not is_held(pod)))
 
 
@@ -108,12 +109,6 @@ def _set_names(workload: Workload, pods: Iterable[Pod]) -> dict[str, str]:
     known = [pod_set.name for pod_set in workload.spec.pod_sets]
     ordered = sorted(counts, key=lambda shape: (-counts[shape], shape))
     return dict(zip(ordered, known, strict=False))
-
-
-def _was_evicted(workload: Workload) -> bool:
-    return any(
-        each.type == well_known.EVICTED and each.status == "True" for each in workload.status.conditions
-    )
 
 
 async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], priorities: Priorities) -> None:

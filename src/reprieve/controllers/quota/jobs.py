@@ -20,7 +20,7 @@ from reprieve.controllers.quota.lifecycle import FINISHED
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
 from reprieve.objects import Document, ResourceFlavor, Workload, well_known
-from reprieve.quota import holds
+from reprieve.quota import is_true
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ async def reconcile_job(
     if not suspended:
         await _suspend(client, job)
     elif (
-        holds(workload, well_known.QUOTA_RESERVED)
+        is_true(workload, well_known.QUOTA_RESERVED)
         or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
         or same_demand(job, raw)
     ):
@@ -66,9 +66,9 @@ async def reconcile_job(
 def may_run(workload: Workload) -> bool:
     """Admitted here. A workload that was given to another cluster runs there."""
     return (
-        holds(workload, well_known.ADMITTED)
-        and not holds(workload, well_known.EVICTED)
-        and not holds(workload, well_known.FINISHED)
+        is_true(workload, well_known.ADMITTED)
+        and not is_true(workload, well_known.EVICTED)
+        and not is_true(workload, well_known.FINISHED)
         and workload.spec.active
         and not workload.status.cluster_name
     )

@@ -18,7 +18,7 @@ from reprieve.objects import (
     well_known,
     with_condition,
 )
-from reprieve.quota import evict, holds, release, with_status
+from reprieve.quota import evict, is_true, release, with_status
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 
@@ -70,15 +70,15 @@ def next_state(situation: Situation, now: datetime) -> Next:
     6. it waits and the cause of its eviction is gone: it may queue again.
     """
     workload = situation.workload
-    if holds(workload, well_known.FINISHED):
+    if is_true(workload, well_known.FINISHED):
         return Next(workload)
     if situation.owner.state == FINISHED:
         return Next(_finished(workload, situation.owner, now))
     if situation.publish_gates:
         workload = with_gate_positions(workload, now)
-    if not holds(workload, well_known.QUOTA_RESERVED):
+    if not is_true(workload, well_known.QUOTA_RESERVED):
         return Next(_requeued(workload, situation, now))
-    if holds(workload, well_known.EVICTED):
+    if is_true(workload, well_known.EVICTED):
         return Next(workload if situation.owner.state == RUNNING else _released(workload, now))
     workload = _with_checks(_with_reclaimable(workload, situation.owner), situation.checks, now)
     states = {check.name: check.state for check in workload.status.admission_checks}

@@ -19,7 +19,7 @@ from reprieve.objects import (
     set_condition,
     well_known,
 )
-from reprieve.quota import FlavorResource, Quota, WorkloadInfo, holds
+from reprieve.quota import FlavorResource, Quota, WorkloadInfo, is_true
 
 _PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
 _CAMEL: Final = {
@@ -137,7 +137,7 @@ def local_queue_status(quota: Quota, document: Document, now: datetime) -> bool:
 
 
 def _runs(info: WorkloadInfo) -> bool:
-    return holds(info.workload, well_known.ADMITTED)
+    return is_true(info.workload, well_known.ADMITTED)
 
 
 def _write_counts(document: Document, waiting: int, holders: list[WorkloadInfo]) -> bool:
