@@ -112,9 +112,9 @@ def test_kep_5710_spares_a_whole_priority_that_kubernetes_touches() -> None:
         pod("important", "8", on="m", priority=90),
         pod("cheap", "4", on="n", priority=1),
     ]
-    asked = [*full, *gang(1, "3")]
-    assert victims(plan(asked, "PodGroup/a/gang", "kubernetes")) == ["important"]
-    assert victims(plan(asked, "PodGroup/a/gang", "kep-5710")) == ["cheap"]
+    objects = [*full, *gang(1, "3")]
+    assert victims(plan(objects, "PodGroup/a/gang", "kubernetes")) == ["important"]
+    assert victims(plan(objects, "PodGroup/a/gang", "kep-5710")) == ["cheap"]
 
 
 @BOTH
@@ -149,17 +149,17 @@ def test_kep_5710_starts_from_scratch_when_the_nominated_node_no_longer_does() -
     leaving = pod("low", "1", on="n", terminating=True, status=PREEMPTED)
     intruder = pod("intruder", "1", on="n", priority=90)
     want = pod("want", "2", priority=50, status={"nominatedNodeName": "n"})
-    asked = [node("n", "2"), node("m", "2"), pod("other", "2", on="m"), leaving, intruder, want]
-    assert victims(plan(asked, "Pod/a/want")) == ["other"]
-    assert plan(asked, "Pod/a/want", "kubernetes").outcome == "unschedulable"
+    objects = [node("n", "2"), node("m", "2"), pod("other", "2", on="m"), leaving, intruder, want]
+    assert victims(plan(objects, "Pod/a/want")) == ["other"]
+    assert plan(objects, "Pod/a/want", "kubernetes").outcome == "unschedulable"
 
 
 @BOTH
 def test_a_gang_keeps_its_nominations_while_victims_leave(algorithm: str) -> None:
     leaving = pod("low", "2", on="n", terminating=True, status=PREEMPTED)
-    asked = [node("n", "2"), leaving, *gang(1)]
-    asked[-1]["status"]["nominatedNodeName"] = "n"
-    found = plan(asked, "PodGroup/a/gang", algorithm)
+    objects = [node("n", "2"), leaving, *gang(1)]
+    objects[-1]["status"]["nominatedNodeName"] = "n"
+    found = plan(objects, "PodGroup/a/gang", algorithm)
     assert (found.outcome, found.ongoing, found.placements, found.victims) == (
         "preempts",
         True,
@@ -170,7 +170,7 @@ def test_a_gang_keeps_its_nominations_while_victims_leave(algorithm: str) -> Non
 
 def test_a_gang_starts_from_scratch_when_its_nominations_no_longer_do() -> None:
     leaving = pod("low", "1", on="n", terminating=True, status=PREEMPTED)
-    asked = [
+    objects = [
         node("n", "2"),
         pod("intruder", "1", on="n", priority=900),
         leaving,
@@ -178,8 +178,8 @@ def test_a_gang_starts_from_scratch_when_its_nominations_no_longer_do() -> None:
         pod("other", "2", on="m"),
         *gang(1),
     ]
-    asked[-1]["status"]["nominatedNodeName"] = "n"
-    found = plan(asked, "PodGroup/a/gang")
+    objects[-1]["status"]["nominatedNodeName"] = "n"
+    found = plan(objects, "PodGroup/a/gang")
     assert (victims(found), found.ongoing) == (["other"], False)
 
 
@@ -216,10 +216,10 @@ def test_preemption_priority_of_a_group_protects_its_pods() -> None:
 
 def test_a_unit_is_no_victim_before_its_minimum_run_time() -> None:
     full = [node("n", "1"), pod("young", on="n", annotations={"reprieve.dev/min-runtime": "1h"})]
-    asked = [*full, pod("want", priority=50)]
+    objects = [*full, pod("want", priority=50)]
     early, late = (ticks(datetime(2026, 1, 1, hour, 30, tzinfo=UTC)) for hour in (0, 1))
-    assert plan(asked, "Pod/a/want", now=early).outcome == "unschedulable"
-    assert victims(plan(asked, "Pod/a/want", now=late)) == ["young"]
+    assert plan(objects, "Pod/a/want", now=early).outcome == "unschedulable"
+    assert victims(plan(objects, "Pod/a/want", now=late)) == ["young"]
 
 
 @BOTH
@@ -228,7 +228,7 @@ def test_a_gang_is_placed_whole_or_not_at_all(algorithm: str) -> None:
     assert (found.outcome, found.placements) == ("unschedulable", {})
 
 
-def test_a_gang_that_cannot_be_helped_is_told_what_is_missing() -> None:
+def test_a_gang_that_does_not_fit_gets_what_is_missing_in_numbers() -> None:
     found = plan([node("n", "3"), pod("low", "1", on="n"), *gang(2)], "PodGroup/a/gang")
     text = " ".join(found.reasons)
     assert (
@@ -242,19 +242,19 @@ def test_a_gang_that_cannot_be_helped_is_told_what_is_missing() -> None:
 def test_a_topology_constraint_keeps_the_gang_in_one_domain(algorithm: str) -> None:
     nodes = [node(f"{zone}{i}", "2", {ZONE: zone}) for zone in "xy" for i in range(2)]
     full = [pod("x-busy", "2", on="x0", priority=900), pod("y-low", "2", on="y1")]
-    asked = [*nodes, *full, *gang(2, schedulingConstraints={"topology": [{"key": ZONE}]})]
-    found = plan(asked, "PodGroup/a/gang", algorithm, TopologyAwareWorkloadScheduling=True)
+    objects = [*nodes, *full, *gang(2, schedulingConstraints={"topology": [{"key": ZONE}]})]
+    found = plan(objects, "PodGroup/a/gang", algorithm, TopologyAwareWorkloadScheduling=True)
     assert set(found.placements.values()) == {"y0", "y1"}
     assert victims(found) == ["y-low"]
-    anywhere = plan(asked, "PodGroup/a/gang", algorithm, TopologyAwareWorkloadScheduling=False)
+    anywhere = plan(objects, "PodGroup/a/gang", algorithm, TopologyAwareWorkloadScheduling=False)
     assert anywhere.outcome == "scheduled"
 
 
 def test_kep_5710_takes_the_domain_that_costs_least() -> None:
     nodes = [node("x0", "4", {ZONE: "x"}), node("y0", "3", {ZONE: "y"})]
     full = [pod("dear", "4", on="x0", priority=90), pod("cheap", "3", on="y0")]
-    asked = [*nodes, *full, *gang(1, schedulingConstraints={"topology": [{"key": ZONE}]})]
-    assert victims(plan(asked, "PodGroup/a/gang", TopologyAwareWorkloadScheduling=True)) == ["cheap"]
+    objects = [*nodes, *full, *gang(1, schedulingConstraints={"topology": [{"key": ZONE}]})]
+    assert victims(plan(objects, "PodGroup/a/gang", TopologyAwareWorkloadScheduling=True)) == ["cheap"]
 
 
 def test_with_the_gates_off_pods_are_pods() -> None:
@@ -278,9 +278,9 @@ def test_without_workload_aware_preemption_a_gang_evicts_nobody() -> None:
 def test_gated_pods_wait(algorithm: str) -> None:
     want = pod("want", schedulingGates=[{"name": "g"}])
     assert plan([node("n"), want], "Pod/a/want", algorithm).outcome == "gated"
-    asked = [node("n"), *gang(2)]
-    asked[-1]["spec"]["schedulingGates"] = [{"name": "g"}]
-    assert plan(asked, "PodGroup/a/gang", algorithm).outcome == "gated"
+    objects = [node("n"), *gang(2)]
+    objects[-1]["spec"]["schedulingGates"] = [{"name": "g"}]
+    assert plan(objects, "PodGroup/a/gang", algorithm).outcome == "gated"
 
 
 def test_a_pod_of_a_missing_group_waits_for_it() -> None:
@@ -289,16 +289,16 @@ def test_a_pod_of_a_missing_group_waits_for_it() -> None:
     assert 'waiting for pods\'s pod group "nowhere"' in found.message
 
 
-def test_a_group_without_pods_is_told_so() -> None:
+def test_a_group_without_pods_is_unschedulable() -> None:
     found = plan([node("n"), group("empty", 10, 3)], "PodGroup/a/empty")
     assert found.outcome == "unschedulable"
     assert "PodGroup/a/empty has 0 pods and needs 3 at once." in found.reasons
 
 
 def test_members_must_share_the_groups_priority() -> None:
-    asked = [node("n"), *gang(2)]
-    asked[-1]["spec"]["priority"] = 7
-    found = plan(asked, "PodGroup/a/gang")
+    objects = [node("n"), *gang(2)]
+    objects[-1]["spec"]["priority"] = 7
+    found = plan(objects, "PodGroup/a/gang")
     assert found.outcome == "unschedulable"
     assert "got 7 and 100" in found.message
 
@@ -339,7 +339,7 @@ def test_the_message_is_kube_schedulers() -> None:
     )
 
 
-def test_a_pod_that_no_eviction_helps_is_told_what_is_still_missing() -> None:
+def test_the_message_for_a_pod_that_no_eviction_helps() -> None:
     full = [node("n", "2"), pod("low", "1", on="n"), pod("high", "1", on="n", priority=90)]
     found = plan([*full, pod("want", "2", priority=50)], "Pod/a/want", "kubernetes")
     assert (

@@ -37,12 +37,12 @@ def _scene(random: Random) -> list[Document]:
 @pytest.mark.parametrize("algorithm", ["kubernetes", "kep-5710"])
 def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
     config = Configuration.load({"preemption": {"algorithm": algorithm}})
-    told = 0
+    with_broken_budget = 0
 
     @examples(200)
     @given(st.integers(0, 2**48))
     def agrees(seed: int) -> None:
-        nonlocal told
+        nonlocal with_broken_budget
         cluster = load(_scene(Random(seed)))
         view = View(cluster, config, 0)
         row = next(row for row in cluster.pods.row_of.values() if cluster.pods.node[row] == NOWHERE)
@@ -64,7 +64,7 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
             assert one.victims == other.victims
             assert list(one.reprieved) == other.reprieved
             assert one.violations == other.violations
-        told += any(each.broken for each in found)
+        with_broken_budget += any(each.broken for each in found)
 
     agrees()
-    assert told > 3 or SCALE < 1, "too few scenes in which a budget is broken"
+    assert with_broken_budget > 3 or SCALE < 1, "too few scenes in which a budget is broken"

@@ -15,8 +15,8 @@ from reprieve.objects.decode import decode_all
 from reprieve.objects.times import parse_time
 from reprieve.preemption import decide
 from reprieve.whatif import compare
-from tests.preemption_minimal.asking import GANG, plan, victims
 from tests.preemption_minimal.manifests import NOW, Manifest, budget, gang, group, node, pod
+from tests.preemption_minimal.plans import GANG, plan, victims
 
 
 def test_pods_beyond_the_minimum_cost_nobody_anything() -> None:
@@ -198,7 +198,7 @@ def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -
 
 
 def with_nominations(objects: list[Manifest]) -> Any:
-    """The plan where nominations count: room is kept for those who have one."""
+    """The plan in a cluster that honours nominations."""
     cluster = Cluster(honour_nominations=True)
     for each in decode_all(objects):
         cluster.set(each)
@@ -206,7 +206,7 @@ def with_nominations(objects: list[Manifest]) -> Any:
     return decide(cluster, Reference.parse(GANG), config, ticks(parse_time(NOW)))
 
 
-def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:
+def test_capacity_nominated_for_an_equally_important_pod_is_not_used() -> None:
     """There is room on `a`, but it is kept for `other`, so somebody has to go elsewhere."""
     nominated = pod("other", cpu=4, priority=1000)
     nominated["status"]["nominatedNodeName"] = "a"
@@ -216,7 +216,7 @@ def test_room_that_was_promised_to_somebody_as_important_is_not_used() -> None:
     assert answer.cost.optimality == "no plan is cheaper"
 
 
-def test_room_that_was_promised_to_the_gang_itself_is_used() -> None:
+def test_capacity_nominated_for_the_gang_itself_is_used() -> None:
     """`a` was made free for the gang; of what else it needs, the old pod on `c` is less than four young ones
     on `b`.
     """

@@ -5,8 +5,8 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
 from reprieve.preemption import decide
-from tests.preemption_minimal.asking import GANG
 from tests.preemption_minimal.manifests import gang, node, pod
+from tests.preemption_minimal.plans import GANG
 
 CHEAPEST = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
 
@@ -48,14 +48,14 @@ def test_a_search_without_time_answers_with_the_plan_it_started_from():
         *(pod(f"p{i}", f"n{i}", 4) for i in range(6)),
         *gang(3, 3, cpu=4),
     ]
-    asked = []
+    calls = []
     plan = decide(
         loaded(objects),
         Reference.parse(GANG),
         CHEAPEST,
         0,
-        expired=lambda: bool(asked.append(True)) or True,
+        expired=lambda: bool(calls.append(True)) or True,
     )
-    assert asked, "the clock was never looked at"
+    assert calls, "the clock was never looked at"
     assert plan.outcome == "preempts"
     assert len(plan.victims) == 3

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.preemption_minimal.asking import GANG, plan, victims
 from tests.preemption_minimal.manifests import Manifest, gang, group, node, pod
+from tests.preemption_minimal.plans import GANG, plan, victims
 
 
 def two_candidates(**second: Any) -> list[Manifest]:
@@ -217,9 +217,7 @@ def test_the_cost_of_a_plan_can_be_added_up_from_its_json() -> None:
 
 
 def test_a_victim_that_can_stay_after_all_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search that is cut short may name too many; whoever is not in the way of the places it chose
-    stays.
-    """
+    """A search that is cut short may name too many victims; those that are not in the way stay."""
     module = importlib.import_module("reprieve.preemption.minimal.decide")
     honest = module.search
 

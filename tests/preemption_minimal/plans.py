@@ -1,4 +1,4 @@
-"""Asking for a plan at the least cost, in tests."""
+"""Plans of `minimal-cost` for the tests of this folder."""
 
 from typing import Any
 
