@@ -33,18 +33,18 @@ class Rig:
         self.clock.advance(seconds)
         await self.settle()
 
-    async def create(self, place: str, *documents: Doc) -> None:
+    async def create(self, resource: str, *documents: Doc) -> None:
         for document in documents:
-            await self.api.create(place, document)
+            await self.api.create(resource, document)
         await self.settle()
 
-    def get(self, place: str, name: str, namespace: str = "default") -> Doc:
-        document = self.api.peek(place, name, namespace)
-        assert document is not None, f"{place} {namespace}/{name} is gone"
+    def get(self, resource: str, name: str, namespace: str = "default") -> Doc:
+        document = self.api.peek(resource, name, namespace)
+        assert document is not None, f"{resource} {namespace}/{name} is gone"
         return document
 
-    def gone(self, place: str, name: str, namespace: str = "default") -> bool:
-        return self.api.peek(place, name, namespace) is None
+    def gone(self, resource: str, name: str, namespace: str = "default") -> bool:
+        return self.api.peek(resource, name, namespace) is None
 
     def pods(self, where: Callable[[Doc], bool] = lambda pod: True) -> list[Doc]:
         return [pod for pod in self.api.select("pods") if where(pod)]

@@ -165,8 +165,8 @@ async def test_nothing_acknowledged_is_lost_and_no_revision_is_seen_twice_or_mis
     journal = Journal(tmp_path)
     committed = {
         revision: (name, json.loads(value)["data"]["v"], deleted)
-        for revision, place, _, name, deleted, value in journal.rows()
-        if place == "configmaps"
+        for revision, storage_key, _, name, deleted, value in journal.rows()
+        if storage_key == "configmaps"
     }
     journal.close()
     assert list(watcher.seen) == sorted(committed)

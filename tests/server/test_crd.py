@@ -231,9 +231,9 @@ def test_no_schema_makes_the_check_stumble(value: Any) -> None:
 
 async def test_a_definition_is_established_served_and_withdrawn() -> None:
     async with running() as rig:
-        place = "customresourcedefinitions.apiextensions.k8s.io"
-        await rig.create(place, definition())
-        stored = rig.get(place, "widgets.example.com", "")
+        resource = "customresourcedefinitions.apiextensions.k8s.io"
+        await rig.create(resource, definition())
+        stored = rig.get(resource, "widgets.example.com", "")
         assert condition(stored, "Established") == "True/InitialNamesAccepted"
         assert condition(stored, "NamesAccepted") == "True/NoConflicts"
         assert stored["status"]["storedVersions"] == ["v1"]
@@ -242,7 +242,7 @@ async def test_a_definition_is_established_served_and_withdrawn() -> None:
         with pytest.raises(ApiError) as caught:
             await rig.api.create("widgets.example.com", widget("bad", 0))
         assert caught.value.code == 422
-        await rig.api.delete(place, "widgets.example.com")
+        await rig.api.delete(resource, "widgets.example.com")
         await rig.settle()
         with pytest.raises(ApiError):
             rig.api.peek("widgets.example.com", "w", "default")

@@ -30,12 +30,12 @@ def document(name: str, value: int, labels: dict[str, str] | None = None) -> dic
     return {"apiVersion": "v1", "kind": "Thing", "metadata": metadata, "value": value}
 
 
-def state(store: Store, place: str = "things") -> dict[tuple[str, str], bytes]:
-    return {(r.namespace, r.name): r.raw for r in store.collection(place).scan(None)}
+def state(store: Store, storage_key: str = "things") -> dict[tuple[str, str], bytes]:
+    return {(r.namespace, r.name): r.raw for r in store.collection(storage_key).scan(None)}
 
 
-def story(store: Store, place: str = "things") -> list[tuple[int, str, str]]:
-    return [(c.revision, c.type, c.record.name) for c in store.collection(place).changes]
+def story(store: Store, storage_key: str = "things") -> list[tuple[int, str, str]]:
+    return [(c.revision, c.type, c.record.name) for c in store.collection(storage_key).changes]
 
 
 steps = st.lists(

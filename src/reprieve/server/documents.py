@@ -6,7 +6,7 @@ A value of the wrong type counts as absent here; validation reports it.
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects import Document, TimeError, parse_time
+from reprieve.objects import Document
 
 
 def at(document: Any, *path: str, default: Any = None) -> Any:
@@ -37,11 +37,12 @@ def section(document: Document, *path: str) -> Document:
 
 
 def time_or_none(value: Any) -> datetime | None:
-    """A timestamp as an instant; None for anything else."""
+    """A timestamp as an instant; None for anything else. Cheap, since a table has one in every row."""
     try:
-        return parse_time(value) if isinstance(value, str) else None
-    except TimeError:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
         return None
+    return time if time is not None and time.tzinfo is not None else None
 
 
 def condition(document: Document, type: str) -> Document | None:
