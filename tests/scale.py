@@ -14,5 +14,13 @@ def scaled(number: int, least: int = 1) -> int:
 
 
 def examples(number: int) -> settings:
-    """Settings of a property test. Deadlines and health checks judge the machine, not the property."""
-    return settings(max_examples=scaled(number), deadline=None, suppress_health_check=list(HealthCheck))
+    """Settings of a property test. A quick look (scale below 1) sees the same examples every time.
+
+    Deadlines and health checks judge the machine, not the property.
+    """
+    return settings(
+        max_examples=scaled(number),
+        deadline=None,
+        derandomize=SCALE < 1,
+        suppress_health_check=list(HealthCheck),
+    )

@@ -2,8 +2,6 @@
 trace.
 """
 
-from random import Random
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +18,8 @@ from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.preemption import decide
 from tests.scale import examples
-from tests.strategies.cluster import Document, scene
+from tests.strategies.choices import Choices
+from tests.strategies.cluster import Document, Scene, scenes
 
 quiet = examples(150)
 
@@ -72,17 +71,19 @@ def picture(cluster: Cluster) -> dict[str, object]:
 
 
 @quiet
-@given(st.integers(0, 2**32))
-def test_one_by_one_with_detours_leads_to_the_same_state_as_in_bulk(seed: int) -> None:
-    random = Random(seed)
-    documents, target = scene(random)
+@given(scenes(), st.data())
+def test_one_by_one_with_detours_leads_to_the_same_state_as_in_bulk(
+    scene: Scene, data: st.DataObject
+) -> None:
+    choices = Choices(data.draw)
+    documents, target = scene
     cluster = Cluster()
     for document in documents:
-        if random.random() < 0.3:
-            _detour(cluster, random, document)
+        if choices.chance(30):
+            _detour(cluster, choices, document)
         cluster.set(decode(document))
-    for document in random.sample(documents, len(documents) // 3):
-        cluster.set(decode(_altered(random, document)))
+    for document in [each for each in documents if choices.chance(33)]:
+        cluster.set(decode(_altered(choices, document)))
         cluster.set(decode(document))
     expected = bulk(documents)
     assert picture(cluster) == picture(expected)
@@ -91,26 +92,26 @@ def test_one_by_one_with_detours_leads_to_the_same_state_as_in_bulk(seed: int) -
     assert decide(cluster, for_, config, 0) == decide(expected, for_, config, 0)
 
 
-def _detour(cluster: Cluster, random: Random, document: Document) -> None:
+def _detour(cluster: Cluster, choices: Choices, document: Document) -> None:
     """The object, or a stranger, comes and goes again."""
     stranger = {**document, "metadata": {**document["metadata"], "name": "stranger"}}
-    for each in random.sample([document, stranger], random.randint(1, 2)):
-        view = decode(_altered(random, each))
+    for each in choices.one_of(([document], [stranger], [document, stranger], [stranger, document])):
+        view = decode(_altered(choices, each))
         cluster.set(view)
         cluster.remove(type(view), view.key)
 
 
-def _altered(random: Random, document: Document) -> Document:
+def _altered(choices: Choices, document: Document) -> Document:
     meta = {
         **document["metadata"],
-        "labels": {**document["metadata"].get("labels", {}), "app": random.choice(("one", "two"))},
+        "labels": {**document["metadata"].get("labels", {}), "app": choices.one_of(("one", "two"))},
     }
     changed = {**document, "metadata": meta}
-    if document["kind"] == "Pod" and random.random() < 0.5:
+    if document["kind"] == "Pod" and choices.chance(50):
         changed["spec"] = {
             **document["spec"],
             "priority": 5,
-            "nodeName": random.choice(("", "node-0", "elsewhere")),
+            "nodeName": choices.one_of(("", "node-0", "elsewhere")),
         }
     if document["kind"] == "Node":
         changed["status"] = {"allocatable": {"cpu": "1", "pods": "3", "other.test/thing": "2"}}
@@ -120,10 +121,10 @@ def _altered(random: Random, document: Document) -> Document:
 
 
 @quiet
-@given(st.integers(0, 2**32))
-def test_a_rollback_leaves_no_trace(seed: int) -> None:
-    random = Random(seed)
-    documents, _ = scene(random)
+@given(scenes(), st.data())
+def test_a_rollback_leaves_no_trace(scene: Scene, data: st.DataObject) -> None:
+    choices = Choices(data.draw)
+    documents, _ = scene
     cluster = bulk(documents)
     before = picture(cluster)
     mark = cluster.checkpoint()
@@ -132,7 +133,7 @@ def test_a_rollback_leaves_no_trace(seed: int) -> None:
     cluster.detach_all(placed[: len(placed) // 2])
     for row in placed[len(placed) // 2 :].tolist():
         cluster.detach(row)
-    where = np.array([random.choice(cluster.nodes.order) for _ in rows], dtype=np.int32)
+    where = np.array([choices.one_of(cluster.nodes.order) for _ in rows], dtype=np.int32)
     half = len(rows) // 2
     cluster.attach_all(rows[:half], where[:half])
     for row, slot in zip(rows[half:].tolist(), where[half:].tolist(), strict=True):

@@ -2,7 +2,6 @@
 itself.
 """
 
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import DEFAULT, PodFilters, Scoring, place, place_gang
 from tests.scale import examples
+from tests.strategies.choices import Choices
 
 Document = dict[str, Any]
 SHAPE = ((0, 0), (30, 80), (100, 20))
@@ -23,37 +23,43 @@ SCORINGS = {
 }
 
 
-def _node(random: Random, number: int, sizes: list[int]) -> Document:
-    cpu, memory = random.choice(sizes), random.choice(sizes)
-    node: Document = {
+def _empty_node(number: int, size: int, pool: str = "x") -> Document:
+    return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": f"n{number}", "labels": {"pool": random.choice("xyz")}},
-        "status": {"allocatable": {"cpu": str(cpu), "memory": str(memory), "pods": "9"}},
+        "metadata": {"name": f"n{number}", "labels": {"pool": pool}},
+        "status": {"allocatable": {"cpu": str(size), "memory": str(size), "pods": "9"}},
     }
-    if random.random() < 0.2:
+
+
+def _node(choices: Choices, number: int, sizes: list[int]) -> Document:
+    cpu, memory = choices.one_of(sizes), choices.one_of(sizes)
+    node = _empty_node(number, cpu, choices.one_of("xyz"))
+    node["status"]["allocatable"]["memory"] = str(memory)
+    if choices.chance(20):
         node["status"]["images"] = [{"names": ["i:latest"], "sizeBytes": 800 * 2**20}]
-    if random.random() < 0.3:
-        effects = random.choices(
-            ("PreferNoSchedule", "PreferNoSchedule", "NoSchedule"), k=random.randint(1, 3)
-        )
+    if choices.chance(30):
+        effects = [
+            choices.one_of(("PreferNoSchedule", "PreferNoSchedule", "NoSchedule"))
+            for _ in range(choices.number(1, 3))
+        ]
         node["spec"] = {"taints": [{"key": f"k{i}", "effect": effect} for i, effect in enumerate(effects)]}
     return node
 
 
-def _spec(random: Random) -> Document:
-    requests = {"cpu": random.choice(("", "1", "2", "1500m")), "memory": random.choice(("", "1", "3"))}
+def _spec(choices: Choices) -> Document:
+    requests = {"cpu": choices.one_of(("", "1", "2", "1500m")), "memory": choices.one_of(("", "1", "3"))}
     container = {
         "name": "c",
         "image": "i",
         "resources": {"requests": {k: v for k, v in requests.items() if v}},
     }
     spec: Document = {"containers": [container]}
-    if random.random() < 0.2:
+    if choices.chance(20):
         spec["resources"] = {"requests": {"cpu": "2"}}
-    if random.random() < 0.2:
+    if choices.chance(20):
         about = {"topologyKey": "pool", "labelSelector": {"matchLabels": {"app": "b"}}}
-        rules = random.choice(
+        rules = choices.one_of(
             (
                 {"requiredDuringSchedulingIgnoredDuringExecution": [about]},
                 {
@@ -63,10 +69,10 @@ def _spec(random: Random) -> Document:
                 },
             )
         )
-        spec["affinity"] = {random.choice(("podAffinity", "podAntiAffinity")): rules}
-    elif random.random() < 0.3:
+        spec["affinity"] = {choices.one_of(("podAffinity", "podAntiAffinity")): rules}
+    elif choices.chance(30):
         terms = [{"matchExpressions": [{"key": "pool", "operator": "In", "values": [pool]}]} for pool in "xy"]
-        preferred = [{"weight": random.randint(1, 100), "preference": term} for term in terms]
+        preferred = [{"weight": choices.number(1, 100), "preference": term} for term in terms]
         spec["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
     return spec
 
@@ -93,19 +99,19 @@ def test_pods_alike_go_together_where_they_would_go_one_by_one(kind: str) -> Non
     """Alike: of one class, or of classes that differ in labels only, like the pods of an indexed Job."""
 
     @examples(250)
-    @given(st.integers(0, 2**48))
-    def agree(seed: int) -> None:
-        random = Random(seed)
-        sizes = [random.randint(1, 12) for _ in range(random.randint(1, 3))]
+    @given(st.data())
+    def agree(data: st.DataObject) -> None:
+        choices = Choices(data.draw)
+        sizes = [choices.number(1, 12) for _ in range(choices.number(1, 3))]
         cluster = Cluster()
-        for number in range(random.randint(1, 14)):
-            cluster.set(decode(_node(random, number, sizes)))
-        specs = [_spec(random) for _ in range(random.choice((1, 1, 2)))]
-        names = [f"p{number}" for number in range(random.randint(1, 40))]
-        spec, apps = specs[0], random.choice(("a", "ab", "abcd"))
+        for number in range(choices.number(1, 14)):
+            cluster.set(decode(_node(choices, number, sizes)))
+        specs = [_spec(choices) for _ in range(choices.one_of((1, 1, 2)))]
+        names = [f"p{number}" for number in range(choices.number(1, 40))]
+        spec, apps = specs[0], choices.one_of(("a", "ab", "abcd"))
         for name in names:
-            spec = spec if random.random() < 0.8 else random.choice(specs)
-            cluster.set(decode(_pod(name, spec, random.choice(apps))))
+            spec = choices.one_of(specs) if choices.chance(20) else spec
+            cluster.set(decode(_pod(name, spec, choices.one_of(apps))))
         rows = [cluster.pods.row_of[f"a/{name}"] for name in names]
         used = cluster.nodes.used.copy()
         expected = _one_by_one(cluster, rows, SCORINGS[kind])
@@ -119,7 +125,7 @@ def test_pods_alike_go_together_where_they_would_go_one_by_one(kind: str) -> Non
 
 def test_a_gang_is_given_up_at_the_first_pod_it_cannot_do_without() -> None:
     cluster = Cluster()
-    cluster.set(decode(_node(Random(0), 0, [2]) | {"spec": {}}))
+    cluster.set(decode(_empty_node(0, 2)))
     rows = []
     for number in range(9):
         cluster.set(
@@ -145,9 +151,7 @@ def test_a_mate_of_another_kind_that_keeps_others_away_is_heeded_by_the_rest_of_
     }
     cluster = Cluster()
     for number, pool in enumerate("xy"):
-        node = _node(Random(0), number, [9]) | {"spec": {}}
-        node["metadata"]["labels"] = {"pool": pool}
-        cluster.set(decode(node))
+        cluster.set(decode(_empty_node(number, 9, pool)))
     containers = [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]
     for name, app, spec in (
         ("p0", "worker", {"containers": containers}),

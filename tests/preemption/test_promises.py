@@ -11,10 +11,9 @@ from reprieve.whatif.pods import load
 from tests.reference.core.filters import State, dynamic, static
 from tests.reference.core.model import P, World
 from tests.scale import examples
-from tests.strategies.cluster import Document, scenes
+from tests.strategies.cluster import Document, Scene, scenes
 
 many = examples(250)
-Scene = tuple[list[Document], str]
 
 
 def decided(documents: list[Document], target: str, algorithm: str = "kep-5710") -> Plan:

@@ -14,9 +14,8 @@ from reprieve.preemption import decide
 from reprieve.whatif.pods import load
 from tests.reference.core import plan as reference_plan
 from tests.scale import examples
-from tests.strategies.cluster import Document, crowded_scenes, scenes
+from tests.strategies.cluster import Document, Scene, crowded_scenes, scenes
 
-Scene = tuple[list[Document], str]
 GATES = {
     "GenericWorkload": True,
     "GangScheduling": True,

@@ -3,12 +3,15 @@ them.
 """
 
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.strategies.choices import Choices
+
 Document = dict[str, Any]
+Scene = tuple[list[Document], str]
+"""A cluster, and the pod or pod group that waits in it."""
 EPOCH = datetime(2026, 3, 1, tzinfo=UTC)
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -17,17 +20,17 @@ PRIORITIES = (-10, 0, 10, 100)
 
 
 @st.composite
-def scenes(draw: st.DrawFn) -> tuple[list[Document], str]:
+def scenes(draw: st.DrawFn) -> Scene:
     """(documents, target): a cluster and a pod or pod group that waits."""
-    return scene(Random(draw(st.integers(0, 2**48))))
+    return scene(Choices(draw))
 
 
-def scene(random: Random) -> tuple[list[Document], str]:
-    nodes = [_node(random, i) for i in range(random.randint(1, 6))]
-    groups = [_group(random, i) for i in range(random.randint(0, 3))]
-    budgets = [_budget(random, i) for i in range(random.choice((0, 0, 1, 2)))]
-    running = _running(random, nodes, groups)
-    waiting, target = _waiting(random)
+def scene(choices: Choices) -> Scene:
+    nodes = [_node(choices, i) for i in range(choices.number(1, 6))]
+    groups = [_group(choices, i) for i in range(choices.number(0, 3))]
+    budgets = [_budget(choices, i) for i in range(choices.one_of((0, 0, 1, 2)))]
+    running = _running(choices, nodes, groups)
+    waiting, target = _waiting(choices)
     namespaces = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"team": name}}}
         for name in ("a", "b")
@@ -36,44 +39,44 @@ def scene(random: Random) -> tuple[list[Document], str]:
 
 
 @st.composite
-def crowded_scenes(draw: st.DrawFn) -> tuple[list[Document], str]:
+def crowded_scenes(draw: st.DrawFn) -> Scene:
     """Many pods, distinct starts, and mostly somebody whose only concern is room: what the quick paths are
     for.
     """
-    return crowded_scene(Random(draw(st.integers(0, 2**48))))
+    return crowded_scene(Choices(draw))
 
 
-def crowded_scene(random: Random) -> tuple[list[Document], str]:
-    documents, target = scene(random)
+def crowded_scene(choices: Choices) -> Scene:
+    documents, target = scene(choices)
     nodes = [each for each in documents if each["kind"] == "Node"]
     for node in nodes:
-        node["status"]["allocatable"] |= {"cpu": str(random.randint(6, 16)), "memory": "64Gi"}
+        node["status"]["allocatable"] |= {"cpu": str(choices.number(4, 10)), "memory": "64Gi"}
     groups = [each for each in documents if each["kind"] == "PodGroup" and each["metadata"]["name"] != "gang"]
     waiting = [each for each in documents if each["kind"] == "Pod" and "nodeName" not in each["spec"]]
     crowd: list[Document] = []
-    for _ in range(random.randint(1, 6)):
-        for pod in _running(random, nodes, groups):
+    for _ in range(choices.number(1, 6)):
+        for pod in _running(choices, nodes, groups):
             number = len(crowd)
             pod["metadata"]["name"] = f"crowd-{number:03}"
             pod["status"]["startTime"] = f"2026-03-02T00:{number // 60:02}:{number % 60:02}Z"
-            if random.random() < 0.8:
+            if not choices.chance(20):
                 pod["spec"].pop("affinity", None)
             crowd.append(pod)
-    if random.random() < 0.7:
+    if not choices.chance(30):
         for pod in waiting:
-            container = {"name": "c", "resources": {"requests": {"cpu": str(random.choice((2, 3, 5)))}}}
+            container = {"name": "c", "resources": {"requests": {"cpu": str(choices.one_of((2, 3, 5)))}}}
             pod["spec"] = {k: v for k, v in pod["spec"].items() if k in ("priority", "schedulingGroup")}
             pod["spec"]["containers"] = [container]
-    if target.startswith("PodGroup/") and random.random() < 0.5:
-        waiting = _larger(random, waiting)
+    if target.startswith("PodGroup/") and choices.chance(50):
+        waiting = _larger(choices, waiting)
     rest = [each for each in documents if each["kind"] != "Pod"]
     return [*rest, *crowd, *waiting], target
 
 
-def _larger(random: Random, gang: list[Document]) -> list[Document]:
+def _larger(choices: Choices, gang: list[Document]) -> list[Document]:
     """A gang of up to a dozen more pods, most of them next to one that is equal."""
-    models = [random.choice(gang) for _ in range(random.randint(1, 3))]
-    more = [random.choice(models[:1] * 4 + models) for _ in range(random.randint(2, 12))]
+    models = [choices.one_of(gang) for _ in range(choices.number(1, 3))]
+    more = [choices.one_of(models[:1] * 4 + models) for _ in range(choices.number(2, 12))]
     names = (f"want-{len(gang) + number:02}" for number in range(len(more)))
     return [
         *gang,
@@ -84,33 +87,33 @@ def _larger(random: Random, gang: list[Document]) -> list[Document]:
     ]
 
 
-def _node(random: Random, number: int) -> Document:
+def _node(choices: Choices, number: int) -> Document:
     name = f"node-{number}"
-    labels = {HOST: name, "pool": random.choice("xy")}
-    if random.random() < 0.8:
-        labels[ZONE] = f"z{random.randint(0, 2)}"
-    allocatable = {"cpu": str(random.randint(2, 8)), "memory": f"{random.randint(4, 16)}Gi", "pods": "20"}
-    if random.random() < 0.3:
-        allocatable["example.test/gpu"] = str(random.randint(1, 4))
-    if random.random() < 0.1:
-        allocatable["pods"] = str(random.randint(1, 4))
+    labels = {HOST: name, "pool": choices.one_of("xy")}
+    if choices.chance(80):
+        labels[ZONE] = f"z{choices.number(0, 2)}"
+    allocatable = {"cpu": str(choices.number(1, 6)), "memory": f"{choices.number(4, 16)}Gi", "pods": "20"}
+    if choices.chance(30):
+        allocatable["example.test/gpu"] = str(choices.number(1, 4))
+    if choices.chance(10):
+        allocatable["pods"] = str(choices.number(1, 4))
     node: Document = {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": labels},
         "status": {"allocatable": allocatable},
     }
-    if random.random() < 0.2:
-        effect = random.choice(("NoSchedule", "PreferNoSchedule", "NoExecute"))
-        node["spec"] = {"taints": [{"key": "dedicated", "value": random.choice("pq"), "effect": effect}]}
-    elif random.random() < 0.05:
+    if choices.chance(20):
+        effect = choices.one_of(("NoSchedule", "PreferNoSchedule", "NoExecute"))
+        node["spec"] = {"taints": [{"key": "dedicated", "value": choices.one_of("pq"), "effect": effect}]}
+    elif choices.chance(5):
         node["spec"] = {"unschedulable": True}
     return node
 
 
-def _group(random: Random, number: int) -> Document:
-    mode = random.choice(({"all": {}}, {"single": {}}, None))
-    spec: Document = {"schedulingPolicy": {"gang": {"minCount": 1}}, "priority": random.choice(PRIORITIES)}
+def _group(choices: Choices, number: int) -> Document:
+    mode: Document | None = choices.one_of(({"all": {}}, {"single": {}}, None))
+    spec: Document = {"schedulingPolicy": {"gang": {"minCount": 1}}, "priority": choices.one_of(PRIORITIES)}
     if mode is not None:
         spec["disruptionMode"] = mode
     return {
@@ -121,52 +124,52 @@ def _group(random: Random, number: int) -> Document:
     }
 
 
-def _budget(random: Random, number: int) -> Document:
+def _budget(choices: Choices, number: int) -> Document:
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": {"name": f"budget-{number}", "namespace": random.choice("ab")},
-        "spec": {"selector": {"matchLabels": {"app": random.choice(("one", "two"))}}},
-        "status": {"disruptionsAllowed": random.choice((0, 0, 1, 2))},
+        "metadata": {"name": f"budget-{number}", "namespace": choices.one_of("ab")},
+        "spec": {"selector": {"matchLabels": {"app": choices.one_of(("one", "two"))}}},
+        "status": {"disruptionsAllowed": choices.one_of((0, 0, 1, 2))},
     }
 
 
-def _running(random: Random, nodes: list[Document], groups: list[Document]) -> list[Document]:
+def _running(choices: Choices, nodes: list[Document], groups: list[Document]) -> list[Document]:
     pods = []
-    for number in range(random.randint(2, 12)):
-        node = random.choice(nodes)
-        pod = _pod(random, f"run-{number:02}", random.choice("aab"), random.choice(PRIORITIES))
+    for number in range(choices.number(2, 12)):
+        node = choices.one_of(nodes)
+        pod = _pod(choices, f"run-{number:02}", choices.one_of("aab"), choices.one_of(PRIORITIES))
         pod["spec"]["nodeName"] = node["metadata"]["name"]
         pod["spec"]["tolerations"] = [{"operator": "Exists"}]
-        start = EPOCH + timedelta(seconds=random.randint(0, 6) if random.random() < 0.3 else 100 + number)
+        start = EPOCH + timedelta(seconds=choices.number(0, 6) if choices.chance(30) else 100 + number)
         pod["status"] = {"phase": "Running", "startTime": start.isoformat().replace("+00:00", "Z")}
-        if groups and pod["metadata"]["namespace"] == "a" and random.random() < 0.4:
-            name = random.choice(groups)["metadata"]["name"]
-            pod["spec"]["schedulingGroup"] = {"podGroupName": name if random.random() < 0.9 else "missing"}
-        if random.random() < 0.1:
+        if groups and pod["metadata"]["namespace"] == "a" and choices.chance(40):
+            name = choices.one_of(groups)["metadata"]["name"]
+            pod["spec"]["schedulingGroup"] = {"podGroupName": "missing" if choices.chance(10) else name}
+        if choices.chance(10):
             pod["metadata"]["deletionTimestamp"] = "2026-04-01T00:00:00Z"
         pods.append(pod)
     return pods
 
 
-def _waiting(random: Random) -> tuple[list[Document], str]:
-    priority = random.choice((10, 100, 1000, 1000, 1000))
-    if random.random() < 0.5:
-        pod = _pod(random, "want", "a", priority, demanding=True)
+def _waiting(choices: Choices) -> tuple[list[Document], str]:
+    priority = choices.one_of((10, 100, 1000, 1000, 1000))
+    if not choices.chance(50):
+        pod = _pod(choices, "want", "a", priority, demanding=True)
         return [pod], "Pod/a/want"
-    size = random.randint(1, 4)
-    first = _pod(random, "want-0", "a", priority, demanding=True)
-    second = _pod(random, "want-0", "a", priority, demanding=True)
+    size = choices.number(1, 4)
+    first = _pod(choices, "want-0", "a", priority, demanding=True)
+    second = _pod(choices, "want-0", "a", priority, demanding=True)
     pods = []
     for number in range(size):
         pod = {
-            **random.choice((first, first, second)),
+            **choices.one_of((first, first, second)),
             "metadata": dict(first["metadata"], name=f"want-{number}"),
         }
         pod["spec"] = dict(pod["spec"], schedulingGroup={"podGroupName": "gang"})
         pods.append(pod)
-    minimum = random.choice((size, size, max(1, size - 1), 1))
-    policy: Document = {"gang": {"minCount": minimum}} if random.random() < 0.9 else {"basic": {}}
+    minimum = choices.one_of((size, size, max(1, size - 1), 1))
+    policy: Document = {"basic": {}} if choices.chance(10) else {"gang": {"minCount": minimum}}
     group = {
         "apiVersion": "scheduling.k8s.io/v1beta1",
         "kind": "PodGroup",
@@ -176,24 +179,24 @@ def _waiting(random: Random) -> tuple[list[Document], str]:
     return [group, *pods], "PodGroup/a/gang"
 
 
-def _pod(random: Random, name: str, namespace: str, priority: int, demanding: bool = False) -> Document:
+def _pod(choices: Choices, name: str, namespace: str, priority: int, demanding: bool = False) -> Document:
     requests: Document = {}
-    if random.random() < 0.9:
-        requests["cpu"] = f"{random.choice((250, 500, 1000, 1500, 3000))}m"
-    if random.random() < 0.7:
-        requests["memory"] = f"{random.choice((512, 1024, 3072))}Mi"
-    if random.random() < 0.15:
+    if choices.chance(90):
+        requests["cpu"] = f"{choices.one_of((250, 500, 1000, 1500, 3000))}m"
+    if choices.chance(70):
+        requests["memory"] = f"{choices.one_of((512, 1024, 3072))}Mi"
+    if choices.chance(15):
         requests["example.test/gpu"] = "1"
     container: Document = {"name": "c", "image": "i", "resources": {"requests": requests}}
-    if random.random() < 0.1:
-        container["ports"] = [{"containerPort": 80, "hostPort": random.choice((80, 81)), "protocol": "TCP"}]
+    if choices.chance(10):
+        container["ports"] = [{"containerPort": 80, "hostPort": choices.one_of((80, 81)), "protocol": "TCP"}]
     spec: Document = {"priority": priority, "containers": [container]}
-    labels = {"app": random.choice(("one", "two", "three"))}
-    affinity = _affinity(random, demanding)
+    labels = {"app": choices.one_of(("one", "two", "three"))}
+    affinity = _affinity(choices, demanding)
     if affinity:
         spec["affinity"] = affinity
     if demanding:
-        _demand(random, spec)
+        _demand(choices, spec)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -202,52 +205,52 @@ def _pod(random: Random, name: str, namespace: str, priority: int, demanding: bo
     }
 
 
-def _demand(random: Random, spec: Document) -> None:
-    if random.random() < 0.2:
-        spec["nodeSelector"] = {"pool": random.choice("xy")}
-    if random.random() < 0.3:
-        spec["tolerations"] = [{"key": "dedicated", "operator": "Equal", "value": random.choice("pq")}]
-    if random.random() < 0.05:
+def _demand(choices: Choices, spec: Document) -> None:
+    if choices.chance(20):
+        spec["nodeSelector"] = {"pool": choices.one_of("xy")}
+    if choices.chance(30):
+        spec["tolerations"] = [{"key": "dedicated", "operator": "Equal", "value": choices.one_of("pq")}]
+    if choices.chance(5):
         spec["preemptionPolicy"] = "Never"
-    if random.random() < 0.3:
+    if choices.chance(30):
         spec["topologySpreadConstraints"] = [
             {
-                "topologyKey": random.choice((ZONE, HOST)),
-                "maxSkew": random.choice((1, 2)),
-                "whenUnsatisfiable": random.choice(("DoNotSchedule", "ScheduleAnyway")),
-                "labelSelector": random.choice(
+                "topologyKey": choices.one_of((ZONE, HOST)),
+                "maxSkew": choices.one_of((1, 2)),
+                "whenUnsatisfiable": choices.one_of(("DoNotSchedule", "ScheduleAnyway")),
+                "labelSelector": choices.one_of(
                     ({"matchLabels": {"app": "one"}}, {"matchLabels": {"app": "two"}}, {})
                 ),
-                **random.choice(({}, {"nodeTaintsPolicy": "Honor"}, {"nodeAffinityPolicy": "Ignore"})),
+                **choices.one_of(({}, {"nodeTaintsPolicy": "Honor"}, {"nodeAffinityPolicy": "Ignore"})),
             }
-            for _ in range(random.choice((1, 1, 2)))
+            for _ in range(choices.one_of((1, 1, 2)))
         ]
 
 
-def _affinity(random: Random, demanding: bool) -> Document:
+def _affinity(choices: Choices, demanding: bool) -> Document:
     affinity: Document = {}
-    if demanding and random.random() < 0.3:
-        expression = {"key": "pool", "operator": random.choice(("In", "NotIn")), "values": ["x"]}
+    if demanding and choices.chance(30):
+        expression = {"key": "pool", "operator": choices.one_of(("In", "NotIn")), "values": ["x"]}
         node: Document = {
-            PREFERRED: [{"weight": random.randint(1, 100), "preference": {"matchExpressions": [expression]}}]
+            PREFERRED: [{"weight": choices.number(1, 100), "preference": {"matchExpressions": [expression]}}]
         }
-        if random.random() < 0.4:
+        if choices.chance(40):
             node[REQUIRED] = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
         affinity["nodeAffinity"] = node
-    for side, chance in (("podAntiAffinity", 0.2), ("podAffinity", 0.1)):
-        if random.random() < chance:
+    for side, percent in (("podAntiAffinity", 20), ("podAffinity", 10)):
+        if choices.chance(percent):
             part: Document = {}
-            if random.random() < 0.7:
-                part[REQUIRED] = [_term(random)]
-            if random.random() < 0.5:
-                part[PREFERRED] = [{"weight": random.randint(1, 100), "podAffinityTerm": _term(random)}]
+            if choices.chance(70):
+                part[REQUIRED] = [_term(choices)]
+            if choices.chance(50):
+                part[PREFERRED] = [{"weight": choices.number(1, 100), "podAffinityTerm": _term(choices)}]
             affinity[side] = part
     return affinity
 
 
-def _term(random: Random) -> Document:
+def _term(choices: Choices) -> Document:
     term: Document = {
-        "topologyKey": random.choice((HOST, ZONE)),
-        "labelSelector": {"matchLabels": {"app": random.choice(("one", "two", "three"))}},
+        "topologyKey": choices.one_of((HOST, ZONE)),
+        "labelSelector": {"matchLabels": {"app": choices.one_of(("one", "two", "three"))}},
     }
-    return {**term, **random.choice(({}, {}, {"namespaces": ["a", "b"]}, {"namespaceSelector": {}}))}
+    return {**term, **choices.one_of(({}, {}, {"namespaces": ["a", "b"]}, {"namespaceSelector": {}}))}
