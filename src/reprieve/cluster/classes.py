@@ -20,6 +20,7 @@ from reprieve.objects import (
     find_condition,
     nonzero_requests,
     pod_requests,
+    well_known,
 )
 
 WILDCARD = "0.0.0.0"
@@ -191,7 +192,7 @@ class ClassTable:
 
 def _key(pod: Pod) -> ClassKey:
     spec, status = pod.spec, pod.status
-    resize = find_condition(status.conditions, "PodResizePending")
+    resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING)
     shape = _encoder.encode(
         (
             spec.containers,

@@ -71,7 +71,10 @@ class Configuration(Section):
 
     @classmethod
     def load(cls, document: "Mapping[str, Any] | Configuration | None") -> "Configuration":
-        """From a plain document; `apiVersion` and `kind` may be left out. Raises `ConfigurationError` with all problems."""
+        """From a plain document without `apiVersion` and `kind`, or with the right ones.
+
+        Raises `ConfigurationError` with all problems.
+        """
         if isinstance(document, Configuration):
             return document
         given = without_nulls(dict(document or {}))
@@ -103,7 +106,7 @@ class Configuration(Section):
         return gates.is_on(name, self.feature_gates)
 
     def admission_context(self, classes: PriorityClasses | None = None) -> Context:
-        """What the door needs to know. Without classes: those of the cluster are not known, and nothing is said about them."""
+        """What admission needs to know. Without `classes`, the cluster's priority classes are unknown."""
         return Context(
             gate=self.gate,
             classes=classes if classes is not None else PriorityClasses(complete=False),

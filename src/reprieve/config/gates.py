@@ -1,7 +1,8 @@
-"""Feature gates: what each turns on, whether it is on unless said otherwise, and which others it stands on.
+"""Feature gates: what each turns on, its default, and which other gates it needs.
 
-A gate that somebody turns on while one that it needs is off is refused. A gate that is on only by default gives way silently: to turn
-GenericWorkload off is enough to get plain pods, nobody has to list what is built on it.
+Turning a gate on while one that it needs is off is refused. A gate that is on only by default
+gives way silently: turning GenericWorkload off is enough to get plain pods, without listing what is built on
+it.
 """
 
 from collections.abc import Mapping
@@ -116,7 +117,8 @@ def problems(chosen: Mapping[str, bool]) -> list[Problem]:
                 Problem(
                     path,
                     on,
-                    f"{name} needs {' and '.join(missing)}, which {_is(missing)} off: turn on {_both(missing)}",
+                    f"{name} needs {' and '.join(missing)}, which {_is(missing)} off: "
+                    f"turn on {_both(missing)}",
                 )
             )
     return found

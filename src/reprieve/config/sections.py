@@ -1,4 +1,7 @@
-"""The sections of the configuration. Every field is documented here and in docs/configuration.md; a test compares the two."""
+"""The sections of the configuration.
+
+Every field is documented here and in docs/configuration.md; a test compares the two.
+"""
 
 from typing import Annotated, Literal, dataclass_transform
 
@@ -112,7 +115,7 @@ class Scheduler(Section):
     max_unschedulable: Duration = Duration(300)
     """After this long an unschedulable pod is tried again although nothing happened."""
     incomplete_gang_timeout: Duration = Duration(300)
-    """A gang that was bound in part and cannot be completed for this long has its bound pods released; 0: never."""
+    """A gang bound in part that cannot be completed for this long has its bound pods released; 0: never."""
     leader_election: LeaderElection = LeaderElection()
 
 
@@ -125,4 +128,4 @@ class Records(Section):
 
 class Admission(Section):
     allow_whole_group_disruption_for_basic: bool = False
-    """Accept disruption mode all together with the basic policy, as Kubernetes 1.37 does; the proposal forbids it."""
+    """Accept disruption mode all with the basic policy, as Kubernetes 1.37 does; the proposal forbids it."""

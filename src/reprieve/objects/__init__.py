@@ -1,6 +1,6 @@
-"""Kubernetes and Kueue objects as they are on the wire: read, normalised, defaulted, validated, as typed frozen views.
+"""Kubernetes and Kueue objects: typed frozen views of them, their normalisation, defaults and validation.
 
-The other rooms import from here, never from the modules inside. Classes come by their own names; where two API groups use one name
+The other rooms import from here, never from the modules inside. Where two API groups use one name
 (`Workload`) it is Kueue's, and `scheduling.Workload` is the other.
 """
 

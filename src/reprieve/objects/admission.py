@@ -1,21 +1,26 @@
-"""The door: what `reprieve validate` and the embedded server do with an object that wants to come in.
+"""Admission: what `reprieve validate` and the embedded server do with an object before it is accepted.
 
     document, problems = admit(document, context)             # create
     document, problems = admit(document, context, old=stored) # update, of the object or of its status
 
-Takes and returns raw documents, so that no field unknown to us is lost; the argument is not changed. In this order, as Kubernetes does it:
+Takes and returns raw documents, so that no field unknown to us is lost; the argument is not changed. In this
+order, as Kubernetes does it:
 
 1. one spelling (`normalise.respell`), nulls away;
 2. defaults (`defaulting`);
-3. priority classes (create only): `priorityClassName`, `priority`, `preemptionPolicy` filled in or refused (`priorities`);
-4. validation: shape (`structure.misfits`) and rules (`validation`), everything that is wrong and not only the first;
+3. priority classes (create only): `priorityClassName`, `priority`, `preemptionPolicy` filled in or refused
+   (`priorities`);
+4. validation: shape (`structure.misfits`) and rules (`validation`), everything that is wrong and not only the
+   first;
 5. update only: fields that must not change.
 
-`problems` is empty when the object may come in. A problem whose `reason` is `structure.REFUSED` is admission saying no (HTTP 403), all others
-are validation (422; `reason` is Kubernetes' name of the cause). The documents may be of any shape: nothing here raises. Kinds not in
-`kinds.TABLE` pass unchecked. A context comes from the configuration: `Configuration.admission_context(classes)`.
+`problems` is empty when the object is accepted. A problem whose `reason` is `structure.REFUSED` is admission
+saying no (HTTP 403), all others are validation (422; `reason` is Kubernetes' name of the cause). The
+documents may be of any shape: nothing here raises. Kinds not in `kinds.TABLE` pass unchecked. A context comes
+from the configuration: `Configuration.admission_context(classes)`.
 
-Status: a server that separates `/status` writes takes care of that itself; here both halves are checked whenever they are there.
+Status: a server that separates `/status` writes takes care of that itself; here both halves are checked
+whenever they are there.
 """
 
 from collections.abc import Callable
@@ -36,7 +41,7 @@ _POD, _POD_GROUP = ("", "Pod"), ("scheduling.k8s.io", "PodGroup")
 
 
 class Context(NamedTuple):
-    """What the door has to know besides the object."""
+    """What admission has to know besides the object."""
 
     gate: Callable[[str], bool]
     classes: PriorityClasses = PriorityClasses()
@@ -46,7 +51,7 @@ class Context(NamedTuple):
 def admit(
     document: Document, context: Context, old: Document | None = None
 ) -> tuple[Document, list[Problem]]:
-    """The object as it is to be stored, and everything that speaks against it."""
+    """The object as it is to be stored, and everything that is wrong with it."""
     current = respell(document)
     key = kind_key(current)
     if key not in TABLE:
@@ -86,7 +91,7 @@ def _resolve_priority(document: Document, key: Key, context: Context) -> list[Pr
 
 
 def _with_shape(problems: list[Problem], shape: list[Problem]) -> list[Problem]:
-    """Rules know better words than types do: where both speak about a place, the rule is heard."""
+    """A rule explains better than a type: where both found something, only the rule's problem is kept."""
     ruled = {problem.path for problem in problems}
     return [*(problem for problem in shape if problem.path not in ruled), *problems]
 

@@ -1,7 +1,7 @@
-"""Conditions as Kubernetes keeps them: one of each type, and a transition time that moves only with the status.
+"""Conditions as Kubernetes keeps them: one of each type, and its transition time moves only with its status.
 
-Typed conditions are read and replaced (`find_condition`, `with_condition`), those of raw documents are written in place
-(`set_condition` for whole objects, `put_condition` where a caller holds a status and a timestamp).
+Typed conditions are found and replaced (`find_condition`, `with_condition`). Those of raw documents are
+written in place: `set_condition` takes a whole object, `put_condition` a status and a timestamp.
 """
 
 from datetime import datetime
@@ -53,7 +53,7 @@ def with_condition(
 def set_condition(
     document: Document, type: str, status: bool, reason: str, message: str, now: datetime
 ) -> bool:
-    """Write a condition into an object's status; false when it said the same before."""
+    """Write a condition into an object's status; false if it was there already."""
     condition: Document = {"type": type, "status": "True" if status else "False"}
     condition |= {"reason": reason, "message": _shortened(message)}
     generation = (document.get("metadata") or {}).get("generation")
@@ -64,7 +64,7 @@ def set_condition(
 
 
 def put_condition(status: Document, now: str, /, **condition: Any) -> bool:
-    """Put a condition in place of the one of its type; false when that said the same.
+    """Put a condition in place of the one of its type; false if it was there already.
 
     A new `observedGeneration` is recorded, but is no reason to write.
     """

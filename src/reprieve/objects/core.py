@@ -165,7 +165,7 @@ class Pod(Object):
     def group_key(self) -> str:
         """`namespace/name` of its PodGroup, empty for a pod on its own.
 
-        Decoding has turned the label of older clusters into `spec.scheduling_group`: no other place is to be asked.
+        Decoding has turned the label of older clusters into `spec.scheduling_group`, so this is the answer.
         """
         group = self.spec.scheduling_group
         if group is None or not group.pod_group_name:

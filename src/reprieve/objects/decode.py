@@ -1,7 +1,7 @@
 """Raw documents to typed views.
 
-State is taken as it is: spellings are normalised and types are checked, but no rule of admission is applied here (those guard the
-door: `reprieve.objects.admission`).
+State is taken as it is: spellings are normalised and types are checked, but no rule of admission is applied
+here (see `reprieve.objects.admission`).
 """
 
 import gc
@@ -64,7 +64,7 @@ def decode_as(document: Document, view: type[T]) -> T:
 def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | None = None) -> list[Object]:
     """Typed views of all documents; lists are taken apart.
 
-    A kind Reprieve does not know decides nothing and is left out; its name goes into `skipped` for whoever wants to say so. Errors say
+    A kind Reprieve does not know decides nothing and is left out; its name goes into `skipped`. Errors say
     where the object stands: in its file, or `objects:3` for the third one of a plain list.
     """
     views = []
@@ -91,7 +91,7 @@ def _decode_at(source: Source) -> Object:
 def decode_list(data: bytes, view: type[T]) -> list[T]:
     """Typed views of all items of a JSON list as an API server sends it, straight from the bytes.
 
-    Nulls in odd places and old spellings are rare there; only when one turns up is the list decoded the long way.
+    Nulls in odd places and old spellings are rare there; only then is the list decoded the long way.
     """
     with collector_off():
         try:
@@ -106,8 +106,8 @@ def decode_list(data: bytes, view: type[T]) -> list[T]:
 def json_decoder(view: type[T], api_version: str, kind: str) -> Callable[[bytes | msgspec.Raw], T]:
     """Decodes one object of a list or watch, straight from its JSON where that is in current spelling.
 
-    What does not fit the view (an explicit null, an old spelling) is decoded the long way, like documents of an older
-    version. Raises `InvalidObject` for what is wrong altogether.
+    What does not fit the view (an explicit null, an old spelling) is decoded the long way, like documents of
+    an older version. Raises `InvalidObject` for what is wrong altogether.
     """
     typed = {"apiVersion": api_version, "kind": kind}
     known = TABLE.get(kind_key(typed))
@@ -145,7 +145,10 @@ def _list_items(data: bytes, view: type[Object]) -> Iterator[Document]:
 
 
 def encode(view: Object) -> Document:
-    """The document a view stands for: only the fields the view has, defaults left out. Never write this to a server."""
+    """The document a view stands for: only the fields the view has, defaults left out.
+
+    Never write this to a server.
+    """
     return cast("Document", msgspec.to_builtins(view))
 
 

@@ -1,4 +1,7 @@
-"""Defaults that the API writes into an object when it is created or updated. Each function changes a document in place."""
+"""Defaults that the API writes into an object when it is created or updated.
+
+Each function changes a document in place.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
 """Manifests as text: files, folders, streams, YAML or JSON, one or many documents, lists inside lists.
 
-The only module of this package that touches files. It reads, within limits, and never decides what a document means.
+The only module of this package that touches files. It reads, within limits, and does not interpret documents.
 """
 
 import json
@@ -48,7 +48,8 @@ def read_documents(
 ) -> Iterator[Source]:
     """Every object in a file, a folder (by file name, recursively), `-` (standard input) or an open stream.
 
-    Raises `UnreadableInput` at the first place that cannot be read; lists are taken apart; empty documents are left out.
+    Raises `UnreadableInput` at the first place that cannot be read; lists are taken apart; empty documents
+    are left out.
     """
     for found in scan_documents(source, max_bytes=max_bytes):
         if isinstance(found, UnreadableInput):
@@ -59,7 +60,7 @@ def read_documents(
 def scan_documents(
     source: str | Path | IO[bytes] | IO[str], *, max_bytes: int = MAX_BYTES
 ) -> Iterator[Found]:
-    """As `read_documents`, but an unreadable document is yielded as the error it is, and reading goes on after it."""
+    """As `read_documents`, but an unreadable document is yielded as its error, and reading goes on."""
     if source == "-":
         yield from _parse("<stdin>", sys.stdin.buffer, max_bytes)
     elif isinstance(source, str | Path):
@@ -135,7 +136,10 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
-    """(lines before it, text) of each document. Parsed piece by piece, a broken one does not hide the ones after it."""
+    """(lines before it, text) of each document.
+
+    Each is parsed by itself, so a broken one does not hide the ones after it.
+    """
     starts = [match.start() for match in _SEPARATOR.finditer(text)]
     preface = [line[:1] for line in text[: starts[0]].splitlines() if line.strip()] if starts else []
     if not starts or not set(preface) <= {"%", "#"}:

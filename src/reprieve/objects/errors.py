@@ -1,10 +1,13 @@
-"""Errors that are the user's to fix. They carry the place and the value; the edge (command line, server) renders them."""
+"""Errors that are the user's to fix.
+
+They carry the place and the value; the edge (command line, server) renders them.
+"""
 
 from typing import Any
 
 
 class ReprieveError(Exception):
-    """Base of every error that is the user's to fix: bad input, bad configuration, a question that cannot be asked."""
+    """Base of every error that is the user's to fix: bad input, bad configuration, an impossible question."""
 
 
 class InvalidObject(ReprieveError):

@@ -1,4 +1,4 @@
-"""Which kinds Reprieve knows: their typed views, the versions it reads, and whether they live in a namespace."""
+"""Which kinds Reprieve knows: typed views, the versions it reads, and whether they live in a namespace."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,11 @@ _POD_GROUP_VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
 _KUEUE_VERSIONS = ("v1beta2", "v1beta1")
 
 STAND_IN_GROUP = "scheduling.reprieve.dev"
-"""Where PodGroup and Workload live on API servers that do not serve them. Not in their own group: a kube-apiserver answers for
-every version of a group that it has itself, and scheduling.k8s.io it has, so that no definition can add a kind there."""
+"""Where PodGroup and Workload live on API servers that do not serve them.
+
+Not in their own group: a kube-apiserver serves scheduling.k8s.io itself, and no CustomResourceDefinition can
+add a kind to a group that the server answers for.
+"""
 _MEANT_GROUPS = {STAND_IN_GROUP: "scheduling.k8s.io"}
 
 
@@ -47,7 +50,7 @@ KINDS: dict[tuple[str, str], type[Object]] = {key: kind.view for key, kind in TA
 
 
 def group_version(document: Document) -> tuple[str, str]:
-    """(group, version) of `apiVersion`; the core group is the empty string. Empty strings where it is missing."""
+    """(group, version) of `apiVersion`, empty strings where it is missing. The core group is empty, too."""
     api_version = document.get("apiVersion")
     if not isinstance(api_version, str):
         return "", ""

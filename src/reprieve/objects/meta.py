@@ -1,7 +1,7 @@
 """What every object carries: metadata, conditions, label selectors.
 
-All structs in this package are read-only views with only the fields Reprieve uses. Whoever writes an object back to
-an API server works on the raw document, so that no field we do not know is ever lost.
+All structs in this package are read-only views with only the fields Reprieve uses. An object that is
+written back to an API server is changed as a raw document or by a patch, so that no unknown field is lost.
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
-"""One spelling inside. The proposals and older API versions write some things differently; here they become the current form.
+"""One spelling inside: what proposals and older API versions write differently becomes the current form.
 
-Every function takes a raw document and changes it in place; `normalise` gives them a copy. Nothing is validated: values that
-are in neither spelling stay for the validation to name.
+Every function takes a raw document and changes it in place; `normalise` gives them a copy. Nothing is
+validated: values in neither spelling stay for validation to report.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from reprieve.objects.meta import Document
 _PREEMPTION_CLASS_FIELD = "preemptionPriorityClassName"
 _DISRUPTION_MODES = {"Pod": "single", "Single": "single", "PodGroup": "all", "All": "all"}
 _PRIORITY_SOURCES = {
-    "kueue.x-k8s.io/workloadpriorityclass": ("kueue.x-k8s.io", "WorkloadPriorityClass"),
-    "scheduling.k8s.io/priorityclass": ("scheduling.k8s.io", "PriorityClass"),
+    source: (group, well_known.PRIORITY_CLASS_KINDS[group])
+    for group, source in well_known.PRIORITY_CLASS_SOURCES.items()
 }
 
 
 def normalise(document: Document) -> Document:
-    """For reading: current spelling, and what stands in labels and annotations as fields. The argument is not changed."""
+    """A copy for reading: current spelling, and what labels and annotations say as fields."""
     result = respell(document)
     key = kind_key(result)
     kind = TABLE.get(key)
@@ -38,7 +38,7 @@ def normalise(document: Document) -> Document:
 
 
 def is_current(document: Document) -> bool:
-    """Whether there is certainly nothing to rewrite but nulls. Answers for the kinds that come by the thousand; no is always safe."""
+    """Whether there is nothing to rewrite but nulls: a quick answer for common kinds. No is always safe."""
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
         return False
@@ -53,7 +53,7 @@ def is_current(document: Document) -> bool:
 
 
 def respell(document: Document) -> Document:
-    """For storing: the document in current spelling, without nulls, nothing added. The argument is not changed."""
+    """A copy for storing: current spelling, without nulls, nothing added."""
     result: Document = without_nulls(document)
     rewrite = _REWRITES.get(kind_key(result))
     if rewrite is not None:
@@ -62,12 +62,12 @@ def respell(document: Document) -> Document:
 
 
 def group_name(stated: str | None, labels: Mapping[str, str]) -> str:
-    """The PodGroup of a pod: what `spec.schedulingGroup` states, else the label of clusters without that field."""
+    """The PodGroup of a pod: what `spec.schedulingGroup` states, or else the label of older clusters."""
     return labels.get(well_known.POD_GROUP_LABEL, "") if stated is None else stated
 
 
 def group_key(pod: Document) -> str:
-    """`namespace/name` of a raw pod's PodGroup, empty for a pod on its own. Typed pods have `Pod.group_key`."""
+    """`namespace/name` of a raw pod's PodGroup, empty for a pod on its own. Like `Pod.group_key`."""
     link = _section(pod, "spec").get("schedulingGroup")
     stated = link.get("podGroupName", "") if isinstance(link, dict) else None
     name = group_name(stated, _section(pod, "metadata", "labels"))
@@ -92,7 +92,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _section(document: Document, *path: str) -> Document:
-    """A nested object, or an empty one that belongs to nobody."""
+    """A nested object, or a new empty one that is not part of the document."""
     found: Any = document
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None

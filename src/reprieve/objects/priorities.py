@@ -3,11 +3,11 @@
 Which class applies to a pod or pod group (`PriorityClasses.applying`):
 
 1. The one it names; the two system classes always exist.
-2. If it names none, the class marked `globalDefault`; of several the one with the smallest value, then by name.
+2. If it names none, the class marked `globalDefault`; of several the smallest value, then the first name.
 3. None at all: priority 0, PreemptLowerPriority.
 
-Admission fills in what the class gives (`resolve`); for objects that never met an API server, `effective_priority`
-says what it would have filled in. Admission also demands:
+Admission fills in what the class gives (`resolve`); for objects that never met an API server,
+`effective_priority` says what it would have filled in. Admission also demands:
 
 4. A class that is named must exist.
 5. A priority that is stated already must be the class's.
@@ -37,7 +37,7 @@ class PriorityClasses:
 
     def __init__(self, known: Iterable[PriorityClass] = (), *, complete: bool = True) -> None:
         self.complete = complete
-        """Whether a class not listed does not exist. A folder of manifests seldom holds every class of its cluster."""
+        """Whether all classes are known. A folder of manifests seldom holds every class of its cluster."""
         self.default: PriorityClass | None = None
         """The class of objects that name none."""
         self._known = _SYSTEM_CLASSES | {each.name: each for each in known}
@@ -72,7 +72,10 @@ class EffectivePriority(NamedTuple):
 
 
 def effective_priority(spec: PodSpec | GroupFields, classes: PriorityClasses) -> EffectivePriority:
-    """The priority and preemption policy of a pod or group. `spec.priority`, where it is set, is what admission gave."""
+    """The priority and preemption policy of a pod or group.
+
+    `spec.priority`, where it is set, is what admission gave.
+    """
     name = spec.priority_class_name
     found = classes.applying(name) if name or spec.priority is None else None
     never = (spec.preemption_policy or (found.preemption_policy if found is not None else "")) == "Never"

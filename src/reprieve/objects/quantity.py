@@ -1,7 +1,8 @@
 """Resource quantities: `500m`, `1.5Gi`, `1e3`, `2E`.
 
-Like Kubernetes, a quantity is never finer than one billionth (it is rounded away from zero to that) and never larger than
-2**63 - 1. Every value here is therefore an exact integer number of billionths; integers asked of it are rounded up.
+Like Kubernetes, a quantity is never finer than one billionth (it is rounded away from zero to that) and never
+larger than 2**63 - 1. Every value here is therefore an exact integer number of billionths; integers made
+of it are rounded up.
 """
 
 import re

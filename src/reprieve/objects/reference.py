@@ -1,6 +1,7 @@
 """The name of one object: `KIND/NAMESPACE/NAME`, or `KIND/NAME` for a kind without namespaces.
 
-The only place that takes such a name apart or puts one together. On the wire, in plans and in records it is the string.
+The only place that takes such a name apart or puts one together. On the wire, in plans and in records it is
+the string.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,12 +1,14 @@
 """What a pod asks of a node.
 
-For every resource on its own: containers and sidecars run side by side and add up; plain init containers run one after
-the other next to the sidecars started before them, so only the highest peak counts; values stated for the whole pod replace the
-sum; overhead comes on top. Sums are exact (billionths), and only the result is rounded up.
+For every resource on its own: containers and sidecars run side by side and add up; plain init containers run
+one after the other next to the sidecars started before them, so only the highest peak counts; values stated
+for the whole pod replace the sum; overhead comes on top. Sums are exact (billionths), and only the result is
+rounded up.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 
+from reprieve.objects import well_known
 from reprieve.objects.conditions import find_condition
 from reprieve.objects.core import Container, ContainerStatus, PodSpec, PodStatus, ResourceList
 from reprieve.objects.quantity import milli_units, nano, whole_units
@@ -19,9 +21,10 @@ _NOTHING: Mapping[str, int] = {}
 
 
 def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> dict[str, int]:
-    """What the scheduler accounts for: cpu in milli, everything else in whole units; names no node accounts for are left out.
+    """What the scheduler accounts for: cpu in milli, everything else in whole units.
 
-    Give the status of a pod that is on a node: resources it was granted or still holds while it is resized count too.
+    Resources that no node accounts for are left out. With the status of a pod on a node, what it was granted
+    or still holds while it is resized counts, too.
     """
     return {name: number for name, number in all_requests(spec, status).items() if is_tracked(name)}
 
@@ -32,10 +35,10 @@ def all_requests(spec: PodSpec, status: PodStatus | None = None) -> dict[str, in
 
 
 def nonzero_requests(spec: PodSpec, status: PodStatus | None = None) -> tuple[int, int]:
-    """(milli cpu, bytes of memory) for scoring: a container that asks for nothing still counts as a small one."""
+    """(milli cpu, bytes of memory) for scoring: a container without requests counts as a small one."""
     fill: Mapping[str, int] = _FILL
     if _pod_level(spec):
-        # Values stated for the whole pod say what its containers share: only what nobody states is filled in.
+        # Values stated for the whole pod are shared by its containers; only what they leave out is filled in.
         stated = _effective(spec, status, _NOTHING)
         fill = {name: number for name, number in _FILL.items() if name not in stated}
     total = _effective(spec, status, fill)
@@ -56,7 +59,7 @@ def _effective(spec: PodSpec, status: PodStatus | None, fill: Mapping[str, int])
     if status is None or not _has_resources(status):
         return wanted
     granted, held = _status_totals(spec, status, fill)
-    resize = find_condition(status.conditions, "PodResizePending")
+    resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING)
     totals = (
         [granted, held] if resize is not None and resize.reason == "Infeasible" else [wanted, granted, held]
     )
@@ -107,8 +110,8 @@ def _requested(container: Container) -> ResourceList:
 
 def _total(spec: PodSpec, requested: Callable[[Container], ResourceList], fill: Mapping[str, int]) -> Exact:
     def of(container: Container) -> Exact:
-        asked = _exact(requested(container))
-        return {**fill, **asked} if fill else asked
+        requests = _exact(requested(container))
+        return {**fill, **requests} if fill else requests
 
     together: Exact = {}
     for container in spec.containers:

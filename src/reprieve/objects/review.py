@@ -1,7 +1,7 @@
 """Everything that is wrong with a set of manifests: each object by itself, and all of them together.
 
-A problem is something an API server would refuse. A warning is something that only the rest of the cluster can answer (the object it refers
-to may be there already) or that does no harm but is hardly meant.
+A problem is something an API server would refuse. A warning is something that only the rest of the cluster
+can answer (the object it refers to may be there already) or that does no harm but is hardly meant.
 """
 
 from collections.abc import Iterable, Iterator
@@ -129,7 +129,7 @@ def _duplicates(sources: Iterable[Source]) -> Iterator[Finding]:
 def _references(
     sources: Iterable[Source], known: dict[Key, dict[tuple[str, str], Source]]
 ) -> Iterator[Finding]:
-    """Objects that are referred to but are not among these manifests. Silent for kinds of which there are none at all."""
+    """References to objects that are not among these manifests, unless there is none of their kind at all."""
     for source in sources:
         document = At(normalise(source.document))
         namespace = document.field("metadata", "namespace").text

@@ -1,6 +1,7 @@
 """Does it match? Label selectors, node selectors, tolerations.
 
-A selector that Kubernetes could not parse (an unknown operator, `In` without values, `Gt` of a word) matches nothing.
+A selector that Kubernetes could not parse (an unknown operator, `In` without values, `Gt` of a word) matches
+nothing.
 """
 
 import re

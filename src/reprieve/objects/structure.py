@@ -1,7 +1,8 @@
 """Does a raw document have the shape of its typed view? Finds every misfit, not only the first one.
 
-msgspec stops at the first wrong field. That is right for decoding (fast) and wrong for a person with five typos, so this walks
-the same type information and collects. Unknown fields are no misfit: views name only what Reprieve reads.
+msgspec stops at the first wrong field. That is right for decoding (fast) and wrong for a person with five
+typos, so this walks the same type information and collects. Unknown fields are no misfit: views name only
+what Reprieve reads.
 """
 
 import difflib
@@ -45,7 +46,10 @@ class Problem(NamedTuple):
     value: Any
     message: str
     reason: str = INVALID
-    """Kubernetes' word for it. `REFUSED` means that admission said no (HTTP 403); the others are validation (422)."""
+    """Kubernetes' word for it.
+
+    `REFUSED` means that admission said no (HTTP 403); the others are validation (422).
+    """
 
     def __str__(self) -> str:
         return f"{self.path}: {self.sentence}" if self.path else self.sentence
@@ -60,7 +64,7 @@ class Problem(NamedTuple):
 
 
 def misfits(document: Any, view: type, *, known_fields_only: bool = False) -> list[Problem]:
-    """Every field of `document` that `view` cannot hold; with `known_fields_only` also every field it does not have."""
+    """Every field of `document` that `view` cannot hold; with `known_fields_only` also unknown fields."""
     if not known_fields_only and _fits(document, view):
         return []
     return list(_Checker(known_fields_only).check(document, view, ""))
@@ -78,7 +82,8 @@ def _fits(document: Any, view: type) -> bool:
 def likely_typos(document: Any, view: type) -> list[Problem]:
     """Fields the view does not have whose names are almost those of fields it has.
 
-    Views name only what Reprieve reads, so an unknown field is no mistake by itself; one that looks like `minCuont` is.
+    Views name only what Reprieve reads, so an unknown field is no mistake by itself; one that looks like
+    `minCuont` is.
     """
     unknown = [
         each for each in misfits(document, view, known_fields_only=True) if each.message.startswith(_UNKNOWN)

@@ -1,4 +1,4 @@
-"""Small pieces of text that messages are made of: values shown short, some of many names, numbers with nouns."""
+"""Pieces of text that messages are made of: values shown short, some of many names, numbers with nouns."""
 
 import reprlib
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class _Short(reprlib.Repr):
-    """Looks only at the beginning of a value: a list that aliases blew up is not written out to be cut afterwards."""
+    """Looks only at the beginning of a value: YAML aliases can make it huge."""
 
     def __init__(self) -> None:
         super().__init__()

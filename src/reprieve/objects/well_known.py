@@ -1,8 +1,8 @@
 """Names on the wire that more than one module has to spell alike, grouped by the API group they belong to.
 
-Labels, annotations, finalizers, taints, condition types, priority classes, phases. Reasons are here when code reads them or
-writes them in several places; a reason that is only written, once, stands next to its message. Tables that are keyed by
-(API group, kind) keep plain strings: there a constant would hide what the table shows.
+Labels, annotations, finalizers, taints, condition types, priority classes, phases. Reasons are here when code
+reads them or writes them in several places; a reason that is only written, once, stands next to its message.
+Tables keyed by (API group, kind) keep plain strings, where a constant would hide what the table shows.
 """
 
 # Core: pods
@@ -26,6 +26,8 @@ PREEMPTION_WITHDRAWN = "PreemptionWithdrawn"
 
 DEFAULT_SCHEDULER = "default-scheduler"
 """`spec.schedulerName` of pods that name none."""
+
+POD_RESIZE_PENDING = "PodResizePending"
 
 PREEMPTED_EVENT = "Preempted"
 """Reason of the event on a victim, as kube-scheduler writes it."""
@@ -76,7 +78,7 @@ SYSTEM_CLASSES = {SYSTEM_CLUSTER_CRITICAL: 2_000_000_000, SYSTEM_NODE_CRITICAL: 
 """Priority classes that exist in every cluster, with their values."""
 
 POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
-"""The label by which pods join a group of the older out-of-tree plugins; `spec.schedulingGroup` comes first."""
+"""The label by which pods join a group of the out-of-tree plugins; `spec.schedulingGroup` comes first."""
 POD_GROUP_PROTECTION = "scheduling.k8s.io/podgroup-protection"
 """Finalizer of a group that still has pods."""
 
@@ -94,6 +96,14 @@ JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
 MIN_PARALLELISM_ANNOTATION = "kueue.x-k8s.io/job-min-parallelism"
 PRIORITY_BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
 ADMISSION_GATED_BY_ANNOTATION = "kueue.x-k8s.io/admission-gated-by"
+
+PRIORITY_CLASS_KINDS = {KUEUE_API: "WorkloadPriorityClass", SCHEDULING_API: "PriorityClass"}
+"""The classes that a workload's `priorityClassRef` may name: kind by API group."""
+PRIORITY_CLASS_SOURCES = {
+    KUEUE_API: "kueue.x-k8s.io/workloadpriorityclass",
+    SCHEDULING_API: "scheduling.k8s.io/priorityclass",
+}
+"""How v1beta1 wrote the API group, as `priorityClassSource`."""
 
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
 """Scheduling gate of pods whose group waits for quota."""

@@ -1,8 +1,8 @@
 """YAML text to plain values, with limits.
 
-Built on the event stream of PyYAML's C parser instead of its constructor, because manifests come from anywhere: nothing here
-recurses, aliases are counted by what they expand to, duplicate keys are errors, and scalars mean what they mean to kubectl
-(timestamps stay strings, `on` is a boolean, `1e3` is a number).
+Built on the event stream of PyYAML's C parser instead of its constructor, because manifests come from
+anywhere: nothing here recurses, aliases are counted by what they expand to, duplicate keys are errors, and
+scalars mean what they mean to kubectl (timestamps stay strings, `on` is a boolean, `1e3` is a number).
 """
 
 import re

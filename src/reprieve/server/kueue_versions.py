@@ -6,12 +6,7 @@ it, and lose its change.
 
 from typing import Any
 
-from reprieve.objects import Document
-
-_PRIORITY_SOURCES = {
-    "kueue.x-k8s.io": "kueue.x-k8s.io/workloadpriorityclass",
-    "scheduling.k8s.io": "scheduling.k8s.io/priorityclass",
-}
+from reprieve.objects import Document, well_known
 
 
 def to_v1beta1(document: Document) -> Document:
@@ -44,10 +39,10 @@ def _local_queue(spec: Document, status: Document) -> None:
 
 def _workload(spec: Document, status: Document) -> None:
     reference: Any = spec.get("priorityClassRef")
-    if isinstance(reference, dict) and reference.get("group") in _PRIORITY_SOURCES:
+    if isinstance(reference, dict) and reference.get("group") in well_known.PRIORITY_CLASS_SOURCES:
         del spec["priorityClassRef"]
         spec["priorityClassName"] = reference.get("name", "")
-        spec["priorityClassSource"] = _PRIORITY_SOURCES[reference["group"]]
+        spec["priorityClassSource"] = well_known.PRIORITY_CLASS_SOURCES[reference["group"]]
     _move(status, "accumulatedPastExecutionTimeSeconds", "accumulatedPastExexcutionTimeSeconds")
 
 

@@ -139,8 +139,9 @@ def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
     is_basic = policy.field("basic").is_set and not gang.is_set
     if mode.field("all").is_set and is_basic and not allow_basic_all:
         message = (
-            "a group with the basic policy has no whole to disrupt: use schedulingPolicy.gang, or disruptionMode single "
-            "(admission.allowWholeGroupDisruptionForBasic in the configuration accepts it, as Kubernetes 1.37 does)"
+            "a group with the basic policy has no whole to disrupt: use schedulingPolicy.gang, or "
+            "disruptionMode single (admission.allowWholeGroupDisruptionForBasic in the configuration "
+            "accepts it, as Kubernetes 1.37 does)"
         )
         yield mode.problem(message, FORBIDDEN)
     yield from _topology(spec.field("schedulingConstraints"), gate)
@@ -177,5 +178,6 @@ def _one_priority(templates: At) -> Problems:
         for template in items[1:]:
             if template.field(name).value != items[0].field(name).value:
                 yield template.field(name).problem(
-                    f"must be the same in all templates: the first one has {shown(items[0].field(name).value)}"
+                    "must be the same in all templates: the first one has "
+                    f"{shown(items[0].field(name).value)}"
                 )

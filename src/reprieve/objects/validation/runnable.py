@@ -1,6 +1,6 @@
-"""What an API server demands beyond what scheduling reads: pods that a kubelet can run, and the kinds that make pods.
+"""What an API server demands beyond what scheduling reads: of pods, and of the kinds that make pods.
 
-`reprieve validate` does not apply these: a manifest for a plan may leave out images. The embedded server does.
+The embedded server applies these. `reprieve validate` does not: a manifest for a plan may leave out images.
 """
 
 import re
@@ -17,7 +17,7 @@ from reprieve.objects.validation.checks import At, Problems, between, dns_label,
 from reprieve.objects.validation.pods import pod_spec
 
 MOST_PODS = 100_000
-"""How many pods one object may ask for. Kubernetes has no such limit, but it has more than one process, too."""
+"""How many pods one object may ask for. Kubernetes has no such limit; the embedded server is one process."""
 
 _MUTABLE = (
     "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
@@ -29,7 +29,7 @@ _FREE_WHILE_GATED = ("nodeSelector", "affinity")
 
 
 def runnable_problems(new: Document, old: Document | None) -> list[Problem]:
-    """Everything wrong with a new object, or with the change of an old one. Other kinds have no such rules."""
+    """Everything wrong with a new object, or with a change of `old`. Other kinds have no such rules."""
     rule = _RULES.get(kind_key(new))
     return [] if rule is None else list(rule(At(new), None if old is None else At(old)))
 
@@ -70,7 +70,10 @@ def _requests_within_limits(resources: At) -> Problems:
 
 
 def _pod_change(spec: At, before: At) -> Problems:
-    """Compares the specs without the fields that may change. Gates are checked with what scheduling relies on."""
+    """Compares the specs without the fields that may change.
+
+    Gates are checked with what scheduling relies on.
+    """
     free = _FREE_FIELDS + (_FREE_WHILE_GATED if before.field("schedulingGates").items() else ())
     if _fixed_part(spec, free) != _fixed_part(before, free):
         message = f"pod updates may not change fields other than {_MUTABLE}"

@@ -1,4 +1,4 @@
-"""kueue.x-k8s.io Workload: what is asked, and what may still change once quota is reserved."""
+"""kueue.x-k8s.io Workload: what it requests, and what may still change once quota is reserved."""
 
 from reprieve.objects import well_known
 from reprieve.objects.quantity import QuantityError, milli_value
@@ -21,7 +21,6 @@ from reprieve.objects.validation.checks import (
 from reprieve.objects.validation.pods import pod_spec
 
 _MOST_POD_SETS = 18
-_REFERENCES = {"kueue.x-k8s.io": "WorkloadPriorityClass", "scheduling.k8s.io": "PriorityClass"}
 
 
 def workload(document: At) -> Problems:
@@ -45,7 +44,7 @@ def workload(document: At) -> Problems:
 
 
 def workload_update(new: At, old: At) -> Problems:
-    """While quota is reserved, what was admitted stays what was asked for."""
+    """While quota is reserved, what was requested must not change."""
     spec, before = new.field("spec"), old.field("spec")
     if _is_true(old, well_known.QUOTA_RESERVED) and _is_true(new, well_known.QUOTA_RESERVED):
         for name in ("podSets", "queueName"):
@@ -87,11 +86,10 @@ def _priority_class(spec: At) -> Problems:
     if not reference.is_set:
         return
     group, kind = reference.field("group"), reference.field("kind")
-    yield from one_of(group, tuple(_REFERENCES))
-    if group.text in _REFERENCES and kind.text != _REFERENCES[group.text]:
-        yield kind.problem(
-            f"must be {_REFERENCES[group.text]} for group {group.text}, got {shown(kind.value)}"
-        )
+    yield from one_of(group, tuple(well_known.PRIORITY_CLASS_KINDS))
+    expected = well_known.PRIORITY_CLASS_KINDS.get(group.text, kind.text)
+    if kind.text != expected:
+        yield kind.problem(f"must be {expected} for group {group.text}, got {shown(kind.value)}")
     yield from required(reference.field("name"))
     yield from subdomain(reference.field("name"))
     if not spec.field("priority").is_set:
