@@ -11,7 +11,7 @@ from reprieve.cli import main
 from reprieve.dashboard.guard import COOKIE, Access
 from reprieve.explain.collect import fetch_records
 from reprieve.objects.errors import ReprieveError
-from reprieve.runtime.tokens import VARIABLE, read_token
+from reprieve.runtime.endpoints import TOKEN_VARIABLE, read_token
 from tests.dashboard.scenes import crowd, decisions
 from tests.dashboard.serving import serving
 
@@ -129,7 +129,7 @@ async def test_explain_gives_the_controller_its_token_and_repeats_a_refusal():
 
 
 def test_a_page_for_other_machines_does_not_start_without_a_token(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
     result = CliRunner().invoke(main, ["run", "--dashboard", "--listen", "0.0.0.0:0"])
     assert result.exit_code == 2
     assert "would show every namespace to everybody" in result.output
@@ -148,7 +148,7 @@ def test_a_token_that_is_none_is_refused(tmp_path, text: str, problem: str):
 
 def test_a_token_comes_from_the_file_or_from_the_environment(tmp_path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "token").write_text(f"{TOKEN}\n")
-    monkeypatch.setenv(VARIABLE, "another-token-entirely")
+    monkeypatch.setenv(TOKEN_VARIABLE, "another-token-entirely")
     assert read_token(tmp_path / "token") == TOKEN
     assert read_token(None) == "another-token-entirely"
     with pytest.raises(ReprieveError, match="cannot be read"):

@@ -1,4 +1,4 @@
-"""What was decided and why: decision records, their sentences, a ring, a file, queries.
+"""What was decided and why: decision records in a ring and a file, and queries over them.
 
     log = DecisionLog(path="/var/lib/reprieve/decisions.jsonl")        # path is optional: ring only
     log.add(Decision(time=now, controller="scheduler", for_="PodGroup/ml/train", outcome="preempts",
@@ -10,6 +10,5 @@ Knows nothing of clusters or of HTTP; time comes in with the decision.
 
 from reprieve.records.decision import Decision
 from reprieve.records.log import DecisionLog
-from reprieve.records.sentences import sentence
 
-__all__ = ["Decision", "DecisionLog", "sentence"]
+__all__ = ["Decision", "DecisionLog"]

@@ -1,25 +1,32 @@
-"""One decision: what was asked, on which state of the cluster, what came out, who makes way, and why."""
+"""One decision and its sentence: the unit, the state it was decided on, the outcome, the victims, and why."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from reprieve.objects import counted, some
+
+NAMES = 3
+"""How many victims are named before the rest is counted."""
+
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Written once, never changed. `victims`, `cost`, `reprieved` and `budgets` are as in a plan (docs/plan-format.md)."""
+    """Never changed once it is written. `victims`, `cost`, `reprieved` and `budgets` are as in a plan
+    (docs/plan-format.md)."""
 
     id: str = ""
     """Given by the log; grows with time."""
     time: datetime
     controller: str
-    """Who decided: scheduler, quota or fleet."""
+    """scheduler, quota or fleet."""
     for_: str = msgspec.field(name="for")
     """The unit, as `KIND/NAMESPACE/NAME`."""
     outcome: str
     """scheduled, preempts, unschedulable, gated, or a controller's own word."""
     revision: str = ""
-    """The resource version of the newest object that the decision has seen."""
+    """The resource version of the newest object that the decision took into account."""
     duration_ms: float = 0.0
     placements: dict[str, str] = {}
     victims: list[dict[str, Any]] = []
@@ -27,7 +34,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cost: dict[str, Any] = {}
     alternatives: list[dict[str, Any]] = []
     reprieved: list[dict[str, Any]] = []
-    """Who could have been evicted and stays, and why."""
+    """Units that could have been evicted and stay, and why."""
     budgets: list[dict[str, Any]] = []
     sentence: str = ""
 
@@ -50,9 +57,46 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def weight(self) -> int:
-        """About how much room it takes: one for itself, one for each pod or unit in it."""
+        """Roughly its size in memory: one for itself, one for each pod or unit in it."""
         return 1 + len(self.placements) + len(self.victims) + len(self.reprieved)
 
     @property
     def victim_names(self) -> list[str]:
         return [victim.get("pod") or victim.get("workload") or "" for victim in self.victims]
+
+
+def sentence(decision: Decision) -> str:
+    """The decision in one sentence, which every surface shows: outcome, victims, first reason."""
+    unit, count = decision.for_, len(decision.placements)
+    if decision.outcome == "scheduled":
+        return f"{unit} fits: {_placed(decision)}."
+    if decision.outcome == "preempts":
+        verb = "makes" if len(decision.victims) == 1 else "make"
+        return f"{unit} gets {_placed(decision)}; {_victims(decision)} {verb} way."
+    if decision.outcome == "waits":
+        return f"{unit} waits for {_victims(decision) if decision.victims else 'its victims'} to end."
+    reason = f": {decision.reasons[0]}" if decision.reasons else ""
+    if decision.outcome == "unschedulable":
+        return f"{unit} has no place, and nobody was touched{reason}"
+    if count:
+        return f"{unit} is {decision.outcome}: {_placed(decision)}"
+    return f"{unit} is {decision.outcome}{reason}"
+
+
+def _placed(decision: Decision) -> str:
+    nodes = sorted(set(decision.placements.values()))
+    pods = len(decision.placements)
+    return f"{counted(pods, 'pod')} on {_some(nodes, 'node')}"
+
+
+def _victims(decision: Decision) -> str:
+    return _some(decision.victim_names, "victim")
+
+
+def _some(names: Sequence[str], noun: str) -> str:
+    """`a`, `a and b`, or `a, b, c and 97 more nodes`."""
+    if not names:
+        return f"no {noun}"
+    if len(names) <= NAMES:
+        return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return some(names, NAMES, noun if len(names) == NAMES + 1 else f"{noun}s")

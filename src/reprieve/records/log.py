@@ -1,8 +1,9 @@
 """The ring of recent decisions, and the file that outlives the process.
 
-The ring answers queries. The file, if there is one, is JSON lines, appended as decisions are taken: each line is one write, so a
-crash loses at most the line being written, and a torn last line is skipped when the log is opened again. When the file grows
-beyond its limit it becomes `<path>.1` (replacing the older one) and a new one is begun.
+The ring answers queries. The file, if there is one, has one JSON line for each decision: each line is one
+write, so a crash loses at most the line being written, and a torn last line is skipped when the log is opened
+again. A file beyond its size limit is renamed to `<path>.1`, replacing the older one, and a new one is
+started.
 """
 
 import contextlib
@@ -16,14 +17,13 @@ from typing import Any
 
 import msgspec
 
-from reprieve.records.decision import Decision
-from reprieve.records.sentences import sentence
+from reprieve.records.decision import Decision, sentence
 
 log = logging.getLogger(__name__)
 
 CAPACITY = 2000
 HEAVIEST = 200_000
-"""Pods named in all kept decisions together: storms of large gangs must not eat the memory."""
+"""Pods named in all kept decisions together, so that storms of large gangs do not fill the memory."""
 FILE_LIMIT = 64 << 20
 
 
@@ -47,7 +47,7 @@ class DecisionLog:
             self._open()
 
     def add(self, decision: Decision) -> Decision:
-        """Number it, put it into words, keep it. Returns the decision as kept."""
+        """Number the decision, write its sentence, keep it. Returns it as kept."""
         kept = msgspec.structs.replace(decision, id=str(self._next))
         if not kept.sentence:
             kept = msgspec.structs.replace(kept, sentence=sentence(kept))
@@ -76,7 +76,7 @@ class DecisionLog:
         controller: str = "",
         since: datetime | None = None,
     ) -> Iterator[Decision]:
-        """Decisions that match everything given, newest first. `victim` is a pod or a workload as namespace/name."""
+        """Decisions that match every argument given, newest first. `victim`: key of a pod or workload."""
         for decision in reversed(self._ring):
             if since is not None and decision.time < since:
                 return
@@ -124,7 +124,7 @@ class DecisionLog:
             os.write(self._descriptor, b"\n")  # end the torn line, so that the next one is whole
 
     def _write(self, decision: Decision) -> None:
-        """Records must never stop the work they describe: a full disk is logged, and the ring goes on."""
+        """A full disk must not stop the controller: it is logged, and the ring goes on."""
         if self._descriptor is None or self._path is None:
             return
         try:

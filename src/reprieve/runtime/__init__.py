@@ -1,10 +1,10 @@
 """The process around the controllers: one client, one lease, one HTTP server, one log.
 
-Knows no controller: whoever starts a process registers its controllers by name.
+Knows no controller: the caller registers the controllers of a process by name.
 """
 
+from reprieve.runtime.endpoints import read_token
 from reprieve.runtime.logs import set_up_logging
 from reprieve.runtime.process import Controller, LeaseLost, Process, Services
-from reprieve.runtime.tokens import read_token
 
 __all__ = ["Controller", "LeaseLost", "Process", "Services", "read_token", "set_up_logging"]

@@ -1,19 +1,24 @@
-"""The HTTP side of a running controller: is it alive, is it ready, what does it measure, what did it decide."""
+"""The HTTP side of a process: health, readiness, metrics, decisions, and the token for visitors."""
 
+import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
+from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
 
 Probe = Callable[[], str]
 """Empty when all is well, else what is missing."""
 
 LIMIT = 1000
+TOKEN_VARIABLE = "REPRIEVE_TOKEN"
+SHORTEST_TOKEN = 16
 
 
 def add_health(app: web.Application, alive: Probe, ready: Probe) -> None:
@@ -35,12 +40,12 @@ def add_decisions(app: web.Application, records: DecisionLog) -> None:
         text = request.query.get("limit", "100")
         if not (text.isascii() and text.isdigit()):
             return _json({"message": f"limit must be a whole number, not {text!r}"}, 400)
-        asked = request.query.get
+        query = request.query.get
         found = records.find(
-            for_=asked("for", ""),
-            outcome=asked("outcome", ""),
-            victim=asked("victim", ""),
-            controller=asked("controller", ""),
+            for_=query("for", ""),
+            outcome=query("outcome", ""),
+            victim=query("victim", ""),
+            controller=query("controller", ""),
         )
         items = [decision.summary() for decision, _ in zip(found, range(min(int(text), LIMIT)), strict=False)]
         return _json({"items": items})
@@ -61,6 +66,32 @@ async def serve(app: web.Application, host: str, port: int) -> web.AppRunner:
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
     return runner
+
+
+def read_token(path: str | Path | None) -> str:
+    """The file's content, else that of the environment variable; empty when there is neither."""
+    if path is None:
+        return _checked_token(os.environ.get(TOKEN_VARIABLE, ""), f"${TOKEN_VARIABLE}")
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise ReprieveError(f"--token-file {path}: cannot be read: {reason}") from error
+    if not text.strip():
+        raise ReprieveError(
+            f"--token-file {path}: it is empty; put a random secret there: openssl rand -hex 24"
+        )
+    return _checked_token(text, f"--token-file {path}")
+
+
+def _checked_token(text: str, where: str) -> str:
+    token = text.strip()
+    if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or any(c.isspace() for c in token)):
+        raise ReprieveError(
+            f"{where}: a token is one word of at least {SHORTEST_TOKEN} ASCII characters; "
+            "make one: openssl rand -hex 24"
+        )
+    return token
 
 
 async def _answer(probe: Probe, _: web.Request) -> web.Response:

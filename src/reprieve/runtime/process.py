@@ -1,8 +1,8 @@
 """A process that runs controllers: one client, one lease, one HTTP server for all of them.
 
-Each controller is a coroutine function that the caller registers under a name. It starts at once, to read and to watch, and
-waits for `services.leading` before it writes. When the lease is lost, or a controller fails, the process ends: what matters is in
-the API, and a fresh start is the simplest way to be right.
+Each controller is a coroutine function that the caller registers under a name. It starts at once, to read and
+to watch, and waits for `services.leading` before it writes. When the lease is lost, or a controller fails,
+the process ends: all state that matters is in the API, and a fresh start is the simplest way to be right.
 """
 
 import asyncio
@@ -63,12 +63,12 @@ class Process:
     """None: no HTTP server; 0: any free port."""
     leader_election: bool = True
     lease_client: Client | None = None
-    """A connection of its own for the lease, so that no storm of other requests can make it late."""
+    """A connection of its own for the lease, so that no storm of other requests can delay its renewal."""
     page: Page | None = None
-    """Adds the dashboard, which knows more than a process does."""
+    """Adds the dashboard, which depends on more than this room."""
 
     async def run(self) -> None:
-        """Until cancelled; raises `LeaseLost` when this replica must not act any more."""
+        """Run until cancelled; raises `LeaseLost` when this replica must not act any more."""
         section = self.config.records
         services = Services(DecisionLog(section.ring_size, section.path or None))
         services.probes["API server"] = lambda: "; ".join(self.client.problems.values())

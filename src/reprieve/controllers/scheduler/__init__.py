@@ -1,4 +1,5 @@
-"""The scheduler, live (`reprieve run --controllers scheduler`): informers in, API calls out, around the pure `reprieve.scheduler`.
+"""The scheduler against an API server (`reprieve run --controllers scheduler`): informers in, API calls out,
+with the pure `reprieve.scheduler` in between.
 
 service       the controller: informers feed the shell, which acts while this replica leads
 shell         the asyncio loop around the core

@@ -1,7 +1,8 @@
-"""The port to a real API server.
+"""The scheduler's actions as calls to an API server.
 
-Every call names the object it means by UID, is repeated while the trouble is passing (overload, lost connections), and is safe to
-repeat: a binding whose answer was lost is looked up before it is sent again, a deletion of what is gone has succeeded.
+Every call names its object by UID, is retried after transient errors (overload, lost connections), and is
+safe to repeat: a binding whose answer was lost is looked up before it is sent again, and deleting a pod that
+is gone counts as success.
 """
 
 import asyncio
@@ -52,7 +53,7 @@ class ApiActions:
         self._client = client
         self._events = events
         self._others = others or {}
-        """Recorders of the other names that we schedule for."""
+        """Event recorders of our other scheduler names."""
         self._sleep = sleep
         self._jitter = jitter
         self._now = now
@@ -108,9 +109,7 @@ class ApiActions:
             try:
                 await self._client.delete(PODS, victim.name, victim.namespace, uid=victim.uid)
             except ApiError as error:
-                if (
-                    not error.not_found and not error.conflict
-                ):  # a conflict: the name belongs to another pod by now
+                if not error.not_found and not error.conflict:  # conflict: the name is another pod's by now
                     raise
 
         await self._persist(attempt)
@@ -120,7 +119,7 @@ class ApiActions:
         await self._patch_status(condition.pod, {"conditions": [body]})
 
     async def set_group_condition(self, condition: SetGroupCondition) -> None:
-        """Read, change, write: a CustomResourceDefinition's status knows no strategic merge."""
+        """Read, change, write: the status of a custom resource has no strategic merge."""
         wanted = {
             "type": condition.type, "status": condition.status, "reason": condition.reason,
             "message": condition.message, "observedGeneration": condition.generation,
@@ -140,10 +139,15 @@ class ApiActions:
         await self._persist(attempt)
 
     def emit(self, event: Emit) -> None:
-        self._others.get(event.by, self._events).record(
-            self._reference(event.regarding), event.reason, event.note, action=event.action,
-            type="Warning" if event.warning else "Normal", related=self._reference(event.related) if event.related else None,
-        )  # fmt: skip
+        recorder = self._others.get(event.by, self._events)
+        recorder.record(
+            self._reference(event.regarding),
+            event.reason,
+            event.note,
+            action=event.action,
+            type="Warning" if event.warning else "Normal",
+            related=self._reference(event.related) if event.related else None,
+        )
 
     def _reference(self, ref: Reference) -> ObjectReference:
         resource = self.pod_groups if ref.kind == "PodGroup" else PODS
@@ -162,7 +166,7 @@ class ApiActions:
         await self._persist(attempt)
 
     async def _bound_to(self, pod: Reference) -> str:
-        """The node the pod has by now; empty when it has none."""
+        """The pod's node as the API server has it; empty for none."""
         try:
             found = await self._client.get(PODS, pod.name, pod.namespace)
         except ApiError as error:
@@ -175,7 +179,7 @@ class ApiActions:
         return node
 
     async def _persist(self, attempt: Callable[[], Awaitable[None]], insist: bool = False) -> None:
-        """Until it works, is refused for good, or (unless we insist) has been tried often enough."""
+        """Retry transient errors: `ATTEMPTS` times, or without limit if we insist."""
         backoff = Backoff(base=0.05, cap=3.0, factor=3.0, random=self._jitter)
         for number in count(1):
             last = number == ATTEMPTS and not insist
@@ -199,5 +203,6 @@ class ApiActions:
 
 def _not_scheduled(reason: str, message: str, stamp: str) -> dict[str, Any]:
     return {
-        "type": well_known.POD_SCHEDULED, "status": "False", "reason": reason, "message": message, "lastTransitionTime": stamp,
+        "type": well_known.POD_SCHEDULED, "status": "False", "reason": reason, "message": message,
+        "lastTransitionTime": stamp,
     }  # fmt: skip

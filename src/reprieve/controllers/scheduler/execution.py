@@ -1,8 +1,8 @@
-"""Performs what the core asks for, and tells it how that ended.
+"""Performs the core's actions and reports back how each ended.
 
-Each action runs as a task of its own (`lanes`), so that no API call holds up a decision. The order inside one action is what makes a
-crash harmless: places are promised before victims are marked, all victims are marked before any is deleted, and the places of a
-gang are promised before any of its pods is bound.
+Each action runs as a task of its own (`keyed_tasks`), so that no API call delays a decision. The order inside
+an action makes crashes harmless: nominations are written before victims are marked, all victims are marked
+before any is deleted, and all pods of a gang are nominated before any of them is bound.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Execution:
     def __init__(
         self, core: Core, actions: Actions, metrics: Metrics, clock: Clock, ended: Callable[[], None]
     ) -> None:
-        """`ended` is called when something ended that may change what the core wants next."""
+        """`ended` is called after results that may change what the core does next."""
         self._core = core
         self._actions = actions
         self._metrics = metrics
@@ -75,9 +75,9 @@ class Execution:
                 case Release():
                     self._evicting(self._tasks.submit((), partial(self._release, action), limited=False))
                 case Nominate() | Reprieve() | SetPodCondition():
-                    self._tasks.submit([action.pod.key], partial(self._tell, action))
+                    self._tasks.submit([action.pod.key], partial(self._write_status, action))
                 case SetGroupCondition():
-                    self._tasks.submit([f"group {action.group.key}"], partial(self._tell, action))
+                    self._tasks.submit([f"group {action.group.key}"], partial(self._write_status, action))
                 case Emit():
                     self._actions.emit(self._core.signed(action))
 
@@ -96,8 +96,8 @@ class Execution:
     async def stop(self) -> None:
         await self._tasks.stop()
 
-    async def _tell(self, action: Nominate | Reprieve | SetPodCondition | SetGroupCondition) -> None:
-        """Status for people: worth retries, not worth stopping for."""
+    async def _write_status(self, action: Nominate | Reprieve | SetPodCondition | SetGroupCondition) -> None:
+        """Failures are logged, no more: if it still matters, the next decision writes it again."""
         try:
             match action:
                 case Nominate():
@@ -124,7 +124,7 @@ class Execution:
     async def _bind_gang(self, gang: BindGang) -> None:
         errors, _ = await self._each(gang.nominations, self._actions.nominate)
         if errors:
-            log.warning("places of a gang could not be promised before binding: %s", errors)
+            log.warning("pods of a gang could not be nominated before binding: %s", errors)
         self.perform(gang.binds)
 
     async def _preempt(self, preempt: Preempt) -> None:
@@ -138,23 +138,23 @@ class Execution:
         self._ended()
 
     async def _evict(self, preempt: Preempt) -> dict[str, str]:
-        """Promise, mark, delete: each step for all before the next step for any. Returns what failed, by pod."""
+        """Nominate, mark, delete: each step for all before the next step for any. Returns errors by pod."""
         errors, _ = await self._each(preempt.nominations, self._actions.nominate)
         if errors:
             return errors
-        told = partial(status.preempted, preemptor=preempt.preemptor)
-        return await self._mark_and_delete(preempt.victims, preempt.mark, told)
+        event = partial(status.preempted, preemptor=preempt.preemptor)
+        return await self._mark_and_delete(preempt.victims, preempt.mark, event)
 
     async def _release(self, release: Release) -> None:
-        told = partial(status.released, group=release.group)
-        errors = await self._mark_and_delete(release.pods, release.mark, told)
+        event = partial(status.released, group=release.group)
+        errors = await self._mark_and_delete(release.pods, release.mark, event)
         if errors:
             log.warning("%d pods of %s could not be released: %s", len(errors), release.unit, errors)
         self.perform(self._core.released(release, errors, self._clock()))
         self._ended()
 
     async def _mark_and_delete(
-        self, pods: Sequence[Evicted], mark: Mark, told: Callable[[Evicted], Emit]
+        self, pods: Sequence[Evicted], mark: Mark, event: Callable[[Evicted], Emit]
     ) -> dict[str, str]:
         errors, gone = await self._each(pods, lambda each: self._actions.mark(each.pod, mark))
         if errors:
@@ -163,13 +163,13 @@ class Execution:
         errors, _ = await self._each(staying, lambda each: self._actions.delete(each.pod))
         for each in staying:
             if each.pod.key not in errors:
-                self._actions.emit(self._core.signed(told(each)))
+                self._actions.emit(self._core.signed(event(each)))
         return errors
 
     async def _each(
         self, items: Iterable[T], call: Callable[[T], Awaitable[None]]
     ) -> tuple[dict[str, str], set[str]]:
-        """Call for every item at once, up to the limit: what failed and why, and which pods do not exist any more."""
+        """Call for every item at once, up to the limit. Returns errors by pod, and the pods that are gone."""
         errors: dict[str, str] = {}
         gone: set[str] = set()
 
@@ -186,7 +186,7 @@ class Execution:
 
 
 async def _outcome(call: Awaitable[None]) -> ActionError | None:
-    """How a call ended. Whatever went wrong, the core must hear of it: it holds room for what is under way."""
+    """How a call ended. The core must learn of every failure: it holds resources for what is under way."""
     try:
         await call
     except ActionError as error:

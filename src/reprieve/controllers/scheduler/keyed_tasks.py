@@ -1,6 +1,6 @@
-"""Work on one object happens in the order it was asked for; work on different objects happens at once, up to a limit.
+"""Tasks about one object run in the order in which they were submitted; others run at once, up to a limit.
 
-Without this a late "not scheduled" could overwrite the condition of a pod that has been bound in the meantime.
+Otherwise a late "not scheduled" could overwrite the condition of a pod that has been bound in the meantime.
 """
 
 import asyncio

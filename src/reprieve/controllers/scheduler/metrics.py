@@ -81,8 +81,11 @@ class Metrics:
             "workload_preemption_victims", "Victims of one pod group.", _doubling(1, 11)
         )
         self._disruptions = make.histogram(
-            "preemption_workload_disruptions", "Pod groups disrupted by one preemption.", _doubling(1, 11), "preemptor"
-        )  # fmt: skip
+            "preemption_workload_disruptions",
+            "Pod groups disrupted by one preemption.",
+            _doubling(1, 11),
+            "preemptor",
+        )
         self._violations = make.counter(
             "preemption_pdb_violations", "Disruption budgets violated.", "preemptor"
         )
@@ -100,14 +103,17 @@ class Metrics:
         )
         self._tasks = make.counter("goroutines_execution", "Work in the background.", *by)
         self._preemption_seconds = make.histogram(
-            "preemption_goroutines_duration_seconds", "Time of a preemption in the background.", long, "result"
-        )  # fmt: skip
+            "preemption_goroutines_duration_seconds",
+            "Time of a preemption in the background.",
+            long,
+            "result",
+        )
         self._preemption_tasks = make.counter(
             "preemption_goroutines_execution", "Preemptions in the background.", "result"
         )
 
     def watch(self, core: Core) -> None:
-        """Queue depths, read when asked for."""
+        """Queue depths, read when the metrics are scraped."""
         self.registry.register(_Depths(core))
 
     def cycle(self, cycle: CycleResult, seconds: float, core: Core) -> None:

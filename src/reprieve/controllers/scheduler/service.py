@@ -1,4 +1,4 @@
-"""The scheduler as a controller of a process: informers feed the shell; it acts when this replica leads.
+"""The scheduler as a controller: informers feed the shell, which acts while this replica leads.
 
 A replica that does not lead still follows every change, so that it can take over at once.
 """
@@ -42,14 +42,14 @@ from reprieve.scheduler import Core
 log = logging.getLogger(__name__)
 
 KINDS = (PRIORITY_CLASSES, NAMESPACES, NODES, POD_GROUPS, BUDGETS, PODS)
-"""In the order in which they are read: what pods refer to comes before them."""
+"""In the order in which they are read: what pods refer to comes before the pods."""
 
 NEW_OBJECTS = 20_000
-"""After how many of them to look for garbage. A burst of calls makes many objects and hardly a cycle: the default of 700 took a
-twentieth of the scheduler's time."""
+"""How many new objects start a garbage collection. Bursts of calls make many objects and hardly any reference
+cycle: with Python's default of 700, collections took a twentieth of the scheduler's time."""
 
-PATIENCE = 30.0
-"""How often to look whether a kind that was not served is served now."""
+RETRY_SECONDS = 30.0
+"""How often to check whether a kind that was not served is served now."""
 
 
 async def run(client: Client, config: Configuration, services: Services) -> None:
@@ -62,9 +62,10 @@ async def run(client: Client, config: Configuration, services: Services) -> None
 
 
 def in_time(cluster: Cluster, for_: Reference, config: Configuration, now: int | None) -> Plan:
-    """A decision that ends within `preemption.timeBudget` by the clock, also on a machine that is slower than expected.
+    """A decision that ends within `preemption.timeBudget` by the clock, also on a slow machine.
 
-    For a pod the next best nodes are known anyway and go into the record; for a gang every other way is a search of its own.
+    For a pod the alternatives are known anyway and go into the record; for a gang each of them is another
+    search.
     """
     end = time.monotonic() + float(config.preemption.time_budget)
     alone = for_.kind == "Pod"
@@ -104,11 +105,11 @@ class LiveScheduler:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Keeps the core in step with the cluster; entered when everything has been read once."""
+        """Keep the core in step with the cluster. Entered once every object has been read."""
         async with AsyncExitStack() as stack:
             background = [asyncio.create_task(each.run(), name="events") for each in self._events.values()]
             stack.push_async_callback(_end, background)
-            gc.disable()  # everything that is read now stays: looking for garbage among it is in vain
+            gc.disable()  # everything that is read now stays: there is no garbage to collect
             stack.callback(gc.enable)
             for wanted in KINDS:
                 served = await self._served(wanted)
@@ -125,11 +126,11 @@ class LiveScheduler:
             yield
 
     def informer(self, resource: Resource) -> Informer:
-        """The live copy of a kind that is followed."""
+        """The informer of a kind that is followed."""
         return next(each for each in self._informers if each.resource.plural == resource.plural)
 
     async def settled(self) -> None:
-        """Until every action under way has ended and every event is written."""
+        """Wait until every action under way has ended and every event is written."""
         await self.shell.idle()
         for each in self._events.values():
             await each.drain()
@@ -151,7 +152,7 @@ class LiveScheduler:
         return informer
 
     async def _served(self, wanted: Resource) -> Resource | None:
-        """Waits for a server that does not answer yet; one that refuses us is the user's to fix."""
+        """Wait for a server that does not answer yet; a refusal is the user's to fix."""
         backoff = Backoff()
         while True:
             try:
@@ -169,9 +170,9 @@ class LiveScheduler:
             await asyncio.sleep(pause)
 
     async def _follow_later(self, wanted: Resource) -> None:
-        """A kind may be installed later; from then on it is followed like the others."""
+        """Wait until the kind is installed, then follow it like the others."""
         while (served := await self._served(wanted)) is None:
-            await asyncio.sleep(PATIENCE)
+            await asyncio.sleep(RETRY_SECONDS)
         async with self._following(served):
             await asyncio.Event().wait()
 

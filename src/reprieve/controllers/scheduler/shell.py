@@ -1,7 +1,7 @@
-"""The thin loop around the core: feeds it changes and time, has its actions performed, records its decisions.
+"""The loop around the core: feeds it changes and time, has its actions performed, records its decisions.
 
-One task runs cycles. With asynchronous preemption off the loop waits for each preemption's calls before the next cycle; the result
-is the same.
+One task runs cycles. With asynchronous preemption off, the loop waits for each preemption's calls before the
+next cycle; the result is the same.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 RECOVER_EVERY = 10.0
 BREATHE = 8
-"""Cycles between two chances for the network to be heard."""
+"""Cycles before other tasks get a turn."""
 
 
 class Shell:
@@ -49,7 +49,7 @@ class Shell:
         self._wake.set()
 
     async def run(self) -> None:
-        """Schedule until cancelled. Everything that exists has been observed before."""
+        """Schedule until cancelled. Every existing object must have been observed before."""
         recovered = float("-inf")
         try:
             while True:
@@ -72,7 +72,7 @@ class Shell:
         await self._execution.idle()
 
     async def _cycles(self) -> None:
-        """Until nobody is ready."""
+        """Run cycles until no unit is ready."""
         count = 0
         while True:
             started = time.perf_counter()
@@ -91,7 +91,7 @@ class Shell:
         try:
             return self.core.cycle(self._clock())
         except Exception as error:
-            # A bug must not stop everyone else's scheduling: the unit says what happened and waits.
+            # A bug must not stop scheduling altogether: the unit reports it and waits.
             log.exception("a decision failed")
             cycle = self.core.crashed(f"internal error: {error!r}", self._clock())
             if cycle is None:
