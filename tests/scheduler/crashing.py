@@ -62,8 +62,8 @@ class Victim:
 class Judge:
     """Checks after every change: a pod never moves, a node never holds more than it has."""
 
-    def __init__(self, room: dict[str, int]) -> None:
-        self._room = room
+    def __init__(self, capacity: dict[str, int]) -> None:
+        self._capacity = capacity
         self._where: dict[str, tuple[str, int]] = {}
         self._used: Counter[str] = Counter()
         self.complaints: list[str] = []
@@ -87,7 +87,7 @@ class Judge:
         elif node and not before:
             self._where[uid] = (node, cpu)
             self._used[node] += cpu
-            if self._used[node] > self._room[node]:
+            if self._used[node] > self._capacity[node]:
                 self.complaints.append(
-                    f"{node} holds {self._used[node]} of {self._room[node]} after {pod['metadata']['name']}"
+                    f"{node} holds {self._used[node]} of {self._capacity[node]} after {pod['metadata']['name']}"
                 )

@@ -108,7 +108,7 @@ class Live:
         )
         marked = sum("DisruptionTarget" in _conditions(p) for p in self.pods)
         waiting = [
-            f"{p['metadata']['name']} (promised {p['status'].get('nominatedNodeName', 'nothing')}): "
+            f"{p['metadata']['name']} (nominated for {p['status'].get('nominatedNodeName', 'nothing')}): "
             f"{_conditions(p).get('PodScheduled', 'nobody looked at it')}"
             for p in self.pods
             if not p["spec"].get("nodeName")
@@ -123,11 +123,11 @@ class Live:
                 used[each["spec"]["nodeName"]] += sum(
                     milli_value(c["resources"]["requests"]["cpu"]) for c in each["spec"]["containers"]
                 )
-        room = {
+        capacity = {
             n["metadata"]["name"]: milli_value(n["status"]["allocatable"]["cpu"])
             for n in self.server.api.select("nodes")
         }
-        return {name: amount for name, amount in used.items() if amount > room.get(name, 0)}
+        return {name: amount for name, amount in used.items() if amount > capacity.get(name, 0)}
 
 
 def _conditions(document: Document) -> dict[str, str]:

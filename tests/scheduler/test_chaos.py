@@ -141,15 +141,15 @@ class Day:
         self._restrain()
 
     def check(self) -> None:
-        room = {
+        free = {
             name: int(doc["status"]["allocatable"]["cpu"])
             for (kind, name), doc in self.world.documents.items()
             if kind == "Node"
         }
         for (kind, _), document in self.world.documents.items():
-            if kind == "Pod" and (where := document["spec"].get("nodeName")) in room:
-                room[where] -= int(document["spec"]["containers"][0]["resources"]["requests"]["cpu"])
-        assert min(room.values(), default=0) >= 0, "a node holds more than it has"
+            if kind == "Pod" and (where := document["spec"].get("nodeName")) in free:
+                free[where] -= int(document["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+        assert min(free.values(), default=0) >= 0, "a node holds more than it has"
 
     def calm(self) -> None:
         """Everything under way ends well, and enough time passes for every retry."""

@@ -57,13 +57,13 @@ def served(live: Live, number: int) -> bool:
     The gangs may come to lie on one half of the nodes or, one pod on each, on all of them; then nobody can
     help the single pods.
     """
-    room = dict.fromkeys((f"n{index:03}" for index in range(NODES)), CPU)
+    free = dict.fromkeys((f"n{index:03}" for index in range(NODES)), CPU)
     for document in live.pods:
         if document["spec"].get("nodeName") and not document["metadata"]["name"].startswith("low"):
             asks = document["spec"]["containers"][0]["resources"]["requests"]["cpu"]
-            room[document["spec"]["nodeName"]] -= int(asks)
+            free[document["spec"]["nodeName"]] -= int(asks)
     singles = len(live.bound(f"mid{number}"))
-    return len(live.bound(f"high{number}")) == 2 * GANG and (singles == 2 or max(room.values()) < SINGLE)
+    return len(live.bound(f"high{number}")) == 2 * GANG and (singles == 2 or max(free.values()) < SINGLE)
 
 
 async def clear(live: Live) -> None:

@@ -84,7 +84,7 @@ class TestKep4832Races:
         world = self.world()
         world.add(node("node2"), pod("pod2", 2, priority))
         world.run()
-        assert world.where("pod2") == ["node2"], "pod2 may go anywhere but where pod1 was promised a place"
+        assert world.where("pod2") == ["node2"], "pod2 may go anywhere but where pod1 is nominated"
         world.add(pod("pod3", 2, priority))
         self.victim_ends(world)
         world.run()
@@ -96,7 +96,7 @@ class TestKep4832Races:
         self.victim_ends(world)
         world.run()
         assert world.where("pod2", "pod1") == ["node1", ""], "pod2 takes the place, pod1 tries again"
-        assert world.nominated("pod1") == [""], "and its promise is taken back"
+        assert world.nominated("pod1") == [""], "and its nomination is withdrawn"
 
     @pytest.mark.parametrize("priority", [50, 10])
     def test_pod2_scheduling_fails_and_starts_preemption_equal_or_lower_priority(self, priority):
@@ -122,7 +122,7 @@ class TestKep4832Races:
         world = self.world()
         world.add(pod("pod2", 2, 100))
         [cycle] = world.run()
-        assert [victim.pod for victim in cycle.plan.victims] == ["ns/victim"], "pod1's promise is ignored"
+        assert [victim.pod for victim in cycle.plan.victims] == ["ns/victim"], "pod1's nomination is ignored"
         self.victim_ends(world)
         world.run()
         assert world.where("pod2", "pod1") == ["node1", ""]
@@ -139,7 +139,7 @@ class TestDelayed:
         assert world.evictions == []
         assert world.nominated("h1", "h2") == ["", ""]
 
-    def test_while_victims_terminate_and_the_promise_holds_nobody_else_is_preempted(self):
+    def test_while_victims_terminate_and_the_nominations_hold_nobody_else_is_preempted(self):
         world = World(
             node("n1", 2),
             node("n2", 2),
@@ -168,7 +168,7 @@ class TestDelayed:
         assert world.where("high") == ["n2"]
         assert world.evictions == ["v1"]
 
-    def test_while_victims_terminate_a_place_promised_to_somebody_less_important_is_left_alone(self):
+    def test_while_victims_terminate_a_place_nominated_for_a_less_important_pod_is_left_alone(self):
         """Its victims went for it; who has a place coming does not make that vain."""
         world = World(
             node("n1", 2),
@@ -191,7 +191,7 @@ class TestDelayed:
         world.run()
         assert world.where("high") == ["n1"]
 
-    def test_a_promise_that_no_longer_holds_is_given_up_and_planned_from_scratch(self):
+    def test_a_nomination_that_no_longer_holds_is_withdrawn_and_planned_from_scratch(self):
         world = World(
             node("n1", 2),
             node("n2", 2),
@@ -248,7 +248,7 @@ class TestAsynchronous:
         assert event.note == "Preempting 1 pod to make room: ns/v"
         assert cycle.outcome == "preempts"
 
-    def test_calls_that_fail_take_the_promise_back_and_queue_the_unit_again(self):
+    def test_calls_that_fail_withdraw_the_nomination_and_queue_the_unit_again(self):
         world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
         world.run()
         assert world.core.nominations.node("ns/high") == "n1"
@@ -260,7 +260,7 @@ class TestAsynchronous:
         world.wait(2)
         assert world.where("high") == ["n1"]
 
-    def test_a_promise_made_here_is_not_lost_to_an_older_state_from_the_api(self):
+    def test_a_nomination_made_here_is_not_lost_to_an_older_state_from_the_api(self):
         world = holding_evictions(World(node("n1", 2), pod("v", 2, 1, on="n1"), pod("high", 2, 100)))
         world.run()
         world.change("Pod", "high", metadata={"annotations": {"a": "b"}})
@@ -310,7 +310,7 @@ class TestRestart:
         assert world.evictions == []
         assert world.condition("Pod", "low-1", "DisruptionTarget")["status"] == "False"
 
-    def test_a_gang_marked_in_part_is_finished_when_its_preemptor_holds_a_promise(self):
+    def test_a_gang_marked_in_part_is_finished_when_its_preemptor_has_a_nomination(self):
         world = self.gang_under_eviction(["low-1"])
         world.change("Pod", "high", status={"nominatedNodeName": "n1"})
         fresh = world.restart()
@@ -338,9 +338,7 @@ class TestRestart:
 
     @pytest.mark.parametrize("deleted", [True, False])
     def test_victims_that_two_units_count_on_are_waited_for_by_both(self, deleted):
-        """A victim's mark names one preemptor. The other one, woken too early, took what a third was
-        promised.
-        """
+        """A victim's mark names one preemptor. The other one, woken too early, took the place of a third."""
         world = World(
             node("n1", 4),
             node("n2", 4),

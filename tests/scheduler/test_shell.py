@@ -52,7 +52,7 @@ def preemption(**options):
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
-async def test_promises_come_before_marks_and_all_marks_before_any_deletion(asynchronous):
+async def test_nominations_come_before_marks_and_all_marks_before_any_deletion(asynchronous):
     async with preemption(asynchronous=asynchronous).running() as bench:
         await bench.until(lambda: len(bench.verbs("delete")) == 2)
         order = [verb for verb, _ in bench.verbs("nominate", "mark", "delete")]
@@ -69,7 +69,7 @@ async def test_no_victim_is_deleted_when_one_cannot_be_marked():
         await bench.until(lambda: ("nominate", "ns/boss", "") in bench.actions.calls)
 
 
-async def test_no_victim_is_marked_when_the_promise_cannot_be_written():
+async def test_no_victim_is_marked_when_the_nomination_cannot_be_written():
     bench = preemption()
     bench.actions.refuse.add(("nominate", "ns/boss"))
     async with bench.running():
@@ -141,7 +141,7 @@ async def test_a_record_says_who_was_reprieved_and_what_the_budgets_said():
 
 class TestLanes:
     async def test_work_on_one_object_happens_in_order_and_on_others_at_once(self):
-        lanes, log, gate = KeyedTasks(8), [], asyncio.Event()
+        tasks, log, gate = KeyedTasks(8), [], asyncio.Event()
 
         async def slow():
             await gate.wait()
@@ -150,17 +150,17 @@ class TestLanes:
         async def note(text):
             log.append(text)
 
-        lanes.submit(["a"], slow)
-        lanes.submit(["a"], lambda: note("second"))
-        lanes.submit(["b"], lambda: note("other"))
+        tasks.submit(["a"], slow)
+        tasks.submit(["a"], lambda: note("second"))
+        tasks.submit(["b"], lambda: note("other"))
         await asyncio.sleep(0.01)
         assert log == ["other"]
         gate.set()
-        await lanes.idle()
+        await tasks.idle()
         assert log == ["other", "first", "second"]
 
     async def test_a_failure_does_not_block_what_comes_after_it(self):
-        lanes, log = KeyedTasks(8), []
+        tasks, log = KeyedTasks(8), []
 
         async def fail():
             raise ActionError("no")
@@ -168,14 +168,14 @@ class TestLanes:
         async def note():
             log.append("after")
 
-        task = lanes.submit(["a"], fail)
-        lanes.submit(["a"], note)
-        await lanes.idle()
+        task = tasks.submit(["a"], fail)
+        tasks.submit(["a"], note)
+        await tasks.idle()
         assert log == ["after"]
         assert isinstance(task.exception(), ActionError)
 
     async def test_no_more_than_the_limit_run_at_once(self):
-        lanes, running, most = KeyedTasks(3), 0, 0
+        tasks, running, most = KeyedTasks(3), 0, 0
 
         async def work():
             nonlocal running, most
@@ -185,6 +185,6 @@ class TestLanes:
             running -= 1
 
         for index in range(12):
-            lanes.submit([str(index)], work)
-        await lanes.idle()
+            tasks.submit([str(index)], work)
+        await tasks.idle()
         assert most == 3
