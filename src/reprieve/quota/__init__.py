@@ -31,7 +31,7 @@ from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import queue_summaries, quota_lines, waiters
-from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_status
+from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_admitted, with_status
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import VictimFinder
 from reprieve.quota.workload_info import WorkloadInfo, is_true
@@ -79,5 +79,6 @@ __all__ = [
     "wait",
     "waiters",
     "waiting_lists",
+    "with_admitted",
     "with_status",
 ]

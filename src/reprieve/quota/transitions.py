@@ -35,29 +35,25 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
     )
     for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
         conditions = _turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
+    reserved = with_status(workload, conditions=conditions, admission=admission)
     states = workload.status.admission_checks
     if checks <= {state.name for state in states}:
-        conditions = _with_admitted(
-            conditions, all(s.state == well_known.READY for s in states), now, generation
-        )
-    return with_status(workload, conditions=conditions, admission=admission)
+        return with_admitted(reserved, all(state.state == well_known.READY for state in states), now)
+    return reserved
 
 
-def _with_admitted(conditions: Conditions, ready: bool, now: datetime, generation: int) -> Conditions:
-    if ready:
-        return with_condition(
-            conditions,
-            well_known.ADMITTED,
-            True,
-            well_known.ADMITTED,
-            "The workload is admitted",
-            now,
-            generation,
-        )
-    message = "The workload has not all checks ready"
-    return with_condition(
-        conditions, well_known.ADMITTED, False, well_known.UNSATISFIED_CHECKS, message, now, generation
+def with_admitted(workload: Workload, ready: bool, now: datetime) -> Workload:
+    """A workload with quota is admitted when all its checks are `ready`."""
+    reason, message = (
+        (well_known.ADMITTED, "The workload is admitted")
+        if ready
+        else (well_known.UNSATISFIED_CHECKS, "The workload has not all checks ready")
     )
+    generation = workload.metadata.generation
+    conditions = with_condition(
+        workload.status.conditions, well_known.ADMITTED, ready, reason, message, now, generation
+    )
+    return with_status(workload, conditions=conditions)
 
 
 def wait(workload: Workload, reason: str, message: str, now: datetime, gated: bool = False) -> Workload:

@@ -15,14 +15,13 @@ from copy import deepcopy
 from datetime import datetime
 from functools import partial
 
-from msgspec import structs
 from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
 from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
 from reprieve.controllers.quota.jobs import job_workload_key, may_run, reconcile_job
-from reprieve.controllers.quota.lifecycle import Situation, next_state
+from reprieve.controllers.quota.lifecycle import Situation, next_state, with_closed_gate
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.reporting import Reporter
 from reprieve.controllers.quota.status import cluster_queue_status, local_queue_status, status_patch
@@ -213,7 +212,7 @@ class QuotaController:
     def _next(self, key: str, known: Workload) -> Workload:
         now = self._seconds()
         if self.seen.lease(key).state is LeaseState.CLOSE:
-            known = _with_closed_gate(known, now)
+            known = with_closed_gate(known, last_transition_time=now)
         return next_state(self._situation(key, known), now).workload
 
     def _situation(self, key: str, workload: Workload) -> Situation:
@@ -310,13 +309,3 @@ def _flavors_of(workload: Workload) -> set[str]:
     admission = workload.status.admission
     sets = admission.pod_set_assignments if admission is not None else ()
     return {flavor for each in sets for flavor in each.flavors.values()}
-
-
-def _with_closed_gate(workload: Workload, now: datetime) -> Workload:
-    gates = tuple(
-        structs.replace(gate, position=well_known.GATE_CLOSED, last_transition_time=now)
-        if gate.name == well_known.MULTIKUEUE_GATE
-        else gate
-        for gate in workload.status.preemption_gates
-    )
-    return structs.replace(workload, status=structs.replace(workload.status, preemption_gates=gates))

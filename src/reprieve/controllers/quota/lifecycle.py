@@ -1,8 +1,7 @@
-"""What becomes of one workload between admission cycles: a pure function from what is so to what should be
-written.
+"""One workload between admission cycles: a pure function from its situation to its next state.
 
-The cycle gives quota and evicts victims; everything that follows from it is here: checks, admission,
-eviction for other reasons, giving the quota back, queueing again, the end.
+The cycle gives quota and evicts victims. Everything that follows is here: checks, admission, eviction for
+other reasons, releasing the quota, queueing again, the end.
 """
 
 from datetime import datetime
@@ -18,7 +17,7 @@ from reprieve.objects import (
     well_known,
     with_condition,
 )
-from reprieve.quota import evict, is_true, release, with_status
+from reprieve.quota import evict, is_true, release, with_admitted, with_status
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 
@@ -94,7 +93,8 @@ def next_state(situation: Situation, now: datetime) -> Next:
     if situation.stopped:
         message = "The queue is stopped and drained"
         return Next(evict(workload, situation.stopped, message, now))
-    return Next(_with_admitted(workload, states, now))
+    ready = all(state == well_known.READY for state in states.values())
+    return Next(with_admitted(workload, ready, now))
 
 
 def with_gate_positions(workload: Workload, now: datetime) -> Workload:
@@ -110,6 +110,17 @@ def with_gate_positions(workload: Workload, now: datetime) -> Workload:
         if name not in known
     ]
     return with_status(workload, preemption_gates=(*kept, *new))
+
+
+def with_closed_gate(workload: Workload, **changes: object) -> Workload:
+    """The manager's gate is closed, whatever its position; `changes` are other fields of its state."""
+    gates = tuple(
+        msgspec.structs.replace(gate, position=well_known.GATE_CLOSED, **changes)
+        if gate.name == well_known.MULTIKUEUE_GATE
+        else gate
+        for gate in workload.status.preemption_gates
+    )
+    return with_status(workload, preemption_gates=gates)
 
 
 def _finished(workload: Workload, owner: Owner, now: datetime) -> Workload:
@@ -176,20 +187,3 @@ def _rejected(workload: Workload, states: dict[str, str], now: datetime) -> Work
 def _named(state: str, states: dict[str, str]) -> str:
     names = ", ".join(sorted(name for name, held in states.items() if held == state))
     return f"At least one admission check is {state}: {names}"
-
-
-def _with_admitted(workload: Workload, states: dict[str, str], now: datetime) -> Workload:
-    ready = all(state == well_known.READY for state in states.values())
-    reason, message = (
-        (well_known.ADMITTED, "The workload is admitted")
-        if ready
-        else (
-            well_known.UNSATISFIED_CHECKS,
-            "The workload has not all checks ready",
-        )
-    )
-    generation = workload.metadata.generation
-    conditions = with_condition(
-        workload.status.conditions, well_known.ADMITTED, ready, reason, message, now, generation
-    )
-    return with_status(workload, conditions=conditions)

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from msgspec import structs
-
 from reprieve.controllers import revision_of
 from reprieve.controllers.quota.groups import group_owner, group_workload_key, waits_for_quota
 from reprieve.controllers.quota.job_shape import job_owner
 from reprieve.controllers.quota.jobs import job_workload_key
-from reprieve.controllers.quota.lifecycle import Owner
+from reprieve.controllers.quota.lifecycle import Owner, with_closed_gate
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.fleet import Lease, LeaseState, gate_is_open, key_of, lease_of
 from reprieve.kube import Change
@@ -103,14 +101,7 @@ class Observed:
     def _masked(self, key: str, workload: Workload) -> Workload:
         if self.lease(key).state not in (LeaseState.NOTE, LeaseState.CLOSE):
             return workload
-        gates = tuple(
-            structs.replace(gate, position=well_known.GATE_CLOSED)
-            if gate.name == well_known.MULTIKUEUE_GATE
-            else gate
-            for gate in workload.status.preemption_gates
-        )
-        status = structs.replace(workload.status, preemption_gates=gates)
-        return structs.replace(workload, status=status)
+        return with_closed_gate(workload)
 
     def _touch_workload(self, key: str, workload: Workload) -> None:
         self._touch(f"workload/{key}")
