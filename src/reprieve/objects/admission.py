@@ -34,7 +34,7 @@ from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
 from reprieve.objects.validation import fleet, groups, pods, queues, workloads
 from reprieve.objects.validation.checks import At, Problems
-from reprieve.objects.validation.metadata import metadata, unchanged_identity
+from reprieve.objects.validation.shared import metadata, unchanged_identity
 
 Key = tuple[str, str]
 _POD, _POD_GROUP = ("", "Pod"), ("scheduling.k8s.io", "PodGroup")

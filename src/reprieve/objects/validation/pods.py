@@ -18,7 +18,7 @@ from reprieve.objects.validation.checks import (
     subdomain,
     unique,
 )
-from reprieve.objects.validation.selectors import (
+from reprieve.objects.validation.shared import (
     label_selector,
     node_selector,
     node_term,

@@ -19,7 +19,7 @@ from reprieve.objects.validation.checks import (
     subdomain,
     unique,
 )
-from reprieve.objects.validation.selectors import label_selector, taint, toleration
+from reprieve.objects.validation.shared import label_selector, taint, toleration
 
 Gate = Callable[[str], bool]
 
