@@ -3,7 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from reprieve.objects import Conditions, find_condition, put_condition, set_condition, with_condition
+from reprieve.objects import (
+    Conditions,
+    condition_of,
+    find_condition,
+    has_condition,
+    put_condition,
+    set_condition,
+    with_condition,
+)
 
 NOW = datetime(2026, 11, 15, 21, 0, 0, 5, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)
@@ -59,3 +67,13 @@ def test_typed_conditions_keep_their_order_and_their_time() -> None:
     changed = find_condition(with_condition(conditions, "A", False, "S", "", LATER), "A")
     assert changed is not None
     assert changed.last_transition_time == LATER
+
+
+def test_raw_conditions_are_found_in_documents_of_any_shape() -> None:
+    ready = {"type": "Ready", "status": "True"}
+    document: dict[str, Any] = {"status": {"conditions": ["odd", {"type": "Other"}, ready]}}
+    assert condition_of(document, "Ready") == ready
+    assert has_condition(document, "Ready")
+    assert not has_condition(document, "Other")
+    odd: list[Any] = [None, {}, {"status": "odd"}, {"status": {"conditions": 5}}]
+    assert [condition_of(each, "Ready") for each in odd] == [{}, {}, {}, {}]

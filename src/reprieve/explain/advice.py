@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.explain.evictions import in_words
-from reprieve.explain.evidence import Evidence, condition, key_of
+from reprieve.explain.evidence import Evidence, key_of
 from reprieve.objects import (
     Document,
     Node,
@@ -20,6 +20,7 @@ from reprieve.objects import (
     decode_all,
     format_amount,
     group_key,
+    has_condition,
     pod_requests,
     some,
     well_known,
@@ -158,8 +159,8 @@ def _holders(queue: str, objects: Iterable[Document]) -> list[str]:
         for d in objects
         if d.get("kind") == "Workload"
         and ((d.get("status") or {}).get("admission") or {}).get("clusterQueue") == queue
-        and condition(d, well_known.QUOTA_RESERVED).get("status") == "True"
-        and condition(d, well_known.FINISHED).get("status") != "True"
+        and has_condition(d, well_known.QUOTA_RESERVED)
+        and not has_condition(d, well_known.FINISHED)
     ]
     if not admitted:
         return []

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reprieve.explain.answer import Eviction
-from reprieve.explain.evidence import Evidence, condition, event_text, event_time, key_of, referenced
-from reprieve.objects import Document, Reference, well_known
+from reprieve.explain.evidence import Evidence, event_text, event_time, key_of, referenced
+from reprieve.objects import Document, Reference, condition_of, well_known
 from reprieve.quota import DUE_TO
 from reprieve.scheduler import marks
 
@@ -51,7 +51,7 @@ def evictions_on(node: str, evidence: Evidence) -> list[Eviction]:
 def evictions_of_workload(key: str, workload: Document | None, evidence: Evidence) -> list[Eviction]:
     """The preemptions of this workload, newest first."""
     recorded = [eviction for eviction in _from_records(evidence) if eviction.victim == key]
-    preempted = condition(workload, well_known.PREEMPTED)
+    preempted = condition_of(workload, well_known.PREEMPTED)
     if recorded or preempted.get("status") != "True":
         return recorded
     message = str(preempted.get("message", ""))
@@ -118,7 +118,7 @@ def _in_full(reason: str) -> str:
 
 
 def _from_condition(pod: Document) -> Eviction | None:
-    mark = condition(pod, well_known.DISRUPTION_TARGET)
+    mark = condition_of(pod, well_known.DISRUPTION_TARGET)
     if mark.get("status") != "True" or mark.get("reason") != well_known.PREEMPTION_BY_SCHEDULER:
         return None
     message = str(mark.get("message", ""))

@@ -43,14 +43,6 @@ def key_of(document: Document) -> str:
     return Reference.read(document).key
 
 
-def condition(document: Document | None, type: str) -> dict[str, Any]:
-    """The condition of this type, or an empty one."""
-    for entry in ((document or {}).get("status") or {}).get("conditions") or ():
-        if entry.get("type") == type:
-            return dict(entry)
-    return {}
-
-
 def event_time(event: Document) -> str:
     series = event.get("series") or {}
     return str(series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime") or "")

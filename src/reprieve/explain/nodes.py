@@ -6,9 +6,9 @@ from typing import Any
 
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_on
-from reprieve.explain.evidence import Evidence, condition, key_of
+from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import ended
-from reprieve.objects import Reference, well_known
+from reprieve.objects import Reference, condition_of, well_known
 
 SHOWN = 10
 
@@ -27,7 +27,7 @@ def explain_node(
     nominated = [p for p in pods if (p.get("status") or {}).get("nominatedNodeName") == target.name]
     nominated = [p for p in nominated if not (p.get("spec") or {}).get("nodeName")]
     leaving = [p for p in here if (p.get("metadata") or {}).get("deletionTimestamp")]
-    ready = condition(node, well_known.READY).get("status", "True") == "True"
+    ready = condition_of(node, well_known.READY).get("status", "True") == "True"
     cordoned = bool((node.get("spec") or {}).get("unschedulable"))
     answer = Explanation(
         for_=str(target),
@@ -42,7 +42,7 @@ def explain_node(
         )
     if not ready:
         answer.details.append(
-            f"It is not ready: {condition(node, 'Ready').get('message') or 'no reason given'}"
+            f"It is not ready: {condition_of(node, 'Ready').get('message') or 'no reason given'}"
         )
     answer.details += [f"{key_of(p)} is nominated to it." for p in nominated[:SHOWN]]
     return answer

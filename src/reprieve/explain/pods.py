@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
-from reprieve.explain.evidence import Evidence, condition, key_of
-from reprieve.objects import Document, Reference, group_key, well_known
+from reprieve.explain.evidence import Evidence, key_of
+from reprieve.objects import Document, Reference, condition_of, group_key, well_known
 
 LEAVING_SHOWN = 10
 
@@ -64,9 +64,9 @@ def _by(eviction: Eviction) -> str:
 
 
 def _waits_for(pod: Document, group: Document | None) -> list[str]:
-    reasons = [condition(pod, well_known.POD_SCHEDULED).get("message", "")]
-    reasons.append(condition(group, well_known.POD_GROUP_SCHEDULED).get("message", ""))
-    reasons.append(condition(group, well_known.PODS_NOT_MATCHING_PRIORITY).get("message", ""))
+    reasons = [condition_of(pod, well_known.POD_SCHEDULED).get("message", "")]
+    reasons.append(condition_of(group, well_known.POD_GROUP_SCHEDULED).get("message", ""))
+    reasons.append(condition_of(group, well_known.PODS_NOT_MATCHING_PRIORITY).get("message", ""))
     return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
@@ -91,7 +91,7 @@ def _state(target: Reference, pod: Document | None, evictions: list[Eviction]) -
     if status.get("nominatedNodeName"):
         node = status["nominatedNodeName"]
         return "waiting", f"{name} waits for its place on node {node}: victims there are still leaving."
-    reason = condition(pod, well_known.POD_SCHEDULED).get("message") or "no scheduler has looked at it yet"
+    reason = condition_of(pod, well_known.POD_SCHEDULED).get("message") or "no scheduler has looked at it yet"
     return "waiting", f"{name} waits: {reason}"
 
 

@@ -8,8 +8,16 @@ from reprieve.config import Configuration
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_workload
-from reprieve.explain.evidence import Evidence, condition, key_of
-from reprieve.objects import Document, Reference, ReprieveError, decode_all, well_known
+from reprieve.explain.evidence import Evidence, key_of
+from reprieve.objects import (
+    Document,
+    Reference,
+    ReprieveError,
+    condition_of,
+    decode_all,
+    has_condition,
+    well_known,
+)
 from reprieve.quota import Rules, load, quota_lines
 
 SHOWN = 10
@@ -27,13 +35,9 @@ def explain_queue(
             for_=str(target), state="gone", sentence=f"There is no {target.kind} {target.key}."
         )
     workloads = [w for w in evidence.of_kind("Workload") if _belongs(w, target, evidence)]
-    admitted = [w for w in workloads if condition(w, well_known.QUOTA_RESERVED).get("status") == "True"]
-    waiting = [
-        w
-        for w in workloads
-        if w not in admitted and condition(w, well_known.FINISHED).get("status") != "True"
-    ]
-    active = condition(queue, well_known.ACTIVE)
+    admitted = [w for w in workloads if has_condition(w, well_known.QUOTA_RESERVED)]
+    waiting = [w for w in workloads if w not in admitted and not has_condition(w, well_known.FINISHED)]
+    active = condition_of(queue, well_known.ACTIVE)
     stopped = active.get("status") == "False" or (queue.get("spec") or {}).get("stopPolicy", "None") != "None"
     why = f": {active['message']}" if stopped and active.get("message") else ""
     answer = Explanation(
@@ -44,7 +48,7 @@ def explain_queue(
     )
     waiting.sort(key=lambda w: (-int((w.get("spec") or {}).get("priority") or 0), _created(w), key_of(w)))
     for workload in waiting[:SHOWN]:
-        reason = condition(workload, well_known.QUOTA_RESERVED).get("message") or "not looked at yet"
+        reason = condition_of(workload, well_known.QUOTA_RESERVED).get("message") or "not looked at yet"
         answer.waits_for.append(f"{key_of(workload)}: {reason}")
     if target.kind == "ClusterQueue" and not evidence.partial:
         answer.details += _usage(target.name, evidence.objects, now)
@@ -85,7 +89,7 @@ def explain_workload(
         preempted_by=evictions,
         preempted=evictions_by(str(target), evidence),
     )
-    gate = condition(workload, well_known.BLOCKED_ON_PREEMPTION_GATES)
+    gate = condition_of(workload, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if gate.get("status") == "True":
         answer.waits_for.append(f"its preemption gate: {gate.get('message', '')}")
     for check in (workload.get("status") or {}).get("admissionChecks") or ():
@@ -99,10 +103,13 @@ def explain_workload(
 
 def _state(target: Reference, workload: Document) -> tuple[str, str]:
     name = f"Workload {target.key}"
-    finished, admitted = condition(workload, well_known.FINISHED), condition(workload, well_known.ADMITTED)
+    finished, admitted = (
+        condition_of(workload, well_known.FINISHED),
+        condition_of(workload, well_known.ADMITTED),
+    )
     reserved, evicted = (
-        condition(workload, well_known.QUOTA_RESERVED),
-        condition(workload, well_known.EVICTED),
+        condition_of(workload, well_known.QUOTA_RESERVED),
+        condition_of(workload, well_known.EVICTED),
     )
     if finished.get("status") == "True":
         return "finished", f"{name} has finished: {finished.get('message') or finished.get('reason')}"

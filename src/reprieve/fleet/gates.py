@@ -28,9 +28,9 @@ import msgspec
 from reprieve.fleet.actions import Action, CloseGate, OpenGate, SaveLedger
 from reprieve.fleet.cost import PreemptionCost, cost_in
 from reprieve.fleet.group import Group, Turn
-from reprieve.fleet.reading import condition, declares_gate, gate_is_open, is_true, moment, opened_at
+from reprieve.fleet.reading import declares_gate, gate_is_open, moment, opened_at
 from reprieve.fleet.settings import LEAST_COST, FleetSettings
-from reprieve.objects import well_known
+from reprieve.objects import condition_of, has_condition, well_known
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _UNKNOWN = PreemptionCost(0, 0, 0)
@@ -127,9 +127,9 @@ def signals(group: Group, now: datetime) -> list[Signal]:
     """Every visible copy that is blocked by its closed gate."""
     found = []
     for cluster, copy in group.copies.items():
-        blocked = condition(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
-        if blocked is None or blocked.get("status") != "True" or gate_is_open(copy):
+        if not has_condition(copy, well_known.BLOCKED_ON_PREEMPTION_GATES) or gate_is_open(copy):
             continue
+        blocked = condition_of(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
         since = moment(blocked.get("lastTransitionTime")) or now
         found.append(Signal(cluster, since, cost_in(str(blocked.get("message", "")))))
     return found
@@ -194,7 +194,7 @@ def _interrupted_turn(group: Group, settings: FleetSettings, now: datetime) -> T
     return (
         turn
         if copy is not None
-        and is_true(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
+        and has_condition(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
         and not gate_is_open(copy)
         else None
     )

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reprieve.fleet.reading import is_true, status_of
-from reprieve.objects import Document, well_known
+from reprieve.fleet.reading import status_of
+from reprieve.objects import Document, has_condition, well_known
 
 
 class Turn(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -133,4 +133,4 @@ class Group(msgspec.Struct, frozen=True):
         return tuple(status_of(self.local).get("nominatedClusterNames") or ())
 
     def local_is(self, condition: str) -> bool:
-        return is_true(self.local, condition)
+        return has_condition(self.local, condition)

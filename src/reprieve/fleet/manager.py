@@ -24,9 +24,9 @@ from reprieve.fleet.actions import (
 from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
 from reprieve.fleet.gates import GateStep, gate_step
 from reprieve.fleet.group import Group
-from reprieve.fleet.reading import condition, is_true, true_since
+from reprieve.fleet.reading import true_since
 from reprieve.fleet.settings import FleetSettings
-from reprieve.objects import well_known
+from reprieve.objects import condition_of, has_condition, well_known
 
 JOB_KINDS: Final = ("Job",)
 """Owners whose jobs can be carried to a worker. A workload without an owner is carried by itself."""
@@ -81,7 +81,7 @@ def _finished(group: Group) -> Step | None:
     cluster = _earliest(group, well_known.FINISHED)
     if cluster is None:
         return None
-    end = condition(group.copies[cluster], well_known.FINISHED) or {}
+    end = condition_of(group.copies[cluster], well_known.FINISHED)
     if end.get("reason") == well_known.OUT_OF_SYNC:
         if group.check_state != well_known.READY:
             return Step()
@@ -141,7 +141,7 @@ def _won(group: Group, settings: FleetSettings) -> Step | None:
         return None
     others = _delete_all_but(winner, group)
     if group.local_is(well_known.EVICTED):
-        eviction = condition(group.local, well_known.EVICTED) or {}
+        eviction = condition_of(group.local, well_known.EVICTED)
         message = f"Evicted on manager: {eviction.get('message', '')}"
         return Step(each=(*others, DeactivateCopy(winner, message)))
     again = settings.worker_lost_timeout.total_seconds()
@@ -201,6 +201,6 @@ def _earliest(group: Group, type: str) -> str | None:
     chosen = group.cluster_name
     found = []
     for cluster, copy in group.copies.items():
-        if is_true(copy, type) and (not chosen or cluster == chosen):
+        if has_condition(copy, type) and (not chosen or cluster == chosen):
             found.append((true_since(copy, type) or _UNDATED, cluster))
     return min(found)[1] if found else None

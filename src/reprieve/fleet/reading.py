@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects import Document, parse_time, well_known
+from reprieve.objects import Document, condition_of, has_condition, parse_time, well_known
 
 
 def key_of(document: Document) -> str:
@@ -14,19 +14,6 @@ def key_of(document: Document) -> str:
 
 def status_of(document: Document) -> Mapping[str, Any]:
     return document.get("status") or {}
-
-
-def condition(document: Document, type: str) -> Mapping[str, Any] | None:
-    for entry in status_of(document).get("conditions") or ():
-        if entry.get("type") == type:
-            found: Mapping[str, Any] = entry
-            return found
-    return None
-
-
-def is_true(document: Document, type: str) -> bool:
-    found = condition(document, type)
-    return found is not None and found.get("status") == "True"
 
 
 def moment(value: object) -> datetime | None:
@@ -41,10 +28,9 @@ def moment(value: object) -> datetime | None:
 
 def true_since(document: Document, type: str) -> datetime | None:
     """Since when the condition is true; None when it is not, or without a valid time."""
-    found = condition(document, type)
-    if found is None or found.get("status") != "True":
+    if not has_condition(document, type):
         return None
-    return moment(found.get("lastTransitionTime"))
+    return moment(condition_of(document, type).get("lastTransitionTime"))
 
 
 def declares_gate(document: Document) -> bool:

@@ -8,7 +8,9 @@ from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, w
 from reprieve.objects.admission import Context, admit
 from reprieve.objects.conditions import (
     Conditions,
+    condition_of,
     find_condition,
+    has_condition,
     put_condition,
     set_condition,
     with_condition,
@@ -161,6 +163,7 @@ __all__ = [
     "all_requests",
     "amount",
     "batch",
+    "condition_of",
     "core",
     "counted",
     "decode",
@@ -178,6 +181,7 @@ __all__ = [
     "format_time",
     "group_key",
     "group_name",
+    "has_condition",
     "json_decoder",
     "kind_key",
     "kueue",

@@ -1,7 +1,8 @@
 """Conditions as Kubernetes keeps them: one of each type, and its transition time moves only with its status.
 
-Typed conditions are found and replaced (`find_condition`, `with_condition`). Those of raw documents are
-written in place: `set_condition` takes a whole object, `put_condition` a status and a timestamp.
+Typed conditions are found and replaced (`find_condition`, `with_condition`). Those of raw documents are found
+(`condition_of`) and written in place: `set_condition` takes a whole object, `put_condition` a status and a
+timestamp.
 """
 
 from datetime import datetime
@@ -22,6 +23,21 @@ def find_condition(conditions: Conditions, type: str) -> Condition | None:
         if condition.type == type:
             return condition
     return None
+
+
+def condition_of(document: Document | None, type: str) -> Document:
+    """The condition of this type in a raw document, empty if there is none. Documents of any shape are taken."""
+    status = document.get("status") if document else None
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    for entry in conditions if isinstance(conditions, list) else ():
+        if isinstance(entry, dict) and entry.get("type") == type:
+            return entry
+    return {}
+
+
+def has_condition(document: Document | None, type: str) -> bool:
+    """Whether the condition of this type is True."""
+    return bool(condition_of(document, type).get("status") == "True")
 
 
 def with_condition(

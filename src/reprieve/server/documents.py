@@ -43,17 +43,3 @@ def time_or_none(value: Any) -> datetime | None:
     except ValueError:
         return None
     return time if time is not None and time.tzinfo is not None else None
-
-
-def condition(document: Document, type: str) -> Document | None:
-    """The condition of this type in the document's status."""
-    for item in at(document, "status", "conditions", default=()):
-        if item.get("type") == type:
-            found: Document = item
-            return found
-    return None
-
-
-def has_condition(document: Document, type: str) -> bool:
-    """Whether the condition of this type is True."""
-    return (condition(document, type) or {}).get("status") == "True"

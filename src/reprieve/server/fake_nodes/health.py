@@ -13,12 +13,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects import Document, format_time, well_known
+from reprieve.objects import Document, condition_of, format_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.controllers.pods import PodIndex, PodKey
-from reprieve.server.documents import condition
 from reprieve.server.errors import ApiError
 from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
@@ -284,4 +283,4 @@ class NodeKeeper:
 
 
 def _ready(node: Document) -> str:
-    return str((condition(node, well_known.READY) or {}).get("status", ""))
+    return str(condition_of(node, well_known.READY).get("status", ""))

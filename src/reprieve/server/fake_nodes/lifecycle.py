@@ -12,8 +12,16 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reprieve.objects import Document, TimeError, format_time, parse_duration, parse_time, well_known
-from reprieve.server.documents import condition, time_or_none
+from reprieve.objects import (
+    Document,
+    TimeError,
+    condition_of,
+    format_time,
+    parse_duration,
+    parse_time,
+    well_known,
+)
+from reprieve.server.documents import time_or_none
 
 KILLED = 143
 
@@ -44,7 +52,7 @@ def next_step(pod: Document, habits: Habits, now: datetime) -> Step | None:
         return None
     if status.get("phase") != "Running":
         bound = (
-            time_or_none((condition(pod, well_known.POD_SCHEDULED) or {}).get("lastTransitionTime"))
+            time_or_none(condition_of(pod, well_known.POD_SCHEDULED).get("lastTransitionTime"))
             or time_or_none(meta.get("creationTimestamp"))
             or now
         )

@@ -5,9 +5,16 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, LabelSelector, matches, put_condition, well_known
+from reprieve.objects import (
+    Document,
+    LabelSelector,
+    has_condition,
+    matches,
+    put_condition,
+    well_known,
+)
 from reprieve.server.backend import Backend, DeleteOptions
-from reprieve.server.documents import at, has_condition
+from reprieve.server.documents import at
 from reprieve.server.errors import (
     ApiError,
     Cause,

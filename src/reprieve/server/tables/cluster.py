@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from reprieve.objects import Document
-from reprieve.server.documents import at, condition
+from reprieve.objects import Document, condition_of, well_known
+from reprieve.server.documents import at
 from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,
@@ -30,8 +30,8 @@ SHORT_MODES = {
 
 
 def node_status(doc: Document, _: datetime) -> str:
-    ready = condition(doc, "Ready")
-    word = "Unknown" if ready is None else ("Ready" if ready.get("status") == "True" else "NotReady")
+    ready = condition_of(doc, well_known.READY)
+    word = "Unknown" if not ready else ("Ready" if ready.get("status") == "True" else "NotReady")
     return f"{word},SchedulingDisabled" if at(doc, "spec", "unschedulable") else word
 
 

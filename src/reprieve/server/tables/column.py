@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from reprieve.objects import Document
-from reprieve.server.documents import at, condition, time_or_none
+from reprieve.objects import Document, condition_of
+from reprieve.server.documents import at, time_or_none
 from reprieve.server.selection import format_selector
 
 Cell = Callable[[Document, datetime], Any]
@@ -86,7 +86,7 @@ def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
 
 
 def condition_status(type: str, default: str = "") -> Cell:
-    return lambda doc, _: (condition(doc, type) or {}).get("status", default)
+    return lambda doc, _: condition_of(doc, type).get("status", default)
 
 
 def join(values: Iterable[Any]) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document
+from reprieve.objects import Document, condition_of
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
-from reprieve.server.documents import at, condition
+from reprieve.server.documents import at
 from reprieve.server.registry import PrinterColumn
 from reprieve.server.resources import KUEUE
 from reprieve.server.tables.column import AGE, NAME, Cell, Column, condition_status, field, join, since
@@ -77,7 +77,7 @@ def reserved_in(doc: Document, _: datetime) -> str:
 
 
 def connected(doc: Document, _: datetime) -> str:
-    return str((condition(doc, "Active") or {}).get("status", "Unknown"))
+    return str(condition_of(doc, "Active").get("status", "Unknown"))
 
 
 def _count(name: str, key: str, wide: bool = False) -> Column:

@@ -6,8 +6,8 @@ A pod's STATUS sums up phase, containers and deletion the way `kubectl` users re
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects import Document, well_known
-from reprieve.server.documents import at, condition, has_condition, time_or_none
+from reprieve.objects import Document, condition_of, has_condition, well_known
+from reprieve.server.documents import at, time_or_none
 from reprieve.server.tables.column import (
     AGE,
     NAME,
@@ -63,7 +63,7 @@ def status(doc: Document, _: datetime) -> str:
 
 
 def _pod_reason(doc: Document) -> str:
-    scheduled = condition(doc, well_known.POD_SCHEDULED) or {}
+    scheduled = condition_of(doc, well_known.POD_SCHEDULED)
     if scheduled.get("reason") == well_known.SCHEDULING_GATED:
         return well_known.SCHEDULING_GATED
     return str(at(doc, "status", "reason", default=""))
@@ -119,9 +119,7 @@ def readiness_gates(doc: Document, _: datetime) -> str:
     gates = at(doc, "spec", "readinessGates", default=())
     if not gates:
         return NONE
-    open_gates = [
-        g for g in gates if (condition(doc, g.get("conditionType", "")) or {}).get("status") == "True"
-    ]
+    open_gates = [g for g in gates if has_condition(doc, g.get("conditionType", ""))]
     return f"{len(open_gates)}/{len(gates)}"
 
 
@@ -202,8 +200,8 @@ def disruption(doc: Document, _: datetime) -> str:
 
 
 def scheduled(doc: Document, _: datetime) -> str:
-    found = condition(doc, well_known.POD_GROUP_SCHEDULED)
-    if found is None:
+    found = condition_of(doc, well_known.POD_GROUP_SCHEDULED)
+    if not found:
         return "Pending"
     return "Scheduled" if found.get("status") == "True" else str(found.get("reason", "Pending"))
 
