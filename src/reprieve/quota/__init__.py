@@ -30,7 +30,7 @@ from reprieve.quota.plan import Proposal, QuotaPlan
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
-from reprieve.quota.summary import queue_summaries, quota_lines, waiters
+from reprieve.quota.summary import inactive_message, queue_summaries, quota_lines, waiters
 from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_admitted, with_status
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import VictimFinder
@@ -68,6 +68,7 @@ __all__ = [
     "cycle",
     "evict",
     "find_assignment",
+    "inactive_message",
     "is_true",
     "load",
     "preempt",

@@ -19,7 +19,7 @@ from reprieve.objects import (
     set_condition,
     well_known,
 )
-from reprieve.quota import FlavorResource, Quota, WorkloadInfo, is_true
+from reprieve.quota import FlavorResource, Quota, WorkloadInfo, inactive_message, is_true
 
 _PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
 _CAMEL: Final = {
@@ -92,7 +92,7 @@ def cluster_queue_status(quota: Quota, name: str, document: Document, now: datet
     reasons = quota.cache.inactive.get(name, [])
     if reasons:
         reason = reasons[0][0]
-        message = "Can't admit new workloads: " + ", ".join(text for _, text in reasons) + "."
+        message = inactive_message(reasons)
         return set_condition(document, well_known.ACTIVE, False, reason, message, now) or changed
     return (
         set_condition(document, well_known.ACTIVE, True, "Ready", "Can admit new workloads", now) or changed
