@@ -45,11 +45,11 @@ class Reference(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     def parse(cls, text: str, kinds: Iterable[str] = tuple(_WORDS)) -> "Reference":
         """What a person wrote. `kinds`: those that make sense here."""
         word, *names = text.strip("/").split("/")
-        kind = _KIND_OF.get(word.lower(), "")
-        if problem := _problem(word, kind, names, kinds := tuple(kinds)):
+        kind, allowed = _KIND_OF.get(word.lower(), ""), tuple(kinds)
+        if problem := _problem(word, kind, names, allowed):
             raise ReprieveError(
                 f"{text!r}: expected KIND/NAMESPACE/NAME, for instance {EXAMPLE}, "
-                f"with KIND one of {', '.join(kinds)}; {problem}"
+                f"with KIND one of {', '.join(allowed)}; {problem}"
             )
         namespace = names[0] if len(names) == 2 else DEFAULT_NAMESPACE
         return cls(kind, "" if kind in _CLUSTER_SCOPED else namespace, names[-1])
@@ -88,9 +88,11 @@ def split_key(key: str) -> tuple[str, str]:
     return namespace, name
 
 
-def _problem(word: str, kind: str, names: list[str], kinds: tuple[str, ...]) -> str:
-    if kind not in kinds:
-        return f"{kind or word!r} is not one of them" if kind else f"{word!r} is no kind known here"
+def _problem(word: str, kind: str, names: list[str], allowed: tuple[str, ...]) -> str:
+    if not kind:
+        return f"{word!r} is no kind known here"
+    if kind not in allowed:
+        return f"{kind!r} is not one of them"
     if not names or not all(names):
         return "the name is missing"
     return f"{len(names) + 1} parts are too many" if len(names) > 2 else ""

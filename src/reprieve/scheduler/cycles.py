@@ -200,10 +200,10 @@ class Cycles:
         stuck = not any(leaving_from(memory.cluster, node) for node in nominated.values())
         if nominated and stuck:
             given_up = [*given_up, *memory.withdraw(unit.ref, unit.pods)]
-        shortfall = memory.begun.shortfall(unit.ref)
+        shortfall = memory.incomplete.shortfall(unit.ref)
         if shortfall is not None:
-            text = f"{shortfall.sentence(memory.begun.timeout)}: {text}"
-            due = memory.begun.due(unit.ref, shortfall, now)
+            text = f"{shortfall.sentence(memory.incomplete.timeout)}: {text}"
+            due = memory.incomplete.due(unit.ref, shortfall, now)
             if stuck and due is not None and now >= due:
                 return self._release(unit, plan, shortfall, given_up, text)
         actions = [*given_up, *self._report_waiting(unit, well_known.UNSCHEDULABLE, text)]
@@ -218,7 +218,7 @@ class Cycles:
         """The gang cannot be completed: evict its bound pods, so that it can be placed as a whole."""
         memory = self._memory
         memory.epoch += 1
-        pods, group = memory.begun.members(shortfall), memory.identified(unit.ref)
+        pods, group = memory.incomplete.members(shortfall), memory.identified(unit.ref)
         memory.preemptions.start(unit.ref, {each.pod.key: each.pod.uid for each in pods})
         unit.patient = True
         actions = [*given_up, Release(unit.ref, group, pods, marks.release(memory.name, group, text))]
@@ -235,7 +235,7 @@ class Cycles:
     def _report_incomplete(self, unit: QueuedUnit, shortfall: Shortfall | None, text: str) -> list[Action]:
         group = self._memory.waiting.group(unit.ref)
         if shortfall is None or group is None:
-            return [*self._memory.begun.over(unit.ref)]
+            return [*self._memory.incomplete.over(unit.ref)]
         condition = status.group_condition(
             group, well_known.INCOMPLETE, "True", well_known.UNSCHEDULABLE, text
         )

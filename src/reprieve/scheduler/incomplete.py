@@ -44,7 +44,7 @@ class Shortfall:
         return f"{text}; the bound pods are released after {timeout} of this"
 
 
-class Begun:
+class IncompleteGangs:
     """Gangs with pods on nodes: how many pods they lack, since when, and which pods could be released."""
 
     def __init__(

@@ -127,7 +127,7 @@ class Intake:
 
     def _note_mark(self, pod: Pod, gone: bool) -> None:
         if pod.spec.scheduling_group is not None:
-            self._memory.begun.observe(pod, gone)
+            self._memory.incomplete.observe(pod, gone)
         mark = None if gone else recovery.marked(pod, self._memory.names)
         if mark is None:
             self._memory.marked.pop(pod.key, None)

@@ -11,7 +11,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.scheduler.actions import Action, Nominate
-from reprieve.scheduler.incomplete import Begun
+from reprieve.scheduler.incomplete import IncompleteGangs
 from reprieve.scheduler.nominations import Nominations
 from reprieve.scheduler.preemptions import Preemptions
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
@@ -27,7 +27,7 @@ class Memory:
         self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
         self.waiting = WaitingPods(cluster, self.names, config)
-        self.begun = Begun(cluster, self.waiting, config, self.names)
+        self.incomplete = IncompleteGangs(cluster, self.waiting, config, self.names)
         self.nominations = Nominations(cluster)
         self.preemptions = Preemptions()
         self.marked: dict[str, Marked] = {}

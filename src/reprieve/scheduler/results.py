@@ -68,7 +68,7 @@ class Results:
             return []
         memory.waiting.note_complete(group)
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "True", "Scheduled", "")
-        return [*([condition] if condition else []), *memory.begun.over(unit)]
+        return [*([condition] if condition else []), *memory.incomplete.over(unit)]
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
         """The calls of a preemption ended. After errors the nominations are withdrawn and the unit waits,
@@ -96,7 +96,7 @@ class Results:
             return self._give_up(unit, now)
         else:
             self._through(unit, preemption, now)
-        return [*memory.begun.over(release.unit)]
+        return [*memory.incomplete.over(release.unit)]
 
     def _through(self, unit: QueuedUnit, preemption: Preemption, now: float) -> None:
         """Every call succeeded: wait for the victims that have not ended yet."""
@@ -150,8 +150,8 @@ class Results:
             if unit not in memory.binding:
                 if not memory.waiting.once_complete(group):
                     actions += self._complete(unit)
-                actions += memory.begun.over(unit)
-        saved = (pod for pod in memory.begun.saved() if not memory.preemptions.includes(pod.key))
+                actions += memory.incomplete.over(unit)
+        saved = (pod for pod in memory.incomplete.saved() if not memory.preemptions.includes(pod.key))
         return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
 
     def _counted_on(
