@@ -185,7 +185,8 @@ MALFORMED = {
     "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
     "explain train -f {gang}": "cannot explain 'train': expected KIND/NAMESPACE/NAME, for instance",
     "explain cat/ml/felix -f {gang}": (
-        "with KIND one of Pod, PodGroup, Workload, ClusterQueue, LocalQueue, Node; 'cat' is no kind known here"
+        "with KIND one of Pod, PodGroup, Workload, ClusterQueue, LocalQueue, Node; "
+        "'cat' is no kind known here"
     ),
     "explain pod/a/b/c -f {gang}": "expected KIND/NAMESPACE/NAME",
     "explain pod/ml/train-0 -f {gang} -o xml": "'xml' is not one of",

@@ -114,7 +114,7 @@ async def test_a_live_update_takes_neither_the_focus_nor_what_was_typed(browser:
         await expect(page.get_by_role("searchbox")).to_have_value("h100-1")
 
 
-async def test_a_dead_controller_is_said_and_its_return_noticed(browser: Browser):
+async def test_a_dead_controller_and_its_return_are_shown(browser: Browser):
     inventory, port = scenes.crowd(5), free_port()
     page = await browser.new_page()
     async with serving(inventory, port=port) as url:
@@ -133,7 +133,7 @@ async def test_a_dead_controller_is_said_and_its_return_noticed(browser: Browser
         await expect(page.get_by_role("status")).to_have_text("live")
 
 
-async def test_a_silent_api_server_and_forbidden_kinds_are_said(browser: Browser):
+async def test_a_silent_api_server_and_forbidden_kinds_are_shown(browser: Browser):
     contact = Contact(lambda: datetime.now(UTC))
     async with serving(scenes.crowd(2), contact=contact) as url:
         page = await browser.new_page()
@@ -148,7 +148,7 @@ async def test_a_silent_api_server_and_forbidden_kinds_are_said(browser: Browser
         )
 
 
-async def test_a_decision_is_told_in_full_and_the_way_back_works(browser: Browser):
+async def test_a_decision_is_shown_in_full_and_the_way_back_works(browser: Browser):
     async with serving(scenes.crowd(5), scenes.decisions(3)) as url:
         page = await browser.new_page(viewport={"width": 1440, "height": 900})
         await look(page, url, "preemptions")
@@ -241,7 +241,7 @@ async def test_a_gates_clock_runs_down_and_queues_show_borrowed_and_lent(browser
         await expect(page.locator("section.queue")).to_have_count(1)
 
 
-async def test_the_login_form_lets_in_who_has_the_token(browser: Browser, monkeypatch: pytest.MonkeyPatch):
+async def test_the_login_form_accepts_the_token(browser: Browser, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("reprieve.dashboard.guard.WRONG_TOKEN_SECONDS", 0.0)
     async with serving(scenes.crowd(3), access=Access("0.0.0.0", "correct-horse-battery")) as url:
         page = await browser.new_page(viewport={"width": 390, "height": 800})

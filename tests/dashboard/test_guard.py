@@ -37,7 +37,7 @@ async def visitor(access: Access, **session: object) -> AsyncIterator[tuple[aioh
         yield visit, url
 
 
-async def test_on_this_machine_nobody_is_asked():
+async def test_on_this_machine_no_token_is_needed():
     async with visitor(Access("127.0.0.1")) as (visit, url), visit.get(f"{url}/api/state") as response:
         assert response.status == 200
 
@@ -62,7 +62,7 @@ async def test_every_name_of_this_machine_for_itself_will_do(host: str):
 
 
 @pytest.mark.parametrize("path", SECRETS)
-async def test_without_a_token_nothing_is_told_to_other_machines(path: str):
+async def test_without_a_token_other_machines_see_nothing(path: str):
     async with visitor(Access("0.0.0.0")) as (visit, url), visit.get(f"{url}{path}") as response:
         assert response.status == 403
         assert "--token-file" in (await response.json())["message"]
@@ -76,7 +76,7 @@ async def test_probes_need_no_token(access: Access):
 
 @pytest.mark.parametrize("path", SECRETS)
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Cookie": f"{COOKIE}={TOKEN}"}])
-async def test_who_has_not_the_token_sees_nothing(path: str, headers: dict[str, str]):
+async def test_without_the_token_nothing_is_shown(path: str, headers: dict[str, str]):
     async with (
         visitor(Access("0.0.0.0", TOKEN)) as (visit, url),
         visit.get(f"{url}{path}", headers=headers) as response,
@@ -85,7 +85,7 @@ async def test_who_has_not_the_token_sees_nothing(path: str, headers: dict[str, 
         assert "train" not in await response.text()
 
 
-async def test_who_sends_the_token_is_answered():
+async def test_with_the_token_requests_are_answered():
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         visitor(Access("0.0.0.0", TOKEN)) as (visit, url),

@@ -71,7 +71,7 @@ def test_a_finished_pod_disappears():
     assert cluster_view(state)["summary"]["running"] == 0
 
 
-def test_a_group_says_how_many_of_its_pods_run_and_where():
+def test_a_group_counts_its_running_pods_and_lists_their_nodes():
     state = inventory(
         group("g", 2), pod("a", "n1", group="g"), pod("b", "n2", group="g"), pod("c", group="g")
     )
@@ -106,7 +106,7 @@ def test_history_keeps_what_each_interval_added():
     assert history.to_dict()["victims"] == (0, 4)
 
 
-def test_after_a_restart_the_records_tell_who_made_way_but_not_who_waited():
+def test_after_a_restart_records_restore_victims_but_not_waiting_pods():
     history = History()
     history.recall([(NOW - timedelta(seconds=12), 3), (NOW - timedelta(seconds=11), 2)], 7, NOW)
     history.recall([(NOW - timedelta(hours=7), 9)], 7, NOW)  # too long ago
@@ -151,7 +151,7 @@ def test_views_that_follow_changes_equal_views_made_afresh():
             assert {**kept, "revision": 0} == {**ClusterViews(fresh).view(0, NOW), "revision": 0}
 
 
-def test_a_long_queue_is_cut_and_the_true_number_is_told():
+def test_a_long_queue_is_cut_and_its_true_length_is_shown():
     state = inventory(*(pod(f"p-{i}", priority=i) for i in range(600)))
     view = cluster_view(state)
     assert len(view["queue"]) == 500
@@ -159,7 +159,7 @@ def test_a_long_queue_is_cut_and_the_true_number_is_told():
     assert (view["summary"]["waitingUnits"], view["summary"]["pending"]) == (600, 600)
 
 
-def test_a_group_with_a_leaving_pod_says_so():
+def test_a_group_counts_its_leaving_pods():
     leaving = msgspec.structs.replace(
         pod("b", "n", group="g"), metadata=decode_meta("b", deletionTimestamp="2026-11-15T20:00:00Z")
     )

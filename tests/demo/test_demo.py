@@ -29,13 +29,13 @@ def test_small_pods_run_while_victims_are_still_leaving(tour: str):
     assert "still leaving at that moment: etl-0, etl-1, notebook-1" in tour
 
 
-def test_the_plan_foretold_the_victims(tour: str):
+def test_the_plan_predicted_the_victims(tour: str):
     plan = tour.split("Who makes way")[1].split("Who was reprieved")[0]
     assert "PodGroup/default/etl" in plan
     assert "Pod/default/notebook-1" in plan
 
 
-def test_the_victim_is_told_who_took_its_place(tour: str):
+def test_the_explanation_names_the_preemptor(tour: str):
     assert "Pod default/etl-0 is gone: it was preempted by PodGroup/default/train" in tour
 
 

@@ -50,7 +50,7 @@ def scheduled_false(message: str) -> list[dict[str, Any]]:
     return [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]
 
 
-def test_a_waiting_pod_is_told_the_schedulers_reason_and_what_would_help():
+def test_a_waiting_pod_gets_the_schedulers_reason_and_advice():
     objects = [
         node("n", "2"),
         pod("low", node="n", cpu="2", phase="Running"),
@@ -67,7 +67,7 @@ def test_a_waiting_pod_is_told_the_schedulers_reason_and_what_would_help():
     assert any("ml/low" in line for line in answer.would_help)
 
 
-def test_a_preempted_pod_that_is_gone_is_told_by_whom_and_why():
+def test_a_preempted_pod_that_is_gone_names_preemptor_and_reason():
     answer = explain("Pod/ml/low", Evidence([], decisions=[decision("PodGroup/ml/train", "ml/low")]), NOW)
     assert answer.state == "preempted"
     assert answer.sentence == ("Pod ml/low is gone: it was preempted by PodGroup/ml/train (lowest priority).")
@@ -111,7 +111,7 @@ def test_a_gated_pod_names_its_gate():
     assert "kueue.x-k8s.io/admission" in explain("Pod/ml/a", Evidence([gated, node("n", "2")]), NOW).sentence
 
 
-def test_a_group_tells_how_many_of_its_pods_wait_and_whom_it_preempted():
+def test_a_group_counts_its_waiting_pods_and_lists_its_victims():
     group = {
         "apiVersion": "scheduling.k8s.io/v1beta1",
         "kind": "PodGroup",
@@ -131,7 +131,7 @@ def test_a_group_tells_how_many_of_its_pods_wait_and_whom_it_preempted():
     assert [e.victim for e in answer.preempted] == ["ml/x"]
 
 
-def test_a_group_evicted_as_a_whole_is_told_so():
+def test_a_group_evicted_as_a_whole_names_its_preemptor():
     record = decision("Pod/ml/urgent", "ml/t-0", unit="PodGroup/ml/train")
     answer = explain("podgroup/ml/train", Evidence([], decisions=[record]), NOW)
     assert "preempted by Pod/ml/urgent" in answer.sentence
@@ -160,7 +160,7 @@ def test_a_waiting_workload_repeats_the_reason_of_its_condition_and_its_gate():
     assert answer.waits_for == ["its preemption gate: it's gated"]
 
 
-def test_a_queue_lists_who_waits_in_it_most_important_first():
+def test_a_queue_lists_its_waiting_workloads_most_important_first():
     queue = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "LocalQueue",
@@ -172,7 +172,7 @@ def test_a_queue_lists_who_waits_in_it_most_important_first():
     assert answer.waits_for == ["ml/high: not looked at yet", "ml/low: not looked at yet"]
 
 
-def test_a_node_tells_who_had_to_go_there():
+def test_a_node_lists_the_evictions_on_it():
     answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
     assert answer.sentence.startswith("Node n runs 0 pods")
     assert answer.preempted_by[0].victim == "ml/b"
@@ -185,10 +185,10 @@ def test_a_target_that_names_nothing_is_refused_with_the_form_to_use(target: str
 
 
 @pytest.mark.parametrize("target", ["pod/a/b", "podgroup/a/b", "workload/a/b", "cq/b", "lq/a/b", "node/b"])
-def test_an_object_that_does_not_exist_is_said_not_to_exist(target: str):
+def test_an_object_that_does_not_exist_is_reported_missing(target: str):
     assert "There is no" in explain(target, Evidence([]), NOW).sentence
 
 
-def test_what_may_not_be_seen_is_said():
+def test_what_may_not_be_seen_is_listed():
     answer = explain("node/n", Evidence([node("n", "2")], not_shown=["pods: you may not list them"]), NOW)
     assert answer.to_dict()["notShown"] == ["pods: you may not list them"]

@@ -13,14 +13,14 @@ POD = {
 }
 
 
-def test_a_pod_of_a_missing_group_waits_for_that_group_and_says_what_to_do() -> None:
+def test_a_pod_of_a_missing_group_waits_for_that_group_with_advice() -> None:
     answer = explain("pod/ml/lonely", Evidence([POD]), NOW)
     assert answer.state == "waiting"
     assert answer.waits_for == ["PodGroup ml/nobody, which does not exist or may not be seen"]
     assert answer.would_help == ["Create the PodGroup, or correct the name in spec.schedulingGroup."]
 
 
-def test_what_is_waited_for_is_not_told_again_as_help() -> None:
+def test_what_it_waits_for_is_not_repeated_as_advice() -> None:
     group = {
         "apiVersion": "scheduling.k8s.io/v1beta1",
         "kind": "PodGroup",

@@ -45,7 +45,7 @@ QUEUES = [
 ]
 
 
-def test_a_workload_that_waits_for_quota_is_told_who_holds_it_and_which_priority_would_do():
+def test_a_workload_waiting_for_quota_learns_the_holders_and_the_priority_that_would_do():
     objects = [*QUEUES, workload("big", "4", 1000, admitted=True), workload("small", "3", 0, admitted=False)]
     assert explain("workload/jobs/small", Evidence(objects), NOW).would_help[-2:] == [
         "With a priority above 1000 it would find quota: jobs/big would make way.",
@@ -56,7 +56,7 @@ def test_a_workload_that_waits_for_quota_is_told_who_holds_it_and_which_priority
     ]
 
 
-def test_a_queue_says_how_much_of_its_quota_is_used():
+def test_a_queue_shows_how_much_of_its_quota_is_used():
     objects = [*QUEUES, workload("big", "3", 0, admitted=True)]
     assert explain("cq/team", Evidence(objects), NOW).details == ["cpu in flavor default: 3 of 4 used"]
     assert explain("cq/team", Evidence(objects, partial=True), NOW).details == []

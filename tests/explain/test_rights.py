@@ -74,7 +74,7 @@ class OnlyOneNamespace:
         return msgspec.json.encode({"status": {"allowed": wanted == self._namespace}})
 
 
-async def test_who_sees_one_namespace_gets_that_one_and_is_told_what_is_missing():
+async def test_rights_to_one_namespace_show_that_one_and_name_what_is_missing():
     client: Any = OnlyOneNamespace("data")
     evidence = await from_cluster(client, Reference.parse("pod/data/mine"), [RECORD])
     assert evidence.partial

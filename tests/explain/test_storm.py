@@ -48,7 +48,7 @@ def test_a_group_whose_pods_are_all_leaving_does_not_run():
     assert [render.source for render in answer.preempted_by] == ["condition", "condition"]
 
 
-def test_a_group_that_loses_one_pod_says_so_and_still_runs():
+def test_a_group_that_loses_one_pod_still_runs_and_reports_the_loss():
     pods = [pod("t-0", node="n", group="train"), pod("t-1", node="n", group="train", metadata=LEAVING)]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert answer.state == "running"
@@ -75,7 +75,7 @@ def test_a_nominated_pod_waits_for_the_pods_that_still_have_to_leave():
         assert answer.would_help[0].startswith("Only time: it is nominated to its nodes")
 
 
-def test_an_event_alone_tells_by_whom_where_and_why():
+def test_an_event_alone_gives_preemptor_node_and_reason():
     note = "Preempted by podgroup ml/train (29ef-510b) on node n: it was the least important"
     answer = explain("pod/ml/low", Evidence([], [preempted_event("low", "PodGroup/ml/train", note)]), NOW)
     assert (
@@ -99,13 +99,13 @@ def test_without_records_events_tell_whom_a_unit_and_a_node_lost():
     assert [each.victim for each in explain("node/n", evidence, NOW).preempted_by] == ["ml/low"]
 
 
-def test_a_victim_that_record_and_event_tell_of_is_told_once():
+def test_a_victim_in_a_record_and_an_event_is_listed_once():
     event = preempted_event("low", "PodGroup/ml/train", "Preempted by podgroup ml/train (1) on node n: why")
     evidence = Evidence([GROUP], [event], [decision("PodGroup/ml/train", "ml/low")])
     assert [each.source for each in explain("podgroup/ml/train", evidence, NOW).preempted] == ["record"]
 
 
-def test_a_pod_that_is_too_large_for_every_node_is_told_so():
+def test_a_pod_too_large_for_every_node_gets_the_largest_node():
     huge = pod("huge", cpu="64", priority=10, conditions=scheduled_false("0/1 nodes are available"))
     answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
     assert (
@@ -114,7 +114,7 @@ def test_a_pod_that_is_too_large_for_every_node_is_told_so():
     )
 
 
-def test_a_pod_that_may_preempt_nobody_is_told_which_priority_would_do():
+def test_a_pod_that_can_preempt_nothing_gets_the_priority_that_would_do():
     objects = [
         node("n", "4"),
         pod("equal", node="n", cpu="3", priority=10, phase="Running"),
@@ -126,7 +126,7 @@ def test_a_pod_that_may_preempt_nobody_is_told_which_priority_would_do():
     ]
 
 
-def test_a_group_is_told_which_priority_would_do():
+def test_a_group_gets_the_priority_that_would_do():
     objects = [
         node("n", "2"),
         GROUP,
@@ -159,14 +159,14 @@ def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: 
     assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
 
 
-def test_who_may_not_see_everything_gets_no_advice_that_could_be_wrong():
+def test_partial_rights_get_no_advice_that_could_be_wrong():
     alone = pod("a", cpu="1", conditions=scheduled_false("0/1 nodes are available"))
     answer = explain("pod/ml/a", Evidence([node("n", "2"), alone], partial=True), NOW)
     assert len(answer.would_help) == 1
     assert "cannot be said from what you may see" in answer.would_help[0]
 
 
-def test_what_one_decision_did_to_many_is_told_once():
+def test_the_victims_of_one_decision_share_a_line():
     record = decision("PodGroup/ml/train", "ml/a")
     record["victims"] += [{**record["victims"][0], "pod": "ml/b", "node": "m"}]
     record["victims"] += [{**record["victims"][0], "pod": "ml/c", "reason": "in the way"}]
@@ -182,7 +182,7 @@ def test_what_one_decision_did_to_many_is_told_once():
     ]
 
 
-def test_of_a_node_both_sides_are_told():
+def test_a_node_shows_victims_and_preemptors():
     answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
     assert render(answer.preempted_by, "both")[0].startswith(
         "ml/b for Pod/ml/a at 2026-11-15T20:59:00Z on n: "
@@ -190,7 +190,7 @@ def test_of_a_node_both_sides_are_told():
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_preempted_workload_names_who_got_its_quota_if_that_may_be_seen(known: bool):
+def test_a_preempted_workload_names_its_preemptor_if_that_is_visible(known: bool):
     def workload(name: str, **status: Any) -> dict[str, Any]:
         metadata = {"name": name, "namespace": "ml", "uid": f"uid-{name}"}
         return {

@@ -18,7 +18,7 @@ def run(*arguments: str, stdin: str | None = None) -> Result:
     return CliRunner().invoke(main, ["plan", *arguments], input=stdin)
 
 
-def test_the_table_answers_who_where_and_why() -> None:
+def test_the_table_shows_victims_nodes_and_reasons() -> None:
     result = run("-f", FIRST, "--for", "PodGroup/ml/train")
     assert result.exit_code == 0, result.output
     for text in (

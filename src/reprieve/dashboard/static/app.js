@@ -51,7 +51,7 @@ function Trouble({ state, contact }) {
   const { problem, since, unseen } = state.contact;
   return html`
     ${problem && html`<${Problem} error=${`The API server has not answered since ${clock(since)}: ${problem}`}
-      hint="Shown is the last state it told. The controller tries again by itself." />`}
+      hint="This is the last known state. The controller keeps trying." />`}
     ${unseen.length > 0 && html`<${Problem} error=${`${plural(unseen.length, "kind")} cannot be shown: ${unseen.join("; ")}`}
       hint="The controller needs the right to list and watch every kind that the page shows." />`}`;
 }

@@ -67,10 +67,10 @@ export function Timeline({ range, onRange }) {
   const inside = data[0].map((t, i) => (t >= from && t <= to ? i : -1)).filter((i) => i >= 0);
   const victims = inside.reduce((sum, i) => sum + data[2][i], 0);
   const most = inside.reduce((max, i) => Math.max(max, data[1][i] || 0), 0);
-  const told = data[0].length < 2 ? "The history fills as time passes." : `In this time ${plural(victims, "pod")} had to go; at most ${plural(most, "pod")} waited.`;
+  const summary = data[0].length < 2 ? "The history fills as time passes." : `In this time ${plural(victims, "pod")} ${victims === 1 ? "was" : "were"} preempted; at most ${plural(most, "pod")} waited.`;
   return html`<figure class="chart" aria-label="Pods waiting and victims over time">
     <div class="toolbar">${SPANS.map(([name, span]) => html`<button aria-pressed=${!range.zoom && range.span === span} onClick=${() => onRange({ span, zoom: null })}>${name}</button>`)}
       ${range.zoom && html`<button onClick=${() => onRange({ ...range, zoom: null })}>Reset the zoom</button>`}</div>
     <div ref=${box} aria-hidden="true"></div>
-    <figcaption class="note">${told} Drag over the chart to zoom.</figcaption></figure>`;
+    <figcaption class="note">${summary} Drag over the chart to zoom.</figcaption></figure>`;
 }
