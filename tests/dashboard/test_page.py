@@ -143,7 +143,9 @@ async def test_every_view_follows_a_preemption_storm(live: Live):
     await expect(detail).to_contain_text("default/train-0")
     for part in ("Cost", f"{NODES * 2} victims made way", "Where it goes"):
         await expect(detail).to_contain_text(part)
-    await expect(page.locator("figcaption")).to_contain_text(f"{NODES * 2} pods were preempted", timeout=20_000)
+    await expect(page.locator("figcaption")).to_contain_text(
+        f"{NODES * 2} pods were preempted", timeout=20_000
+    )
     await live.picture("preemptions")
 
     await live.go("groups")
