@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from reprieve.objects.scheduling import Mode
+
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the naive reference lives in tests/
 
 from reprieve.cluster import Cluster
@@ -68,7 +70,11 @@ def fill(cluster: Cluster, nodes: int, pods: int, gap: bool = False) -> None:
     small = container("1", "4Gi")
     for i in range(nodes):
         name = f"node-{i:05}"
-        allocatable = {"cpu": str(pods), "memory": f"{4 * pods}Gi", "pods": "110"}
+        allocatable: dict[str, str | int | float] = {
+            "cpu": str(pods),
+            "memory": f"{4 * pods}Gi",
+            "pods": "110",
+        }
         meta = ObjectMeta(name=name, labels={"kubernetes.io/hostname": name})
         cluster.set(Node(metadata=meta, status=NodeStatus(allocatable=allocatable)))
         for j in range(pods - gap):
@@ -207,7 +213,7 @@ def with_groups(nodes: int, each: int, settings: Configuration) -> float:
     small = container("1", "4Gi")
     for i in range(nodes):
         name = f"group-{i // 10}"
-        spec = PodGroupSpec(priority=5, disruption_mode=DisruptionMode(all={}))
+        spec = PodGroupSpec(priority=5, disruption_mode=DisruptionMode(all=Mode()))
         if i % 10 == 0:
             cluster.set(PodGroup(metadata=ObjectMeta(name=name, namespace="default"), spec=spec))
         cluster.set(
@@ -308,7 +314,11 @@ def documents(nodes: int, pods: int, size: int) -> list[dict[str, Any]]:
     wanted = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2", "memory": "8Gi"}}}]}
     for i in range(nodes):
         name = f"node-{i:05}"
-        allocatable = {"cpu": str(pods), "memory": f"{4 * pods}Gi", "pods": "110"}
+        allocatable: dict[str, str | int | float] = {
+            "cpu": str(pods),
+            "memory": f"{4 * pods}Gi",
+            "pods": "110",
+        }
         found.append(_document("v1", "Node", name, status={"allocatable": allocatable}))
         for j in range(pods):
             start = (EPOCH + timedelta(seconds=((pods * i + j) * 7919) % 1000003)).isoformat()

@@ -66,6 +66,7 @@ class Fleet:
         for number, key in enumerate(self.keys):
             api = self.workers[names[number % len(names)]]
             copy = api.get("workloads", "ml", key)
+            assert copy is not None
             set_condition(copy, "Admitted", True, "Admitted", "", START)
             api.put("workloads", copy)
 
@@ -80,6 +81,7 @@ class Fleet:
         key = self.keys[number % len(self.keys)]
         api = self.workers[list(self.workers)[(number % len(self.keys)) % len(self.workers)]]
         copy = api.get("workloads", "ml", key)
+        assert copy is not None
         set_condition(copy, "PodsReady", number % 2 == 0, "Started", f"{number}", START)
         api.put("workloads", copy)
 

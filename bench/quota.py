@@ -116,7 +116,8 @@ def shape(name: str, n: int) -> list[Document]:
 
 def milliseconds(function: Callable[[], object], budget: float = 0.4) -> tuple[float, float]:
     """(best wall, median cpu) of repeated calls."""
-    walls, cpus = [], []
+    walls: list[float] = []
+    cpus: list[float] = []
     end = time.perf_counter() + budget
     while len(walls) < 3 or (time.perf_counter() < end and len(walls) < 200):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -135,7 +136,8 @@ def incoming(quota: Quota, cores: int) -> WorkloadInfo:
 def decisions(sizes: tuple[int, ...]) -> None:
     print("one decision: flavors and victims among N admitted workloads in 10 queues (milliseconds)")
     print(
-        f"{'shape':6}{'N':>7}{'cores':>6}{'victims':>9}{'best wall':>11}{'median cpu':>12}{'Go':>9}{'faster':>9}"
+        f"{'shape':6}{'N':>7}{'cores':>6}{'victims':>9}{'best wall':>11}"
+        f"{'median cpu':>12}{'Go':>9}{'faster':>9}"
     )
     cost: dict[tuple[str, int], float] = {}
     for name in ("flat", "own", "tree", "fair", "fair2"):

@@ -156,7 +156,7 @@ async def plain(nodes: int, count: int) -> tuple[Took, Took]:
 
             async def bind(each: tuple[int, Reference]) -> None:
                 node = names[each[0] % nodes]
-                await actions.bind(Bind("", each[1], node))
+                await actions.bind(Bind(each[1], each[1], node))
                 actions.emit(status.scheduled(each[1], node))
 
             await at_once(enumerate(refs), bind)
@@ -205,7 +205,8 @@ async def gang(nodes: int) -> tuple[Took, Took]:
             await preempt_by_hand(actions, refs, lows)
             await until(pods, lambda all: not any(each.name.startswith("low") for each in all))
             await at_once(
-                enumerate(refs), lambda each: actions.bind(Bind("", each[1], lows[each[0] * PER_NODE][1]))
+                enumerate(refs),
+                lambda each: actions.bind(Bind(each[1], each[1], lows[each[0] * PER_NODE][1])),
             )
             await until(pods, gang_bound)
             return scheduled, start.since()

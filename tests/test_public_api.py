@@ -1,4 +1,6 @@
-"""`import reprieve` shows a program everything that docs/library.md names, typed, and loads nothing until it is used."""
+"""`import reprieve` shows a program everything that docs/library.md names, typed, and loads nothing until
+it is used.
+"""
 
 import subprocess
 import sys
@@ -73,8 +75,10 @@ def test_a_type_checker_knows_the_answers(tmp_path: Path) -> None:
     plan, quota = "reprieve.preemption.plan.Plan", "reprieve.quota.plan.QuotaPlan"
     assert shown[:6] == [
         f'note: Revealed type is "{plan} | {quota}"',
-        "note: Revealed type is \"Literal['scheduled'] | Literal['preempts'] | Literal['unschedulable'] | "
-        "Literal['gated']\"",
+        (
+            "note: Revealed type is \"Literal['scheduled'] | Literal['preempts'] | Literal['unschedulable'] |"
+            " Literal['gated']\""
+        ),
         'note: Revealed type is "reprieve.whatif.quota.Admissions"',
         'note: Revealed type is "reprieve.whatif.fleet.FleetPlan"',
         'note: Revealed type is "reprieve.fleet.offline.Reconciled"',

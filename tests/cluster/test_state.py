@@ -133,7 +133,7 @@ def test_a_rollback_leaves_no_trace(scene: Scene, data: st.DataObject) -> None:
     cluster.detach_all(placed[: len(placed) // 2])
     for row in placed[len(placed) // 2 :].tolist():
         cluster.detach(row)
-    where = np.array([choices.one_of(cluster.nodes.order) for _ in rows], dtype=np.int32)
+    where = np.array([choices.one_of(cluster.nodes.order.tolist()) for _ in rows], dtype=np.int32)
     half = len(rows) // 2
     cluster.attach_all(rows[:half], where[:half])
     for row, slot in zip(rows[half:].tolist(), where[half:].tolist(), strict=True):
@@ -143,14 +143,18 @@ def test_a_rollback_leaves_no_trace(scene: Scene, data: st.DataObject) -> None:
 
 
 def pod(name: str, **spec: object) -> Pod:
-    return decode(
+    view = decode(
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "a"}, "spec": spec}
     )
+    assert isinstance(view, Pod)
+    return view
 
 
 def node(name: str, **allocatable: str) -> Node:
     status = {"allocatable": {"cpu": "4", "pods": "10", **allocatable}}
-    return decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
+    view = decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
+    assert isinstance(view, Node)
+    return view
 
 
 def containers(**requests: str) -> list[Document]:

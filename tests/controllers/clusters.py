@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from reprieve.config import Configuration
@@ -90,13 +91,13 @@ def workload(name: str, priority: int, cpu: str = "2", count: int = 2) -> Docume
     }
 
 
-def job(name: str, cpu: str = "2", count: int = 2, **labels: str) -> Document:
+def job(name: str, cpu: str = "2", count: int = 2, labels: dict[str, str] | None = None) -> Document:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
     return {
         "metadata": {
             "name": name,
             "namespace": NAMESPACE,
-            "labels": {"kueue.x-k8s.io/queue-name": "main", **labels},
+            "labels": {"kueue.x-k8s.io/queue-name": "main", **(labels or {})},
         },
         "spec": {
             "suspend": True,
@@ -203,7 +204,7 @@ async def full_fleet(
         manager.start(fleet.run(manager.client, config))
         made = Fleet(manager, workers, kubelets)
         for worker in workers:
-            await eventually(lambda w=worker: _runs(w), f"{worker.name} is full")
+            await eventually(partial(_runs, worker), f"{worker.name} is full")
         await eventually(lambda: _all_connected(manager, size), "every worker is connected")
         yield made
 

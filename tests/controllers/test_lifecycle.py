@@ -133,6 +133,7 @@ def test_others_queue_again_when_the_cause_is_gone(cause: str, again: str) -> No
 def test_the_end_of_the_job_is_the_end_of_the_workload() -> None:
     seen = after(workload(RESERVED), Owner(FINISHED, "Failed", "out of memory"))
     found = find_condition(seen.status.conditions, "Finished")
+    assert found is not None
     assert (found.status, found.reason, found.message) == ("True", "Failed", "out of memory")
     assert after(seen, Owner(FINISHED, "Succeeded", "")) == seen, "and it stays so"
 

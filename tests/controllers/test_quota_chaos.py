@@ -70,7 +70,7 @@ class Storm:
     async def submit(self) -> None:
         for name in self.names:
             labels = {PRIORITY: self.rng.choice(["low", "middle", "high"])}
-            document = job(name, cpu="1", count=self.rng.randint(1, 4), **labels)
+            document = job(name, cpu="1", count=self.rng.randint(1, 4), labels=labels)
             document["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = self.rng.choice(["main", "other"])
             self.api.put("jobs", document)
             await asyncio.sleep(self.rng.uniform(0, 20))

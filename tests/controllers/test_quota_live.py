@@ -61,10 +61,10 @@ async def test_a_job_gets_the_nodes_of_its_flavor_and_loses_them_when_it_is_evic
         await with_classes(place)
         place.start(Kubelet(place).run())
         place.start(quota.run(place.client))
-        await place.client.create(JOBS, job("first", **{PRIORITY: "low"}), NAMESPACE)
+        await place.client.create(JOBS, job("first", labels={PRIORITY: "low"}), NAMESPACE)
         await eventually(lambda: runs(place, "first"), "the first job runs")
         assert (await the_job(place, "first"))["spec"]["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
-        await place.client.create(JOBS, job("second", **{PRIORITY: "high"}), NAMESPACE)
+        await place.client.create(JOBS, job("second", labels={PRIORITY: "high"}), NAMESPACE)
         await eventually(lambda: runs(place, "second"), "the second job runs instead")
         first = await the_job(place, "first")
         assert first["spec"]["suspend"] is True
@@ -85,9 +85,9 @@ async def test_the_preemptor_waits_until_the_victims_pods_are_gone() -> None:
         kubelet = Kubelet(place, stopping=float("inf"))
         place.start(kubelet.run())
         place.start(quota.run(place.client))
-        await place.client.create(JOBS, job("first", **{PRIORITY: "low"}), NAMESPACE)
+        await place.client.create(JOBS, job("first", labels={PRIORITY: "low"}), NAMESPACE)
         await eventually(lambda: runs(place, "first"), "the first job runs")
-        await place.client.create(JOBS, job("second", **{PRIORITY: "high"}), NAMESPACE)
+        await place.client.create(JOBS, job("second", labels={PRIORITY: "high"}), NAMESPACE)
 
         async def is_asked_to_leave() -> bool:
             return kubelet.stopped == ["first"]
@@ -106,9 +106,9 @@ async def test_a_restart_resumes_from_the_objects_alone() -> None:
         kubelet = Kubelet(place, stopping=float("inf"))
         place.start(kubelet.run())
         first = place.start(quota.run(place.client))
-        await place.client.create(JOBS, job("first", **{PRIORITY: "low"}), NAMESPACE)
+        await place.client.create(JOBS, job("first", labels={PRIORITY: "low"}), NAMESPACE)
         await eventually(lambda: runs(place, "first"), "the first job runs")
-        await place.client.create(JOBS, job("second", **{PRIORITY: "high"}), NAMESPACE)
+        await place.client.create(JOBS, job("second", labels={PRIORITY: "high"}), NAMESPACE)
 
         async def is_asked_to_leave() -> bool:
             return kubelet.stopped == ["first"]

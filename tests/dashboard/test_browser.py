@@ -182,7 +182,7 @@ async def test_a_panel_has_the_focus_from_its_first_moment(browser: Browser):
         await page.evaluate("""() => {
           new MutationObserver(() => {
             const panel = document.querySelector(".panel");
-            if (panel && window.focused === undefined) window.focused = panel.contains(document.activeElement);
+            if (panel) window.focused ??= panel.contains(document.activeElement);
           }).observe(document.body, { childList: true, subtree: true });
         }""")
         await page.locator(".scroll tbody").get_by_role("link").first.click()

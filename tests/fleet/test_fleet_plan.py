@@ -38,12 +38,15 @@ def test_least_cost_chooses_the_worker_that_loses_least(urgent, clusters) -> Non
 def test_a_worker_with_room_wins_outright(urgent, clusters) -> None:
     clusters["eu"] = [item for item in clusters["eu"] if item["kind"] != "Workload"]
     plan = plan_fleet(urgent, clusters, LEAST_COST, NOW)
+    assert plan.chosen is not None
     assert (plan.outcome, plan.chosen.cluster, plan.chosen.victims) == ("scheduled", "eu", [])
 
 
 def test_first_come_takes_the_workers_in_their_order(urgent, clusters) -> None:
     ordered = {name: clusters[name] for name in ("eu", "us", "asia")}
-    assert plan_fleet(urgent, ordered, None, NOW).chosen.cluster == "eu"
+    chosen = plan_fleet(urgent, ordered, None, NOW).chosen
+    assert chosen is not None
+    assert chosen.cluster == "eu"
 
 
 def test_a_worker_without_the_queue_is_named_and_the_others_are_asked(urgent, clusters) -> None:

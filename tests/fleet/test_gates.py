@@ -1,6 +1,7 @@
 """One cluster preempts at a time: who, when, and what happens to the others."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -108,7 +109,7 @@ def test_a_cluster_that_had_its_turn_goes_behind_those_that_had_none() -> None:
 
 
 def test_a_worker_out_of_reach_keeps_its_turn_until_its_own_lease_must_have_ended() -> None:
-    remotes = {"a": away("a"), "b": blocked(10)}
+    remotes: dict[str, Any] = {"a": away("a"), "b": blocked(10)}
     waiting = step(group(local(ledger=turn("a", 305)), **remotes), SETTINGS, NOW)
     assert (opened(waiting), waiting.requeue_after) == ([], 5)
     assert opened(step(group(local(ledger=turn("a", 310)), **remotes), SETTINGS, NOW)) == ["b"]

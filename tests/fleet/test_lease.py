@@ -10,7 +10,7 @@ from reprieve.objects.times import format_time
 from tests.fleet.build import NOW, ago, copy
 
 
-def leased(gate: str = "Open", moved: float = 60, seen: str = "", length: str = "5m"):
+def leased(gate: str = "Open", moved: float = 60, seen: str = "", length: str | None = "5m"):
     document = copy(gate=gate, moved=moved)
     document["metadata"]["annotations"] = {
         well_known.GATE_LEASE_ANNOTATION: length,

@@ -143,7 +143,8 @@ def test_a_turn_and_a_round_that_begin_together_are_one_note_before_the_gate_ope
     workload = local(nominatedClusterNames=["a"], ledger=Ledger(round_started=ago(301)))
     decision = step(group(workload, a=blocked(10), b=None), settings, NOW)
     assert [type(action) for action in decision.chain] == [SaveLedger, OpenGate, Nominate]
-    assert decision.chain[0].ledger == Ledger(Turn("a", NOW, NOW), {"a": NOW}, NOW)
+    [saved] = of(SaveLedger, decision)
+    assert saved.ledger == Ledger(Turn("a", NOW, NOW), {"a": NOW}, NOW)
 
 
 def test_the_last_round_needs_no_other() -> None:

@@ -1,5 +1,7 @@
 """Requests, refusals and retries."""
 
+from typing import Any
+
 import pytest
 
 from reprieve.kube import PODS, ApiError, Client, MemoryTransport, RateLimit, TransportError
@@ -154,11 +156,9 @@ async def test_the_wanted_version_is_preferred_and_another_served_one_is_taken()
 
 
 async def test_a_kind_that_is_installed_later_is_found_later():
-    groups, before, after = (
-        {"versions": [{"version": "v1"}]},
-        {"resources": []},
-        {"resources": [{"name": "podgroups"}]},
-    )
+    groups = {"versions": [{"version": "v1"}]}
+    before: dict[str, Any] = {"resources": []}
+    after = {"resources": [{"name": "podgroups"}]}
     newer = {"versions": [{"version": "v1"}, {"version": "v1beta1"}]}
     client = Script(ok(groups), ok(before), status(404, "NotFound"), ok(newer), ok(after)).client()
     assert await client.served(POD_GROUPS) is None

@@ -34,6 +34,7 @@ class Leases:
 
     @property
     def holder(self):
+        assert self.lease is not None
         return self.lease["spec"]["holderIdentity"]
 
 
@@ -92,7 +93,7 @@ def world():
 
 
 async def test_the_first_leads_and_the_second_waits(world):
-    log = []
+    log: list[str] = []
     tasks = [world.start(world.elector(name), log, name) for name in ("a", "b")]
     await world.advance(60)
     assert log == ["a leads"]
@@ -103,7 +104,7 @@ async def test_the_first_leads_and_the_second_waits(world):
 
 
 async def test_the_second_takes_over_within_the_lease_time_when_the_first_is_killed(world):
-    log = []
+    log: list[str] = []
     first = world.elector("a")
     assert await first._try()  # and never renews: killed
     second = world.start(world.elector("b"), log, "b")
@@ -117,7 +118,7 @@ async def test_the_second_takes_over_within_the_lease_time_when_the_first_is_kil
 
 
 async def test_a_leader_that_stops_on_purpose_hands_over_at_once(world):
-    log = []
+    log: list[str] = []
     first = world.start(world.elector("a"), log, "a")
     second = world.start(world.elector("b"), log, "b")
     await world.advance(1)
@@ -131,7 +132,7 @@ async def test_a_leader_that_stops_on_purpose_hands_over_at_once(world):
 
 
 async def test_a_leader_that_cannot_renew_stops_before_the_lease_runs_out(world):
-    log = []
+    log: list[str] = []
     task = world.start(world.elector("a"), log, "a")
     await world.advance(1)
     world.leases.down = True
@@ -141,7 +142,7 @@ async def test_a_leader_that_cannot_renew_stops_before_the_lease_runs_out(world)
 
 
 async def test_a_leader_that_lost_the_lease_to_another_stops(world):
-    log = []
+    log: list[str] = []
     task = world.start(world.elector("a"), log, "a")
     await world.advance(1)
     world.leases.revision += 1
@@ -172,12 +173,17 @@ async def test_a_lease_in_a_namespace_that_does_not_exist_is_the_users_to_fix():
         return status(404, "NotFound")
 
     elector = LeaderElector(Client(MemoryTransport(nothing)), Election("reprieve", "nowhere", "me"))
+
+    async def lead() -> None:
+        await asyncio.Event().wait()
+
     with pytest.raises(ConfigError, match="namespace 'nowhere' of the lease does not exist"):
-        await elector.run(asyncio.Event().wait)
+        await elector.run(lead)
 
 
 async def test_a_right_that_is_missing_is_said_once_and_asked_for_ever_less_often(world, caplog):
-    log, attempts = [], []
+    log: list[str] = []
+    attempts = []
 
     async def forbidden(request):
         attempts.append(world.now)

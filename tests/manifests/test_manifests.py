@@ -194,9 +194,9 @@ async def test_the_quota_controller_uses_no_right_that_it_was_not_given():
             return not held["spec"].get("schedulingGates")
 
         await eventually(let_go, "the group's pod may go")
-        await place.client.create(JOBS, job("a", **{PRIORITY: "low"}))
+        await place.client.create(JOBS, job("a", labels={PRIORITY: "low"}))
         await eventually(lambda: runs(place, "a"), "the first job runs")
-        await place.client.create(JOBS, job("b", **{PRIORITY: "high"}))
+        await place.client.create(JOBS, job("b", labels={PRIORITY: "high"}))
         await eventually(lambda: runs(place, "b"), "the important job took its place")
         await place.stop_controllers()
     granted = {

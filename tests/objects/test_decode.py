@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reprieve.objects import core, kueue, scheduling
+from reprieve.objects import core, kueue, policy, scheduling
 from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_list, encode, json_decoder
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
@@ -310,4 +310,6 @@ def test_a_pod_group_of_the_stand_in_group_is_a_pod_group():
 
 def test_budgets_of_old_servers_are_read():
     document = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
-    assert decode(document | {"spec": {"minAvailable": 1}}).spec.min_available == 1
+    view = decode(document | {"spec": {"minAvailable": 1}})
+    assert isinstance(view, policy.PodDisruptionBudget)
+    assert view.spec.min_available == 1

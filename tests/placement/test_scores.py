@@ -134,9 +134,11 @@ def test_both_forms_of_every_formula_agree(
     slots = np.arange(len(sizes), dtype=np.int32)
     for guests in range(3):
         together = scores(cluster, cls, scoring, slots, guests)
-        assert [score_one(cluster, cls, scoring, slot, guests) for slot in slots] == together.tolist()
+        assert [
+            score_one(cluster, cls, scoring, slot, guests) for slot in slots.tolist()
+        ] == together.tolist()
         room = fits(cluster, cls, slots, guests)
-        assert [fits_one(cluster, cls, slot, guests) for slot in slots] == room.tolist()
+        assert [fits_one(cluster, cls, slot, guests) for slot in slots.tolist()] == room.tolist()
 
 
 def test_scaling_follows_the_worked_examples() -> None:

@@ -80,11 +80,10 @@ def test_units_go_whole_and_only_lower_ones_go(scene: Scene) -> None:
     plan = decided(documents, target)
     world = World(documents)
     gone = {victim.pod for victim in plan.victims}
-    preemptor = members(world, target)
+    first = members(world, target)[0]
+    priority = (world.groups[first.group].spec.priority or 0) if first.group else first.priority
     for victim in plan.victims:
-        assert victim.priority < (
-            world.groups[preemptor[0].group].spec.priority if preemptor[0].group else preemptor[0].priority
-        )
+        assert victim.priority < priority
         if victim.unit.startswith("PodGroup/"):
             group = victim.unit.removeprefix("PodGroup/")
             assert {pod.key for pod in world.running() if pod.group == group} <= gone

@@ -1,13 +1,14 @@
 """One rule, one test: who is a victim, who is spared, who may preempt at all."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 import reprieve
 from reprieve.cluster.pods import ticks
 from reprieve.objects.errors import ReprieveError
-from reprieve.preemption import UnknownTarget
+from reprieve.preemption import Plan, UnknownTarget
 from tests.preemption.builders import budget, gang, group, node, plan, pod, priority_class, victims
 
 BOTH = pytest.mark.parametrize("algorithm", ["kep-5710", "kubernetes"])
@@ -259,8 +260,8 @@ def test_kep_5710_takes_the_domain_that_costs_least() -> None:
 
 def test_with_the_gates_off_pods_are_pods() -> None:
     full = [node("n", "1"), group("g", 60, mode="all"), pod("g-0", on="n", priority=1, group="g")]
-    off = {"GenericWorkload": False, "GangScheduling": False, "WorkloadAwarePreemption": False,
-           "PodGroupPreemptionPolicy": False, "TopologyAwareWorkloadScheduling": False}  # fmt: skip
+    gates = ("GenericWorkload", "GangScheduling", "WorkloadAwarePreemption", "PodGroupPreemptionPolicy")
+    off: dict[str, Any] = dict.fromkeys((*gates, "TopologyAwareWorkloadScheduling"), False)
     found = plan([*full, pod("want", priority=50)], "Pod/a/want", **off)
     assert [victim.unit for victim in found.victims] == ["Pod/a/g-0"]
     with pytest.raises(ReprieveError, match="GenericWorkload"):
@@ -357,5 +358,6 @@ def test_a_plan_names_the_nodes_it_did_not_choose() -> None:
         pod("cheap", "2", on="n", priority=1),
     ]
     found = reprieve.plan([*full, pod("want", "2", priority=50)], "Pod/a/want")
+    assert isinstance(found, Plan)
     assert victims(found) == ["cheap"]
     assert [(other.title, other.victims) for other in found.alternatives] == [("on node m", ("Pod/a/dear",))]

@@ -1,5 +1,7 @@
 """The same question as a mixed integer program, solved by HiGHS: the judge of the exact core."""
 
+from typing import Any
+
 import highspy
 import numpy as np
 
@@ -76,7 +78,7 @@ class Program:
             h.addConstr(self.place[a][node] - problem.need * first <= 0)
             h.addConstr(self.place[b][node] + problem.need * first <= problem.need)
 
-    def minimise(self, objective: object) -> int | None:
+    def minimise(self, objective: Any) -> int | None:
         self.highs.minimize(objective)
         if self.highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
             return None

@@ -97,11 +97,12 @@ def ruled(seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     rule = {"labelSelector": {"matchLabels": {"app": "gang"}}, "topologyKey": "topology/zone"}
     required = "requiredDuringSchedulingIgnoredDuringExecution"
-    spec: dict[str, Any] = [
+    rules: list[dict[str, Any]] = [
         {"topologySpreadConstraints": [rule | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
         {"affinity": {"podAntiAffinity": {required: [rule]}}},
         {"affinity": {"podAffinity": {required: [rule]}}},
-    ][seed % 3]
+    ]
+    spec = rules[seed % 3]
     objects = [node(f"n{i}", 4, topology_zone=f"zone-{i % 2}") for i in range(3)]
     for i in range(3):
         sizes = [[4], [2, 2], [3, 1], [1, 1, 2]][int(rng.integers(4))]

@@ -60,13 +60,13 @@ def test_a_stated_preemption_cost_is_heeded() -> None:
 
 
 def test_a_pod_in_its_minimum_runtime_is_no_victim() -> None:
-    young = {"start": "2026-06-01T11:00:00Z"}
+    young: dict[str, Any] = {"start": "2026-06-01T11:00:00Z"}
     assert victims(plan(two_candidates(**young, annotations={"min-runtime": "2h"}))) == ["x"]
     assert victims(plan(two_candidates(**young, annotations={"min-runtime": "30m"}))) == ["y"]
 
 
 def test_one_young_pod_protects_a_group_that_goes_as_a_whole() -> None:
-    young = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
+    young: dict[str, Any] = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
     objects = [
         node("a"),
         node("b"),
@@ -85,7 +85,7 @@ def test_one_young_worker_protects_its_leader(elsewhere: bool, for_: str) -> Non
     """A leader goes with its whole group, so it stays while one of them may not go: also where nothing else
     would help.
     """
-    young = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
+    young: dict[str, Any] = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
     objects = [
         node("a", 4),
         node("b", 2),

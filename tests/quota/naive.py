@@ -38,7 +38,7 @@ def naive_job(info: WorkloadInfo, queue: Node) -> Job:
 def naive_world(quota: Quota, twins: dict[int, Node]) -> World:
     queues = quota.cache.queues
     jobs = [naive_job(info, twins[id(queues[info.queue])]) for info in quota.cache.workloads.values()]
-    policies = {
+    policies: dict[str, dict[str, object]] = {
         name: {
             "within": node.within_policy,
             "reclaim": node.reclaim_policy,

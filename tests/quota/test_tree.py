@@ -11,8 +11,9 @@ from reprieve.quota.shares import share
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import LOWEST, UNLIMITED, FlavorResource, add, subtract, times
 from tests.quota.naive import naive_trees
+from tests.reference.quota.tree import Node
 from tests.scale import examples
-from tests.strategies.quota import NOW, RESOURCES, kueue, trees, worlds
+from tests.strategies.quota import NOW, RESOURCES, Document, kueue, trees, worlds
 
 CPU = FlavorResource("default", "cpu")
 
@@ -68,13 +69,16 @@ def test_a_flat_cohort_has_height_one_and_an_empty_branch_adds_nothing() -> None
 
 @examples(40)
 @given(world=trees(), data=st.data())
-def test_incremental_usage_equals_usage_from_scratch(world: object, data: st.DataObject) -> None:
-    objects, queues, flavors = world  # type: ignore[misc]
+def test_incremental_usage_equals_usage_from_scratch(
+    world: tuple[list[Document], int, list[str]], data: st.DataObject
+) -> None:
+    objects, queues, flavors = world
     quota = load(decode_all(objects), Rules(), NOW)
     twins = naive_trees(quota)
     held: list[tuple[str, FlavorResource, int]] = []
     for _ in range(data.draw(st.integers(1, 12))):
-        if held and data.draw(st.booleans()):
+        giving_back: bool = data.draw(st.booleans())
+        if held and giving_back:
             name, key, amount = held.pop(data.draw(st.integers(0, len(held) - 1)))
             quota.cache.queues[name].cell(key).remove(amount)
             change = -amount
@@ -89,27 +93,27 @@ def test_incremental_usage_equals_usage_from_scratch(world: object, data: st.Dat
         _assert_same(quota, twins)
 
 
-def _assert_same(quota: Quota, twins: dict[int, object]) -> None:
+def _assert_same(quota: Quota, twins: dict[int, Node]) -> None:
     for node in [*quota.cache.forest.cohorts.values(), *quota.cache.queues.values()]:
         twin = twins[id(node)]
         for key, cell in node.cells.items():
             fast = (cell.subtree, cell.local, cell.usage, cell.free(), cell.potential)
-            naive = [twin.subtree(key), twin.local(key), twin.usage(key), twin.free(key), twin.potential(key)]  # type: ignore[attr-defined]
+            naive = [twin.subtree(key), twin.local(key), twin.usage(key), twin.free(key), twin.potential(key)]
             assert fast == tuple(naive), (node.name, key)
-        assert tuple(share(node)) == twin.share()  # type: ignore[attr-defined]
+        assert tuple(share(node)) == twin.share()
 
 
 @examples(30)
 @given(world=worlds(), data=st.data())
-def test_moving_queues_and_cohorts_keeps_usage_right(world: list[object], data: st.DataObject) -> None:
+def test_moving_queues_and_cohorts_keeps_usage_right(world: list[Document], data: st.DataObject) -> None:
     """Every change of the tree leaves the same numbers as a tree that was built that way."""
     objects = list(world)
-    quota = load(decode_all(objects), Rules(), NOW)  # type: ignore[arg-type]
+    quota = load(decode_all(objects), Rules(), NOW)
     for _ in range(data.draw(st.integers(1, 3))):
         index = data.draw(
             st.sampled_from([i for i, o in enumerate(objects) if o["kind"] in ("ClusterQueue", "Cohort")])
-        )  # type: ignore[index]
-        changed = {**objects[index], "spec": dict(objects[index].get("spec", {}))}  # type: ignore[arg-type,dict-item,attr-defined]
+        )
+        changed = {**objects[index], "spec": dict(objects[index].get("spec", {}))}
         field = "cohortName" if changed["kind"] == "ClusterQueue" else "parentName"
         changed["spec"][field] = data.draw(st.sampled_from(["co0", "co1", "elsewhere"]))
         objects[index] = changed
@@ -119,7 +123,7 @@ def test_moving_queues_and_cohorts_keeps_usage_right(world: list[object], data: 
         else:
             quota.cache.put_cohort(view)  # type: ignore[arg-type]
         quota.cache.refresh()
-    fresh = load(decode_all(objects), Rules(), NOW)  # type: ignore[arg-type]
+    fresh = load(decode_all(objects), Rules(), NOW)
     assert {n: q.active for n, q in quota.cache.queues.items()} == {
         n: q.active for n, q in fresh.cache.queues.items()
     }

@@ -31,7 +31,9 @@ def test_the_newest_comes_first_and_the_oldest_leaves_the_ring():
         log.add(decision(n))
     assert [item["for"] for item in log.latest(2)] == ["Pod/ns/p4", "Pod/ns/p3"]
     assert log.get("1") is None
-    assert log.get("5")["for"] == "Pod/ns/p4"
+    newest = log.get("5")
+    assert newest is not None
+    assert newest["for"] == "Pod/ns/p4"
     assert len(log) == 3
 
 
@@ -59,6 +61,7 @@ def test_a_record_has_everything_that_was_known():
         )
     )
     record = log.get("1")
+    assert record is not None
     assert record["revision"] == "4711"
     assert record["durationMs"] == 1.5
     assert record["victims"][0]["pod"] == "dev/a"

@@ -89,5 +89,6 @@ class Judge:
             self._used[node] += cpu
             if self._used[node] > self._capacity[node]:
                 self.complaints.append(
-                    f"{node} holds {self._used[node]} of {self._capacity[node]} after {pod['metadata']['name']}"
+                    f"{node} holds {self._used[node]} of {self._capacity[node]} after"
+                    f" {pod['metadata']['name']}"
                 )

@@ -1,6 +1,7 @@
 """Single pods and groups find their places."""
 
 from reprieve.objects import Reference
+from reprieve.scheduler.actions import Bind
 from tests.scheduler.world import World, group, node, pod
 
 
@@ -188,6 +189,7 @@ def test_a_pod_that_is_bound_is_not_tried_again_before_the_watch_shows_it():
     world.hold = lambda action: type(action).__name__ == "Bind"
     world.run()
     [bind] = world.held
+    assert isinstance(bind, Bind)
     world.core.bound(bind, None, world.now)
     world.change("Pod", "a", metadata={"annotations": {"x": "y"}})
     assert world.run() == []

@@ -1,4 +1,6 @@
-"""The mark on a victim: what is written for programs is what recovery reads, whatever becomes of the sentence."""
+"""The mark on a victim: what is written for programs is what recovery reads, whatever becomes of the
+sentence.
+"""
 
 import pytest
 

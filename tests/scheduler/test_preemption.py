@@ -358,10 +358,8 @@ class TestRestart:
             for name in ("shared", "own", "third"):
                 world.change("Pod", name, metadata={"deletionTimestamp": None})
         fresh = world.restart()
-        victims = {
-            name: fresh.core.preemptions.get(Reference("Pod", "ns", name)).victims
-            for name in ("a", "b", "mid")
-        }
+        found = {name: fresh.core.preemptions.get(Reference("Pod", "ns", name)) for name in ("a", "b", "mid")}
+        victims = {name: each.victims for name, each in found.items() if each is not None}
         assert sorted(victims["a"]) == sorted(victims["b"]) == ["ns/own", "ns/shared"]
         fresh.end("third")
         fresh.run()

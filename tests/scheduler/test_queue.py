@@ -1,5 +1,7 @@
 """Who is tried next, and what brings a waiting unit back."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ def queue_with(*units):
     return queue
 
 
-def queued(name: str, *order: int, **more: object) -> QueuedUnit:
+def queued(name: str, *order: Any, **more: Any) -> QueuedUnit:
     return QueuedUnit(Reference.parse(name), *order, **more)
 
 

@@ -95,13 +95,13 @@ async def test_a_bug_in_one_decision_does_not_stop_the_others():
         assert ("pod-condition", "ns/a", "SchedulerError") in bench.actions.calls
 
 
-async def test_a_call_that_fails_in_an_unexpected_way_does_not_keep_its_room_for_ever():
+async def test_a_call_that_fails_in_an_unexpected_way_does_not_keep_its_room_for_ever(monkeypatch):
     bench = Bench(node("n1"), pod("a"))
 
     async def broken(bind):
         raise ZeroDivisionError("oops")
 
-    bench.actions.bind = broken
+    monkeypatch.setattr(bench.actions, "bind", broken)
     async with bench.running():
         await bench.until(lambda: ("emit", "ns/a", "FailedScheduling") in bench.actions.calls)
         await bench.until(

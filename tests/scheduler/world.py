@@ -256,7 +256,7 @@ class World:
         found: list[Document] = self.documents[kind, name].get("status", {}).get("conditions", [])
         return found
 
-    def condition(self, kind: str, name: str, type: str) -> Document | None:
+    def condition(self, kind: str, name: str, type: str) -> Any:
         return next((each for each in self.conditions(kind, name) if each["type"] == type), None)
 
     def where(self, *names: str) -> list[str]:

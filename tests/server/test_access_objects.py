@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,9 +95,7 @@ async def test_a_bindings_role_cannot_be_changed(wire: Wire) -> None:
         ),
     ],
 )
-async def test_a_binding_names_a_role_and_people(
-    wire: Wire, changes: dict[str, object], problem: str
-) -> None:
+async def test_a_binding_names_a_role_and_people(wire: Wire, changes: dict[str, Any], problem: str) -> None:
     refused = await wire.post(BINDINGS, binding(**changes))
     assert refused.status == 422
     assert problem in refused.body["message"]

@@ -113,8 +113,8 @@ async def test_a_namespace_gets_its_account_and_takes_everything_along() -> None
         )
         assert not rig.gone("serviceaccounts", "default", "team")
         await rig.create("pods", pod("p", namespace="team"))
-        held = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "team"}}
-        held["metadata"]["finalizers"] = ["x.io/hold"]
+        meta = {"name": "c", "namespace": "team", "finalizers": ["x.io/hold"]}
+        held = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
         await rig.create("configmaps", held)
         await rig.api.delete("namespaces", "team")
         await rig.settle()

@@ -1,6 +1,7 @@
 """What the server says about itself, and the scale subresource."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,10 @@ async def test_verbs_that_a_resource_lacks_are_not_allowed(wire: Wire) -> None:
 
 
 async def test_scale_reads_and_writes_one_number(wire: Wire) -> None:
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    template: dict[str, Any] = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+    }
     spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": template}
     await wire.post(DEPLOYMENTS, {"metadata": {"name": "web"}, "spec": spec})
     scale = (await wire.get(f"{DEPLOYMENTS}/web/scale")).body
@@ -116,7 +120,10 @@ async def test_scale_reads_and_writes_one_number(wire: Wire) -> None:
 
 
 async def test_nobody_can_ask_for_more_pods_than_one_process_can_hold(wire: Wire) -> None:
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    template: dict[str, Any] = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+    }
     spec = {"replicas": 2**31, "selector": {"matchLabels": {"a": "b"}}, "template": template}
     refused = await wire.post(DEPLOYMENTS, {"metadata": {"name": "web"}, "spec": spec})
     assert (refused.status, "must be less than or equal to 100000" in refused.message) == (422, True)

@@ -152,7 +152,8 @@ async def test_the_cost_of_a_page_does_not_depend_on_how_much_there_is(wire: Wir
     for count in (20, 400):
         for i in range(collection.count, count):
             await wire.server.api.create("configmaps", config_map(f"c-{i:03d}"), "default")
-        scan, counter = collection.scan, []
+        scan = collection.scan
+        counter: list[int] = []
 
         def counting(*args, scan=scan, counter=counter):  # type: ignore[no-untyped-def]
             for record in scan(*args):

@@ -179,7 +179,9 @@ def test_validation_names_every_problem_with_its_path(spec: Any, expected: list[
 
 
 def test_defaults_fill_what_is_missing_also_inside_lists() -> None:
-    doc = {"spec": {"size": 1, "colour": None, "items": [{"key": "a"}, {"key": "b", "on": False}]}}
+    doc: dict[str, Any] = {
+        "spec": {"size": 1, "colour": None, "items": [{"key": "a"}, {"key": "b", "on": False}]}
+    }
     structural.apply_defaults(doc, SCHEMA)
     assert doc["spec"]["colour"] == "green"
     assert [item["on"] for item in doc["spec"]["items"]] == [True, False]

@@ -63,7 +63,7 @@ def test_every_past_state_can_be_seen_again(plan: list[tuple[str, str, str]]) ->
     async def main() -> None:
         store = Store()
         revisions = [store.revision]
-        states = [{}]
+        states: list[dict[str, Any]] = [{}]
         for step in plan:
             states += await run(store, [step])
             revisions.append(store.revision)

@@ -13,7 +13,9 @@ class Draw(Protocol):
 
 
 class Choices:
-    """Wraps `draw` of `st.composite` or of `st.data()`. Shrinking goes to the first value, the lowest number, to no."""
+    """Wraps `draw` of `st.composite` or of `st.data()`. Shrinking goes to the first value, the lowest
+    number, to no.
+    """
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw

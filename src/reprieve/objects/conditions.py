@@ -26,7 +26,9 @@ def find_condition(conditions: Conditions, type: str) -> Condition | None:
 
 
 def condition_of(document: Document | None, type: str) -> Document:
-    """The condition of this type in a raw document, empty if there is none. Documents of any shape are taken."""
+    """The condition of this type in a raw document, empty if there is none. Documents of any shape are
+    taken.
+    """
     status = document.get("status") if document else None
     conditions = status.get("conditions") if isinstance(status, dict) else None
     for entry in conditions if isinstance(conditions, list) else ():

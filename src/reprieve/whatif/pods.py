@@ -115,7 +115,8 @@ def _groupless(cluster: Cluster) -> list[str]:
     ]
     return (
         [
-            f"Warning: pods name groups that do not exist; their own priority counts: {some(missing, MOST_NAMED)}."
+            f"Warning: pods name groups that do not exist; their own priority counts: "
+            f"{some(missing, MOST_NAMED)}."
         ]
         if missing
         else []
@@ -154,7 +155,8 @@ def _nominated(cluster: Cluster) -> list[str]:
     ]
     return (
         [
-            f"Note: no room is kept for waiting pods that were nominated elsewhere: {some(waiting, MOST_NAMED)}."
+            f"Note: no room is kept for waiting pods that were nominated elsewhere: "
+            f"{some(waiting, MOST_NAMED)}."
         ]
         if waiting
         else []

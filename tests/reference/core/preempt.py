@@ -12,6 +12,12 @@ from tests.reference.core.scores import best
 NOBODY = -(2**62)
 
 
+def started(pod: P) -> float:
+    start = pod.obj.status.start_time
+    assert start is not None, f"{pod.key} runs since never"
+    return start.timestamp()
+
+
 @dataclass(eq=False)
 class U:
     """What goes together."""
@@ -23,7 +29,7 @@ class U:
 
     @property
     def start(self) -> float:
-        return min(p.obj.status.start_time.timestamp() for p in self.pods)
+        return min(started(p) for p in self.pods)
 
     @property
     def importance(self) -> tuple[int, int, int, float]:
@@ -305,7 +311,7 @@ class Reference:
         pods = [pod for unit in answer.victims for pod in unit.pods]
         value = (lambda pod: pod.priority) if self.faithful else self.priority
         highest = max(map(value, pods))
-        starts = [p.obj.status.start_time.timestamp() for p in pods if value(p) == highest]
+        starts = [started(p) for p in pods if value(p) == highest]
         return (
             answer.broken,
             value(pods[0]) if self.faithful else highest,
