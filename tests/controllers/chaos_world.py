@@ -18,10 +18,10 @@ from typing import Any
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet.cost import PreemptionCost, signal_message
 from reprieve.fleet.lease import LeaseState, lease_of
-from reprieve.fleet.reading import declares_gate, gate_is_open, is_true
+from reprieve.fleet.reading import declares_gate, gate_is_open
 from reprieve.fleet.settings import FleetSettings
 from reprieve.kube import Client, Request, Response, Stream, TransportError
-from reprieve.objects import set_condition, well_known
+from reprieve.objects import has_condition, set_condition, well_known
 from tests.controllers.memory_api import Document, MemoryApi
 from tests.controllers.virtual_time import utc_now
 
@@ -128,10 +128,10 @@ class Worker:
 
     def _handle(self, copy: Document, now: float) -> None:
         key = copy["metadata"]["name"]
-        if is_true(copy, "Admitted"):
+        if has_condition(copy, "Admitted"):
             self._work(copy, now)
             return
-        admitted = sum(is_true(item, "Admitted") for item in self.api.all("workloads"))
+        admitted = sum(has_condition(item, "Admitted") for item in self.api.all("workloads"))
         if admitted + self.busy < self.slots:
             set_condition(copy, "QuotaReserved", True, "QuotaReserved", "", self.now())
             set_condition(copy, "Admitted", True, "Admitted", "", self.now())
@@ -141,7 +141,9 @@ class Worker:
             price = PreemptionCost(self.rng.randrange(3), self.rng.randrange(100), 1)
             if set_condition(
                 copy, "BlockedOnPreemptionGates", True, "PreemptionGated", signal_message(price), self.now()
-            ) and not is_true(self.api.get("workloads", NAMESPACE, key) or {}, "BlockedOnPreemptionGates"):
+            ) and not has_condition(
+                self.api.get("workloads", NAMESPACE, key) or {}, "BlockedOnPreemptionGates"
+            ):
                 self.api.put("workloads", copy)
         elif key not in self.leaving and self.busy > len(self.leaving):
             self.preempted += 1
@@ -166,7 +168,7 @@ class Worker:
     def _work(self, copy: Document, now: float) -> None:
         key = copy["metadata"]["name"]
         job = self.api.get("jobs", NAMESPACE, key)
-        if job is None or is_true(copy, "Finished"):
+        if job is None or has_condition(copy, "Finished"):
             return
         since = self.started.setdefault(key, now)
         if now - since > 30:
@@ -269,7 +271,7 @@ class World:
                         ],
                     }
                     self.home.put("workloads", fresh)
-                elif not is_true(workload, "QuotaReserved"):
+                elif not has_condition(workload, "QuotaReserved"):
                     fresh = deepcopy(workload)
                     reserve(fresh, utc_now())
                     self.home.put("workloads", fresh)
@@ -283,7 +285,9 @@ class World:
 
     def finished(self) -> bool:
         listed = list(self.home.all("workloads"))
-        return len(listed) == len(self.keys) and all(is_true(workload, "Finished") for workload in listed)
+        return len(listed) == len(self.keys) and all(
+            has_condition(workload, "Finished") for workload in listed
+        )
 
     def overlapping_runs(self) -> list[str]:
         """Runs of one workload at the same time in two clusters."""

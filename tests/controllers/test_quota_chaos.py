@@ -9,8 +9,8 @@ import pytest
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota
-from reprieve.fleet.reading import is_true
 from reprieve.kube import Client
+from reprieve.objects import has_condition
 from tests.controllers.chaos_world import Link
 from tests.controllers.clusters import job
 from tests.controllers.memory_api import MemoryApi
@@ -109,7 +109,7 @@ class Storm:
         """After every change: the quota is never given twice."""
         held = 0
         for workload in self.api.all("workloads"):
-            if is_true(workload, "QuotaReserved") and not is_true(workload, "Finished"):
+            if has_condition(workload, "QuotaReserved") and not has_condition(workload, "Finished"):
                 for each in workload["status"]["admission"]["podSetAssignments"]:
                     held += int(each["resourceUsage"]["cpu"])
         if held > QUOTA:
@@ -120,7 +120,7 @@ class Storm:
 
     def finished(self) -> bool:
         listed = list(self.api.all("workloads"))
-        return len(listed) == len(self.names) and all(is_true(item, "Finished") for item in listed)
+        return len(listed) == len(self.names) and all(has_condition(item, "Finished") for item in listed)
 
 
 async def storm(seed: int, troubles: int) -> Storm:
