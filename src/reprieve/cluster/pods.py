@@ -133,9 +133,9 @@ def _info(pod: Pod) -> PodInfo:
         scheduler=pod.spec.scheduler_name,
         node_name=pod.spec.node_name,
         nominated_node=pod.status.nominated_node_name,
-        annotations={
-            key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)
-        },
+        annotations={key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)}
+        if notes
+        else {},
     )
 
 
