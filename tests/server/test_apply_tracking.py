@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reprieve.server.apply import managed_fields, server_side_apply, track_update
 from reprieve.server.apply.document import differences, field_set, merge, remove
-from reprieve.server.schemas.checks import schema_of
+from reprieve.server.field_validation import schema_of
 from tests.server.kinds import PODS
 
 NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.server import schemas
+from reprieve.objects import SchemaNode, schemas
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
 from reprieve.server.errors import ApiError
+from reprieve.server.field_validation import unknown_fields, wrong_types
 from reprieve.server.http import protobuf
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
-from reprieve.server.schemas import SchemaNode
-from reprieve.server.schemas.checks import unknown_fields, wrong_types
 from tests.server.kinds import CLUSTER_QUEUES, PODS, resource
 
 

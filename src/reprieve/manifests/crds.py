@@ -8,8 +8,8 @@ left to the server. Types that contain themselves and whole pod templates are le
 from collections.abc import Iterable
 from typing import Any
 
-from reprieve.objects import STAND_IN_GROUP, well_known
-from reprieve.server import ResourceInfo, SchemaNode, builtin_resources, builtin_schema
+from reprieve.objects import STAND_IN_GROUP, SchemaNode, schemas, well_known
+from reprieve.server import ResourceInfo, builtin_resources
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 KINDS = {SCHEDULING: ("PodGroup", "Workload")}
@@ -67,7 +67,7 @@ def _definition(name: str, versions: list[ResourceInfo]) -> dict[str, Any]:
 
 
 def _version(resource: ResourceInfo, *, storage: bool) -> dict[str, Any]:
-    node = builtin_schema(resource.group, resource.version, resource.kind)
+    node = schemas.builtin_schema(resource.group, resource.version, resource.kind)
     assert node is not None, f"{resource.kind} is not described"
     version: dict[str, Any] = {
         "name": resource.version,

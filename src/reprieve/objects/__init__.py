@@ -4,7 +4,7 @@ The other rooms import from here, never from the modules inside. Where two API g
 (`Workload`) it is Kueue's, and `scheduling.Workload` is the other.
 """
 
-from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, well_known
+from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, schemas, well_known
 from reprieve.objects.admission import Context, admit
 from reprieve.objects.conditions import (
     Conditions,
@@ -78,6 +78,7 @@ from reprieve.objects.reference import Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
 from reprieve.objects.text import counted, shown, some
@@ -151,6 +152,7 @@ __all__ = [
     "ResourceList",
     "ResourceRequirements",
     "SchedulingGroup",
+    "SchemaNode",
     "Source",
     "Taint",
     "TimeError",
@@ -208,6 +210,7 @@ __all__ = [
     "runnable_problems",
     "scan_documents",
     "scheduling",
+    "schemas",
     "set_condition",
     "shown",
     "some",

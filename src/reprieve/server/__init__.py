@@ -15,7 +15,8 @@ It imports no decision of Reprieve, only `reprieve.objects` and `reprieve.config
     watch, selection         streams of changes from a revision on, through selectors
     registry, resources      which resources are served (`ResourceInfo`), and the built-in ones
     custom_resources/        CustomResourceDefinitions
-    schemas/, openapi/       the fields of every kind, and their description for clients
+    field_validation         unknown fields and wrong types; the schemas are in `reprieve.objects`
+    openapi/                 the description of every kind for clients
     tables/                  the columns of `kubectl get`
     controllers/             what kube-controller-manager would do
     fake_nodes/              what kubelets would do
@@ -52,7 +53,6 @@ from typing import TYPE_CHECKING, Any
 
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
-from reprieve.server.schemas import SchemaNode, builtin_schema
 
 if TYPE_CHECKING:
     from reprieve.server.embedded import EmbeddedServer, new_event_loop
@@ -66,7 +66,7 @@ _LAZY = {
     "new_event_loop": "embedded",
 }
 """Names whose modules load aiohttp, cryptography and SQLite: imported on first use, so that a command that
-only needs the schemas starts fast."""
+only needs to know the resources starts fast."""
 
 __all__ = [
     "EmbeddedServer",
@@ -74,9 +74,7 @@ __all__ = [
     "Habits",
     "NodeTemplate",
     "ResourceInfo",
-    "SchemaNode",
     "builtin_resources",
-    "builtin_schema",
     "new_event_loop",
 ]
 

@@ -27,9 +27,9 @@ from reprieve.objects import TABLE, Document, misfits, normalise, shown
 from reprieve.server import defaults, metadata, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
+from reprieve.server.field_validation import wrong_types
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.rules import ObjectRules
-from reprieve.server.schemas.checks import wrong_types
 from reprieve.server.storage import Store
 
 _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}

@@ -17,7 +17,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.objects import Document
+from reprieve.objects import Document, SchemaNode
 from reprieve.server.apply.document import check_unique, differences, field_set, merge, remove
 from reprieve.server.apply.managed_fields import (
     APPLY,
@@ -32,9 +32,8 @@ from reprieve.server.apply.managed_fields import (
     write_owners,
 )
 from reprieve.server.errors import Cause, apply_conflict, bad_request
+from reprieve.server.field_validation import schema_of, schema_of_kind
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.schemas import SchemaNode
-from reprieve.server.schemas.checks import schema_of, schema_of_kind
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

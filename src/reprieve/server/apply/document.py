@@ -8,9 +8,9 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reprieve.objects import SchemaNode, schemas
 from reprieve.server.apply.managed_fields import FieldSet, Path, field, key, value
 from reprieve.server.errors import bad_request
-from reprieve.server.schemas import ANYTHING, SchemaNode
 
 _MISSING: Any = object()
 
@@ -106,7 +106,7 @@ def _compare(
         before = {element: (item, below) for element, item, below in children(old, schema)}
         after = {element: (item, below) for element, item, below in children(new, schema)}
         for element in before.keys() | after.keys():
-            was, below = before.get(element, (_MISSING, ANYTHING))
+            was, below = before.get(element, (_MISSING, schemas.ANYTHING))
             now, below_now = after.get(element, (_MISSING, below))
             _compare(was, now, below_now, (*path, element), changed, removed)
         if path and not new:

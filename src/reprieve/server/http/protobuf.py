@@ -11,10 +11,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from reprieve.objects import Document, format_time
-from reprieve.server import schemas
+from reprieve.objects import Document, SchemaNode, format_time, schemas
 from reprieve.server.errors import bad_request, unsupported_media_type
-from reprieve.server.schemas import SchemaNode
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"

@@ -8,6 +8,7 @@ from aiohttp import web
 
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, method_not_allowed, unknown_resource
+from reprieve.server.field_validation import validate_fields
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, is_true
@@ -17,7 +18,6 @@ from reprieve.server.http.subresources import SUBRESOURCE_HANDLERS, bind_documen
 from reprieve.server.operations import deletion, reads, writes
 from reprieve.server.patch import JSON_PATCH
 from reprieve.server.registry import SUBRESOURCES, ResourceInfo
-from reprieve.server.schemas.checks import validate_fields
 from reprieve.server.security.identity import REVIEWS, Identity
 
 _RETURNS_DELETED = {

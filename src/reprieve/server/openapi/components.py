@@ -2,10 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from reprieve.objects import Document
-from reprieve.server import schemas
+from reprieve.objects import Document, SchemaNode, schemas
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.schemas import SchemaNode
 
 
 class Dialect(NamedTuple):

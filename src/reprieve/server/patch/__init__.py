@@ -14,9 +14,9 @@ import jsonpointer
 
 from reprieve.objects import Document
 from reprieve.server import errors
+from reprieve.server.field_validation import schema_of
 from reprieve.server.patch.strategic import BadPatch, strategic_merge
 from reprieve.server.registry import ResourceInfo
-from reprieve.server.schemas.checks import schema_of
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"

@@ -14,7 +14,7 @@ know.
 import copy
 from typing import Any
 
-from reprieve.server.schemas import SchemaNode
+from reprieve.objects import SchemaNode
 
 DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"

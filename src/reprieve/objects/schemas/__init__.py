@@ -16,6 +16,15 @@ The YAML files of this folder hold one line for each field: `type flags | descri
 Server-side apply, strategic merge patch, field validation and OpenAPI all read the same `SchemaNode` tree.
 """
 
-from reprieve.server.schemas.tree import ANYTHING, SchemaNode, builtin_schema, message, metadata
+from reprieve.objects.schemas.checks import unknown_fields, wrong_types
+from reprieve.objects.schemas.tree import ANYTHING, SchemaNode, builtin_schema, message, metadata
 
-__all__ = ["ANYTHING", "SchemaNode", "builtin_schema", "message", "metadata"]
+__all__ = [
+    "ANYTHING",
+    "SchemaNode",
+    "builtin_schema",
+    "message",
+    "metadata",
+    "unknown_fields",
+    "wrong_types",
+]

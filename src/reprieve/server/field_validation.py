@@ -1,0 +1,91 @@
+"""What a request's document says against the schema of its resource, built in or custom: unknown fields
+(`fieldValidation`), values of the wrong type."""
+
+from functools import lru_cache
+from typing import Any
+
+from reprieve.objects import Document, SchemaNode, schemas
+from reprieve.server.errors import bad_request, invalid, not_supported
+from reprieve.server.metadata import unknown_metadata
+from reprieve.server.registry import ResourceInfo
+from reprieve.server.storage.records import encode
+
+_REMEMBERED = 2048
+_LARGEST_REMEMBERED = 8192
+_CHOICES = ("Ignore", "Warn", "Strict")
+
+
+def schema_of(resource: ResourceInfo) -> SchemaNode:
+    """The tree that describes a resource; one that allows everything when there is none."""
+    if resource.schema is not None:
+        return _custom(resource)
+    return schemas.builtin_schema(resource.group, resource.version, resource.kind) or schemas.ANYTHING
+
+
+def schema_of_kind(doc: dict[str, Any]) -> SchemaNode:
+    """By a document's own `apiVersion` and `kind`; nothing is known of custom kinds this way."""
+    group, _, version = str(doc.get("apiVersion", "")).rpartition("/")
+    return schemas.builtin_schema(group, version, str(doc.get("kind", ""))) or schemas.ANYTHING
+
+
+@lru_cache(maxsize=512)
+def _custom(resource: ResourceInfo) -> SchemaNode:
+    root = SchemaNode.from_openapi(resource.schema or {})
+    if root.shape == "object":
+        standard = {
+            "apiVersion": SchemaNode("scalar", scalar="string"),
+            "kind": SchemaNode("scalar", scalar="string"),
+        }
+        root.fields.update(standard | {"metadata": schemas.metadata()})
+    return root
+
+
+def validate_fields(resource: ResourceInfo, document: Document, mode: str) -> list[str]:
+    """Warnings, one for each unknown field (at most ten); in strict mode a refusal instead."""
+    mode = mode or "Warn"
+    if mode not in _CHOICES:
+        cause = not_supported("fieldValidation", mode, _CHOICES)
+        raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
+    if mode == "Ignore":
+        return []
+    found = (
+        resource.unknown(document)
+        if resource.unknown is not None
+        else _unknown_remembered(resource, document)
+    )
+    found = list(dict.fromkeys([*found, *unknown_metadata(document)]))
+    problems = [f'unknown field "{path}"' for path in found]
+    if problems and mode == "Strict":
+        raise bad_request(
+            f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
+            f"strict decoding error: {', '.join(problems)}"
+        )
+    return problems[:10]
+
+
+def _unknown_remembered(resource: ResourceInfo, document: Document) -> list[str]:
+    """Bulk creation repeats its specs: one without unknown fields is not checked again."""
+    spec = document.get("spec")
+    if not isinstance(spec, dict):
+        return unknown_fields(resource, document)
+    key = (resource.api_version, resource.kind, encode(spec))
+    if key not in _known_specs:
+        found = unknown_fields(resource, {"spec": spec})
+        if found:
+            return unknown_fields(resource, document)
+        if len(key[2]) <= _LARGEST_REMEMBERED:
+            if len(_known_specs) >= _REMEMBERED:
+                del _known_specs[next(iter(_known_specs))]
+            _known_specs[key] = None
+    return unknown_fields(resource, {k: v for k, v in document.items() if k != "spec"})
+
+
+_known_specs: dict[tuple[str, str, bytes], None] = {}
+
+
+def unknown_fields(resource: ResourceInfo, document: Document) -> list[str]:
+    return schemas.unknown_fields(document, schema_of(resource))
+
+
+def wrong_types(resource: ResourceInfo, document: Document) -> list[tuple[str, Any, str]]:
+    return schemas.wrong_types(document, schema_of(resource))
