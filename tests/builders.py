@@ -5,8 +5,7 @@ All builders follow the same rules:
 - The name and the one number that matters most may be positional, everything else is named.
 - What no parameter stands for is a field of the spec, under its own name: `pod("p", hostNetwork=True)`.
 - A `priority` that is a number is `priority`; one that is a word is `priorityClassName`.
-- `labels` and `status` are what the object usually has; given, exactly those, and `{}` leaves them out.
-- `metadata` adds what else stands there: `metadata={"uid": "u", "finalizers": ["x/y"]}`.
+- `status` and `metadata` come on top of what the object usually has there: `metadata={"uid": "u"}`.
 
 A folder that always means the same defaults says so once: `pod = partial(builders.pod, namespace="ml")`.
 Typed views come from `views`, that is, through the door that every object of Reprieve comes through.
@@ -110,8 +109,8 @@ def pod(
     status: Document | None = None,
     **spec: Any,
 ) -> Document:
-    """A pod that runs `on` a node since `start`, or one that waits. Its label `app` is its name up to the
-    first dash, so that `web-0` and `web-1` belong together.
+    """A pod that runs `on` a node since `start`, or one that waits. Unless it is given labels it has the
+    label `app`, its name up to the first dash, so that `web-0` and `web-1` belong together.
     """
     body = {**_priority(priority), "containers": [container(cpu, memory=memory, image=image)]}
     if on:
@@ -127,8 +126,13 @@ def pod(
         annotations=annotations,
         metadata=metadata,
         spec={**body, **spec},
-        status=usual if status is None else status or None,
+        status={**usual, **(status or {})},
     )
+
+
+def terminating(pod: Document, since: str = "2026-01-02T00:00:00Z") -> Document:
+    """The same pod, deleted and not yet gone."""
+    return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": since}}
 
 
 def container(

@@ -17,6 +17,7 @@ from tests.builders import (
     pod_group,
     priority_class,
     reserved,
+    terminating,
     view,
     workload,
 )
@@ -25,7 +26,8 @@ EXAMPLES = [
     node("n", 8, zone="z", taints=[{"key": "k", "effect": "NoSchedule"}]),
     pod("p"),
     pod("p", "500m", memory="1Gi", on="n", group="g", priority="high", hostNetwork=True),
-    pod("p", None, labels={}, status={}),
+    pod("p", None, labels={}),
+    terminating(pod("p", on="n")),
     pod_group("g", 3, priority="high", mode="all"),
     pod_group("g", None),
     budget("web", 1, maxUnavailable=1),
@@ -52,10 +54,10 @@ def test_a_view_is_what_decoding_makes_of_the_document() -> None:
     assert member.spec.priority_class_name == "high"
 
 
-def test_given_labels_and_status_are_exactly_those() -> None:
-    bare = pod("web-0", None, labels={}, status={})
+def test_given_labels_are_exactly_those_and_a_given_status_comes_on_top() -> None:
+    bare = pod("web-0", None, labels={}, status={"nominatedNodeName": "n"})
     assert bare["metadata"] == {"name": "web-0", "namespace": "default"}
-    assert set(bare) == {"apiVersion", "kind", "metadata", "spec"}
+    assert bare["status"] == {"phase": "Pending", "nominatedNodeName": "n"}
     assert pod("web-0")["metadata"]["labels"] == {"app": "web"}
 
 

@@ -7,9 +7,10 @@ import pytest
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import UNRESOLVABLE, UNSCHEDULABLE, PodFilters, diagnose, place
-from tests.preemption.builders import Document, node, pod
+from tests.builders import Document
+from tests.preemption.planning import node, pod
 
-TAINT = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+TAINT: Document = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 PORT = [{"name": "c", "ports": [{"containerPort": 1, "hostPort": 80}]}]
@@ -33,12 +34,12 @@ def pinned(*names: str) -> Document:
 
 CASES: dict[str, tuple[list[Document], dict[str, Any], str, int]] = {
     "a cordoned node": (
-        [node("n", spec={"unschedulable": True})],
+        [node("n", unschedulable=True)],
         {},
         "1 node(s) were unschedulable",
         UNRESOLVABLE,
     ),
-    "a taint": ([node("n", spec=TAINT)], {}, "1 node(s) had untolerated taint(s)", UNRESOLVABLE),
+    "a taint": ([node("n", **TAINT)], {}, "1 node(s) had untolerated taint(s)", UNRESOLVABLE),
     "a selector": (
         [node("n")],
         {"nodeSelector": {"a": "b"}},

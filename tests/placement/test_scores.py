@@ -3,7 +3,7 @@ formula.
 """
 
 import heapq
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
@@ -27,33 +27,13 @@ from reprieve.placement.resources import (
 )
 from reprieve.placement.single import _fewest_best, _most_best, best, preorder
 from reprieve.placement.static import image_scores
+from tests import builders
+from tests.builders import Document
 from tests.scale import examples
 
-Document = dict[str, Any]
-
-
-def node(name: str, cpu: str = "4", memory: str = "8Gi", **extra: Any) -> Document:
-    status = {"allocatable": {"cpu": cpu, "memory": memory, "pods": "100"}, **extra.pop("status", {})}
-    meta = {"name": name, "labels": {"kubernetes.io/hostname": name, **extra.pop("labels", {})}}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": status, **extra}
-
-
-def pod(
-    name: str,
-    on: str = "",
-    cpu: str = "",
-    memory: str = "",
-    labels: dict[str, str] | None = None,
-    **spec: Any,
-) -> Document:
-    requests = {k: v for k, v in (("cpu", cpu), ("memory", memory)) if v}
-    container = {"name": "c", "image": spec.pop("image", "i"), "resources": {"requests": requests}}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "a", "labels": labels or {"app": name}},
-        "spec": {"containers": [container], **({"nodeName": on} if on else {}), **spec},
-    }
+node = partial(builders.node, memory="8Gi", pods=100)
+pod = partial(builders.pod, cpu=None, namespace="a")
+TWO_SIZES = (node("m", "4", memory="10000"), node("n", "6", memory="10000"))
 
 
 def cluster_of(*documents: Document) -> Cluster:
@@ -69,23 +49,27 @@ def fit(cluster: Cluster, scoring: Scoring = DEFAULT, name: str = "a/p") -> list
 
 
 def test_least_allocated_follows_the_worked_examples() -> None:
-    empty = cluster_of(node("m", "4", "10000"), node("n", "6", "10000"), pod("p", cpu="3", memory="5000"))
+    empty = cluster_of(
+        node("m", "4", memory="10000"), node("n", "6", memory="10000"), pod("p", cpu="3", memory="5000")
+    )
     assert fit(empty) == [37, 50]
-    used = cluster_of(node("m"), pod("q", "m", "500m", "1Gi"), pod("p"))
+    used = cluster_of(node("m"), pod("q", on="m", cpu="500m", memory="1Gi"), pod("p"))
     assert fit(used) == [85]
 
 
 def test_most_allocated_follows_the_worked_examples() -> None:
-    cluster = cluster_of(node("m", "4", "10000"), node("n", "6", "10000"), pod("p", cpu="3", memory="5000"))
+    cluster = cluster_of(
+        node("m", "4", memory="10000"), node("n", "6", memory="10000"), pod("p", cpu="3", memory="5000")
+    )
     assert fit(cluster, resolve_scoring(cluster, ScoringStrategy(type="MostAllocated"))) == [62, 50]
 
 
 def test_requested_to_capacity_ratio_leaves_out_what_scores_nothing() -> None:
     shape = (ShapePoint(utilization=0, score=0), ShapePoint(utilization=100, score=10))
     strategy = ScoringStrategy(type="RequestedToCapacityRatio", shape=shape)
-    cluster = cluster_of(node("m", "4", "10000"), pod("p", cpu="3", memory="5000"))
+    cluster = cluster_of(node("m", "4", memory="10000"), pod("p", cpu="3", memory="5000"))
     assert fit(cluster, resolve_scoring(cluster, strategy)) == [63]
-    idle = cluster_of(node("m", "4", "10000"), pod("p", cpu="0", memory="5000"))
+    idle = cluster_of(node("m", "4", memory="10000"), pod("p", cpu="0", memory="5000"))
     assert fit(idle, resolve_scoring(idle, strategy)) == [50]
 
 
@@ -101,10 +85,12 @@ def test_the_shape_is_a_broken_line(percent: int, score: int) -> None:
 
 
 def test_balance_rewards_evening_out() -> None:
-    cluster = cluster_of(node("m", "4", "10000"), node("n", "6", "10000"), pod("p", cpu="3", memory="5000"))
+    cluster = cluster_of(
+        node("m", "4", memory="10000"), node("n", "6", memory="10000"), pod("p", cpu="3", memory="5000")
+    )
     cls = cluster.class_of(cluster.pods.row_of["a/p"])
     assert [_balance_one(cluster, cls, slot) for slot in (0, 1)] == [68, 75]
-    lopsided = cluster_of(node("m", "3", "5000"), pod("q", "m", cpu="3"), pod("p", memory="5000"))
+    lopsided = cluster_of(node("m", "3", memory="5000"), pod("q", on="m", cpu="3"), pod("p", memory="5000"))
     assert _balance_one(lopsided, lopsided.class_of(lopsided.pods.row_of["a/p"]), 0) == 100
 
 
@@ -124,8 +110,8 @@ def test_both_forms_of_every_formula_agree(
     documents = []
     for i, (all_cpu, all_memory, used_cpu, used_memory) in enumerate(sizes):
         documents += [
-            node(f"n{i}", str(all_cpu), str(all_memory)),
-            pod(f"q{i}", f"n{i}", str(used_cpu), str(used_memory)),
+            node(f"n{i}", str(all_cpu), memory=str(all_memory)),
+            pod(f"q{i}", on=f"n{i}", cpu=str(used_cpu), memory=str(used_memory)),
         ]
     cluster = cluster_of(*documents, pod("p", cpu=str(cpu), memory=str(memory)))
     shape = ((0, 0), (30, 80), (100, 20)) if kind == "RequestedToCapacityRatio" else ()
@@ -184,9 +170,9 @@ def test_system_default_spreading_counts_what_a_service_selects() -> None:
         node("a1", labels={zone: "a"}),
         node("a2", labels={zone: "a"}),
         node("b1", labels={zone: "b"}),
-        pod("x", "a1", labels={"app": "s"}),
-        pod("y", "b1", labels={"app": "s"}),
-        pod("z", "b1", labels={"app": "s"}),
+        pod("x", on="a1", labels={"app": "s"}),
+        pod("y", on="b1", labels={"app": "s"}),
+        pod("z", on="b1", labels={"app": "s"}),
         pod("p", labels={"app": "s"}),
     )
     from reprieve.objects.meta import LabelSelector
@@ -208,8 +194,8 @@ def test_the_end_to_end_example_of_the_specification() -> None:
     cluster = cluster_of(
         node("a", labels=zone),
         node("b", labels=zone),
-        pod("one", "a", "500m", "1Gi", labels={"app": "r"}),
-        pod("other", "b", "2", "1Gi"),
+        pod("one", on="a", cpu="500m", memory="1Gi", labels={"app": "r"}),
+        pod("other", on="b", cpu="2", memory="1Gi"),
         pod("p", cpu="500m", memory="1Gi", labels={"app": "r"}),
     )
     cluster.set_owner("ReplicaSet", "a", "r", LabelSelector(match_labels={"app": "r"}))

@@ -2,7 +2,7 @@
 itself.
 """
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import DEFAULT, PodFilters, Scoring, place, place_gang
+from tests import builders
+from tests.builders import Document
 from tests.scale import examples
 from tests.strategies.choices import Choices
 
-Document = dict[str, Any]
+pod = partial(builders.pod, namespace="a")
 SHAPE = ((0, 0), (30, 80), (100, 20))
 SCORINGS = {
     kind: Scoring(kind, DEFAULT.weights, SHAPE if kind == "RequestedToCapacityRatio" else ())
@@ -24,12 +26,7 @@ SCORINGS = {
 
 
 def _empty_node(number: int, size: int, pool: str = "x") -> Document:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": f"n{number}", "labels": {"pool": pool}},
-        "status": {"allocatable": {"cpu": str(size), "memory": str(size), "pods": "9"}},
-    }
+    return builders.node(f"n{number}", size, memory=size, pods=9, labels={"pool": pool})
 
 
 def _node(choices: Choices, number: int, sizes: list[int]) -> Document:
@@ -77,11 +74,6 @@ def _spec(choices: Choices) -> Document:
     return spec
 
 
-def _pod(name: str, spec: Document, app: str = "a") -> Document:
-    meta = {"name": name, "namespace": "a", "labels": {"app": app}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-
-
 def _one_by_one(cluster: Cluster, rows: list[int], scoring: Scoring) -> list[tuple[int, int]]:
     mark = cluster.checkpoint()
     placed = []
@@ -111,7 +103,7 @@ def test_pods_alike_go_together_where_they_would_go_one_by_one(kind: str) -> Non
         spec, apps = specs[0], choices.one_of(("a", "ab", "abcd"))
         for name in names:
             spec = choices.one_of(specs) if choices.chance(20) else spec
-            cluster.set(decode(_pod(name, spec, choices.one_of(apps))))
+            cluster.set(decode(pod(name, labels={"app": choices.one_of(apps)}, **spec)))
         rows = [cluster.pods.row_of[f"a/{name}"] for name in names]
         used = cluster.nodes.used.copy()
         expected = _one_by_one(cluster, rows, SCORINGS[kind])
@@ -128,11 +120,7 @@ def test_a_gang_is_given_up_at_the_first_pod_it_cannot_do_without() -> None:
     cluster.set(decode(_empty_node(0, 2)))
     rows = []
     for number in range(9):
-        cluster.set(
-            decode(
-                _pod(f"p{number}", {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
-            )
-        )
+        cluster.set(decode(pod(f"p{number}")))
         rows.append(number)
     found = place_gang(cluster, rows, min_count=7, running=1)
     assert [each.row for each in found.assigned] == [0, 1]
@@ -152,14 +140,14 @@ def test_a_mate_of_another_kind_that_keeps_others_away_is_heeded_by_the_rest_of_
     cluster = Cluster()
     for number, pool in enumerate("xy"):
         cluster.set(decode(_empty_node(number, 9, pool)))
-    containers = [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]
-    for name, app, spec in (
-        ("p0", "worker", {"containers": containers}),
-        ("p1", "lord", {"containers": containers, "affinity": apart}),
-        ("p2", "worker", {"containers": containers}),
-        ("p3", "worker", {"containers": containers}),
+    lord, worker = {"app": "lord"}, {"app": "worker"}
+    for each in (
+        pod("p0", 3, labels=worker),
+        pod("p1", 3, labels=lord, affinity=apart),
+        pod("p2", 3, labels=worker),
+        pod("p3", 3, labels=worker),
     ):
-        cluster.set(decode(_pod(name, spec, app)))
+        cluster.set(decode(each))
     rows = [0, 1, 2, 3]
     found = place_gang(cluster, rows, 4, 0)
     slots = [each.slot for each in found.assigned]
@@ -171,10 +159,7 @@ def test_a_node_that_is_full_changes_how_the_preferences_for_the_others_are_scal
     """`first` and `second` score alike at first; once `first` is full `third` is the better one."""
     cluster = Cluster()
     for name, cpu, pool in (("first", "1", "x"), ("second", "4", "y"), ("third", "2", "z")):
-        allocatable = {"cpu": cpu, "memory": "1000Gi", "pods": "1"}
-        meta = {"name": name, "labels": {"pool": pool}}
-        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": allocatable}}
-        cluster.set(decode(node))
+        cluster.set(decode(builders.node(name, cpu, memory="1000Gi", pods=1, labels={"pool": pool})))
     preferred = [
         {
             "weight": weight,
@@ -182,11 +167,8 @@ def test_a_node_that_is_full_changes_how_the_preferences_for_the_others_are_scal
         }
         for pool, weight in (("x", 100), ("y", 72), ("z", 80))
     ]
-    spec = {
-        "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
-        "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}},
-    }
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
     for number in range(3):
-        cluster.set(decode(_pod(f"p{number}", spec)))
+        cluster.set(decode(pod(f"p{number}", affinity=affinity)))
     found = place_gang(cluster, [0, 1, 2], 3, 0)
     assert [cluster.nodes.names[each.slot] for each in found.assigned] == ["first", "third", "second"]

@@ -9,7 +9,8 @@ import reprieve
 from reprieve.cluster.pods import ticks
 from reprieve.objects.errors import ReprieveError
 from reprieve.preemption import Plan, UnknownTarget
-from tests.preemption.builders import budget, gang, group, node, plan, pod, priority_class, victims
+from tests.builders import priority_class, terminating
+from tests.preemption.planning import budget, gang, node, plan, pod, pod_group, victims
 
 BOTH = pytest.mark.parametrize("algorithm", ["kep-5710", "kubernetes"])
 PREEMPTED = {
@@ -33,7 +34,7 @@ def test_the_least_important_pod_makes_way(algorithm: str) -> None:
 def test_at_equal_priority_a_pod_on_its_own_goes_before_a_pod_of_a_group(algorithm: str) -> None:
     full = [
         node("n", "2"),
-        group("g", 1),
+        pod_group("g", priority=1),
         pod("alone", on="n", priority=1),
         pod("member", on="n", priority=1, group="g"),
     ]
@@ -53,7 +54,7 @@ def test_at_equal_rank_the_later_start_goes(algorithm: str) -> None:
 @BOTH
 def test_a_group_in_mode_all_goes_as_a_whole_across_nodes(algorithm: str) -> None:
     full = [
-        node("m", "2"), node("n", "2"), group("g", 1, mode="all"),
+        node("m", "2"), node("n", "2"), pod_group("g", priority=1, mode="all"),
         pod("g-0", "2", on="m", priority=1, group="g"), pod("g-1", "2", on="n", priority=1, group="g"),
     ]  # fmt: skip
     found = plan([*full, pod("want", "2", priority=50)], "Pod/a/want", algorithm)
@@ -65,7 +66,7 @@ def test_a_group_in_mode_all_goes_as_a_whole_across_nodes(algorithm: str) -> Non
 def test_a_group_in_mode_single_loses_only_what_is_needed(algorithm: str) -> None:
     full = [
         node("n", "2"),
-        group("g", 1),
+        pod_group("g", priority=1),
         pod("g-0", on="n", priority=1, group="g"),
         pod("g-1", on="n", priority=1, group="g"),
     ]
@@ -74,7 +75,7 @@ def test_a_group_in_mode_single_loses_only_what_is_needed(algorithm: str) -> Non
 
 @BOTH
 def test_the_groups_priority_counts_not_its_pods(algorithm: str) -> None:
-    full = [node("n", "1"), group("g", 60), pod("g-0", on="n", priority=1, group="g")]
+    full = [node("n", "1"), pod_group("g", priority=60), pod("g-0", on="n", priority=1, group="g")]
     assert plan([*full, pod("want", priority=50)], "Pod/a/want", algorithm).outcome == "unschedulable"
 
 
@@ -137,7 +138,7 @@ def test_the_policy_of_a_priority_class_counts_where_the_pod_states_none(algorit
 
 @BOTH
 def test_a_pod_waits_while_its_victim_is_on_the_way_out(algorithm: str) -> None:
-    leaving = pod("low", "1", on="n", terminating=True, status=PREEMPTED)
+    leaving = terminating(pod("low", "1", on="n", status=PREEMPTED))
     want = pod("want", "1", priority=50, status={"nominatedNodeName": "n"})
     found = plan(
         [node("n", "1"), node("m", "1"), pod("other", on="m"), leaving, want], "Pod/a/want", algorithm
@@ -147,7 +148,7 @@ def test_a_pod_waits_while_its_victim_is_on_the_way_out(algorithm: str) -> None:
 
 
 def test_kep_5710_starts_from_scratch_when_the_nominated_node_no_longer_does() -> None:
-    leaving = pod("low", "1", on="n", terminating=True, status=PREEMPTED)
+    leaving = terminating(pod("low", "1", on="n", status=PREEMPTED))
     intruder = pod("intruder", "1", on="n", priority=90)
     want = pod("want", "2", priority=50, status={"nominatedNodeName": "n"})
     objects = [node("n", "2"), node("m", "2"), pod("other", "2", on="m"), leaving, intruder, want]
@@ -157,7 +158,7 @@ def test_kep_5710_starts_from_scratch_when_the_nominated_node_no_longer_does() -
 
 @BOTH
 def test_a_gang_keeps_its_nominations_while_victims_leave(algorithm: str) -> None:
-    leaving = pod("low", "2", on="n", terminating=True, status=PREEMPTED)
+    leaving = terminating(pod("low", "2", on="n", status=PREEMPTED))
     objects = [node("n", "2"), leaving, *gang(1)]
     objects[-1]["status"]["nominatedNodeName"] = "n"
     found = plan(objects, "PodGroup/a/gang", algorithm)
@@ -170,7 +171,7 @@ def test_a_gang_keeps_its_nominations_while_victims_leave(algorithm: str) -> Non
 
 
 def test_a_gang_starts_from_scratch_when_its_nominations_no_longer_do() -> None:
-    leaving = pod("low", "1", on="n", terminating=True, status=PREEMPTED)
+    leaving = terminating(pod("low", "1", on="n", status=PREEMPTED))
     objects = [
         node("n", "2"),
         pod("intruder", "1", on="n", priority=900),
@@ -209,7 +210,7 @@ def test_preemption_priority_of_a_group_protects_its_pods() -> None:
     full = [
         node("n", "1"),
         priority_class("protected", 70),
-        group("g", 1, annotations=guard),
+        pod_group("g", priority=1, annotations=guard),
         pod("g-0", on="n", group="g"),
     ]
     assert plan([*full, pod("want", priority=50)], "Pod/a/want").outcome == "unschedulable"
@@ -241,9 +242,9 @@ def test_a_gang_that_does_not_fit_gets_what_is_missing_in_numbers() -> None:
 
 @BOTH
 def test_a_topology_constraint_keeps_the_gang_in_one_domain(algorithm: str) -> None:
-    nodes = [node(f"{zone}{i}", "2", {ZONE: zone}) for zone in "xy" for i in range(2)]
+    nodes = [node(f"{zone}{i}", "2", labels={ZONE: zone}) for zone in "xy" for i in range(2)]
     full = [pod("x-busy", "2", on="x0", priority=900), pod("y-low", "2", on="y1")]
-    objects = [*nodes, *full, *gang(2, schedulingConstraints={"topology": [{"key": ZONE}]})]
+    objects = [*nodes, *full, *gang(2, group={"schedulingConstraints": {"topology": [{"key": ZONE}]}})]
     found = plan(objects, "PodGroup/a/gang", algorithm, TopologyAwareWorkloadScheduling=True)
     assert set(found.placements.values()) == {"y0", "y1"}
     assert victims(found) == ["y-low"]
@@ -252,14 +253,18 @@ def test_a_topology_constraint_keeps_the_gang_in_one_domain(algorithm: str) -> N
 
 
 def test_kep_5710_takes_the_domain_that_costs_least() -> None:
-    nodes = [node("x0", "4", {ZONE: "x"}), node("y0", "3", {ZONE: "y"})]
+    nodes = [node("x0", "4", labels={ZONE: "x"}), node("y0", "3", labels={ZONE: "y"})]
     full = [pod("dear", "4", on="x0", priority=90), pod("cheap", "3", on="y0")]
-    objects = [*nodes, *full, *gang(1, schedulingConstraints={"topology": [{"key": ZONE}]})]
+    objects = [*nodes, *full, *gang(1, group={"schedulingConstraints": {"topology": [{"key": ZONE}]}})]
     assert victims(plan(objects, "PodGroup/a/gang", TopologyAwareWorkloadScheduling=True)) == ["cheap"]
 
 
 def test_with_the_gates_off_pods_are_pods() -> None:
-    full = [node("n", "1"), group("g", 60, mode="all"), pod("g-0", on="n", priority=1, group="g")]
+    full = [
+        node("n", "1"),
+        pod_group("g", priority=60, mode="all"),
+        pod("g-0", on="n", priority=1, group="g"),
+    ]
     gates = ("GenericWorkload", "GangScheduling", "WorkloadAwarePreemption", "PodGroupPreemptionPolicy")
     off: dict[str, Any] = dict.fromkeys((*gates, "TopologyAwareWorkloadScheduling"), False)
     found = plan([*full, pod("want", priority=50)], "Pod/a/want", **off)
@@ -291,7 +296,7 @@ def test_a_pod_of_a_missing_group_waits_for_it() -> None:
 
 
 def test_a_group_without_pods_is_unschedulable() -> None:
-    found = plan([node("n"), group("empty", 10, 3)], "PodGroup/a/empty")
+    found = plan([node("n"), pod_group("empty", priority=10, minimum=3)], "PodGroup/a/empty")
     assert found.outcome == "unschedulable"
     assert "PodGroup/a/empty has 0 pods and needs 3 at once." in found.reasons
 
@@ -329,7 +334,7 @@ def test_room_is_left_for_nominated_pods_that_are_at_least_as_important() -> Non
 
 def test_the_message_is_kube_schedulers() -> None:
     nodes = [node(f"n{i}", "1") for i in range(4)]
-    tainted = node("t", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]})
+    tainted = node("t", taints=[{"key": "k", "effect": "NoSchedule"}])
     full = [pod(f"run-{i}", on=f"n{i}", priority=90) for i in range(4)]
     found = plan([*nodes, tainted, *full, pod("want", priority=50)], "Pod/a/want", "kubernetes")
     assert (

@@ -11,9 +11,10 @@ from reprieve.preemption.pods import choice_key, dry_run
 from reprieve.preemption.sweep import Sweep
 from reprieve.preemption.view import View
 from reprieve.whatif.pods import load
+from tests.builders import Document, budget
 from tests.scale import SCALE, examples
 from tests.strategies.choices import Choices
-from tests.strategies.cluster import Document, crowded_scene
+from tests.strategies.cluster import crowded_scene
 
 
 @st.composite
@@ -25,13 +26,13 @@ def _scenes(draw: st.DrawFn) -> list[Document]:
     documents, _ = crowded_scene(choices)
     budgets = []
     for number in range(choices.number(1, 4)):
-        status: Document = {"disruptionsAllowed": choices.one_of((-1, 0, 1, 2))}
+        match = {"app": choices.one_of(("one", "two", "three"))}
+        made = budget(
+            f"more-{number}", choices.one_of((-1, 0, 1, 2)), match=match, namespace=choices.one_of("ab")
+        )
         if choices.chance(20):
-            status["disruptedPods"] = {f"crowd-{choices.number(0, 9):03}": "2026-03-01T00:00:00Z"}
-        selector = {"matchLabels": {"app": choices.one_of(("one", "two", "three"))}}
-        meta = {"name": f"more-{number}", "namespace": choices.one_of("ab")}
-        kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget"}
-        budgets.append({**kind, "metadata": meta, "spec": {"selector": selector}, "status": status})
+            made["status"]["disruptedPods"] = {f"crowd-{choices.number(0, 9):03}": "2026-03-01T00:00:00Z"}
+        budgets.append(made)
     return [*documents, *budgets]
 
 

@@ -3,13 +3,13 @@ them.
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from hypothesis import strategies as st
 
+from tests import builders
+from tests.builders import Document
 from tests.strategies.choices import Choices
 
-Document = dict[str, Any]
 Scene = tuple[list[Document], str]
 """A cluster, and the pod or pod group that waits in it."""
 EPOCH = datetime(2026, 3, 1, tzinfo=UTC)
@@ -31,10 +31,7 @@ def scene(choices: Choices) -> Scene:
     budgets = [_budget(choices, i) for i in range(choices.one_of((0, 0, 1, 2)))]
     running = _running(choices, nodes, groups)
     waiting, target = _waiting(choices)
-    namespaces = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"team": name}}}
-        for name in ("a", "b")
-    ]
+    namespaces = [builders.document("Namespace", name, labels={"team": name}) for name in ("a", "b")]
     return [*namespaces, *nodes, *groups, *budgets, *running, *waiting], target
 
 
@@ -89,7 +86,7 @@ def _larger(choices: Choices, gang: list[Document]) -> list[Document]:
 
 def _node(choices: Choices, number: int) -> Document:
     name = f"node-{number}"
-    labels = {HOST: name, "pool": choices.one_of("xy")}
+    labels = {"pool": choices.one_of("xy")}
     if choices.chance(80):
         labels[ZONE] = f"z{choices.number(0, 2)}"
     allocatable = {"cpu": str(choices.number(1, 6)), "memory": f"{choices.number(4, 16)}Gi", "pods": "20"}
@@ -97,41 +94,26 @@ def _node(choices: Choices, number: int) -> Document:
         allocatable["example.test/gpu"] = str(choices.number(1, 4))
     if choices.chance(10):
         allocatable["pods"] = str(choices.number(1, 4))
-    node: Document = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
-        "status": {"allocatable": allocatable},
-    }
+    spec: Document = {}
     if choices.chance(20):
         effect = choices.one_of(("NoSchedule", "PreferNoSchedule", "NoExecute"))
-        node["spec"] = {"taints": [{"key": "dedicated", "value": choices.one_of("pq"), "effect": effect}]}
+        spec = {"taints": [{"key": "dedicated", "value": choices.one_of("pq"), "effect": effect}]}
     elif choices.chance(5):
-        node["spec"] = {"unschedulable": True}
-    return node
+        spec = {"unschedulable": True}
+    return builders.node(name, labels=labels, allocatable=allocatable, **spec)
 
 
 def _group(choices: Choices, number: int) -> Document:
-    mode: Document | None = choices.one_of(({"all": {}}, {"single": {}}, None))
-    spec: Document = {"schedulingPolicy": {"gang": {"minCount": 1}}, "priority": choices.one_of(PRIORITIES)}
-    if mode is not None:
-        spec["disruptionMode"] = mode
-    return {
-        "apiVersion": "scheduling.k8s.io/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": f"group-{number}", "namespace": "a"},
-        "spec": spec,
-    }
+    mode = choices.one_of(("all", "single", ""))
+    return builders.pod_group(
+        f"group-{number}", priority=choices.one_of(PRIORITIES), mode=mode, namespace="a"
+    )
 
 
 def _budget(choices: Choices, number: int) -> Document:
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": f"budget-{number}", "namespace": choices.one_of("ab")},
-        "spec": {"selector": {"matchLabels": {"app": choices.one_of(("one", "two"))}}},
-        "status": {"disruptionsAllowed": choices.one_of((0, 0, 1, 2))},
-    }
+    namespace, app = choices.one_of("ab"), choices.one_of(("one", "two"))
+    allowed = choices.one_of((0, 0, 1, 2))
+    return builders.budget(f"budget-{number}", allowed, match={"app": app}, namespace=namespace)
 
 
 def _running(choices: Choices, nodes: list[Document], groups: list[Document]) -> list[Document]:
@@ -169,13 +151,8 @@ def _waiting(choices: Choices) -> tuple[list[Document], str]:
         pod["spec"] = dict(pod["spec"], schedulingGroup={"podGroupName": "gang"})
         pods.append(pod)
     minimum = choices.one_of((size, size, max(1, size - 1), 1))
-    policy: Document = {"basic": {}} if choices.chance(10) else {"gang": {"minCount": minimum}}
-    group = {
-        "apiVersion": "scheduling.k8s.io/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": "gang", "namespace": "a"},
-        "spec": {"schedulingPolicy": policy, "priority": priority},
-    }
+    basic = choices.chance(10)
+    group = builders.pod_group("gang", None if basic else minimum, priority=priority, namespace="a")
     return [group, *pods], "PodGroup/a/gang"
 
 
@@ -190,19 +167,14 @@ def _pod(choices: Choices, name: str, namespace: str, priority: int, demanding: 
     container: Document = {"name": "c", "image": "i", "resources": {"requests": requests}}
     if choices.chance(10):
         container["ports"] = [{"containerPort": 80, "hostPort": choices.one_of((80, 81)), "protocol": "TCP"}]
-    spec: Document = {"priority": priority, "containers": [container]}
+    spec: Document = {"containers": [container]}
     labels = {"app": choices.one_of(("one", "two", "three"))}
     affinity = _affinity(choices, demanding)
     if affinity:
         spec["affinity"] = affinity
     if demanding:
         _demand(choices, spec)
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace, "labels": labels},
-        "spec": spec,
-    }
+    return builders.pod(name, priority=priority, namespace=namespace, labels=labels, **spec)
 
 
 def _demand(choices: Choices, spec: Document) -> None:
