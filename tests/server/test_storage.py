@@ -90,9 +90,10 @@ def test_a_reopened_journal_tells_the_same_story(
     async def main() -> None:
         store = Store(directory)
         await run(store, plan)
-        dead, compacted = store.compact(max(0, store.revision - history))
         assert store._journal is not None
-        store._journal.commit([], dead, compacted)
+        horizon = max(0, store.revision - history)
+        store._journal.commit([], store.replaced(horizon), horizon)
+        store.compact(horizon)
         before = (store.revision, store.compacted, state(store), story(store))
         labels = {r.name: r.labels for r in store.collection("things").scan(None)}
         await store.close()

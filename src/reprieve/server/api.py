@@ -104,8 +104,8 @@ class Api:
         namespace = namespace or (document.get("metadata") or {}).get("namespace") or ""
         options = WriteOptions(manager=manager, dry_run=dry_run)
         document = msgspec.json.decode(msgspec.json.encode(document))
-        record = writes.create(self.backend, self.resource(resource), document, namespace, options)
-        await self.backend.store.settled()
+        async with self.backend.store.committed():
+            record = writes.create(self.backend, self.resource(resource), document, namespace, options)
         return record.object
 
     async def update(
@@ -114,16 +114,16 @@ class Api:
         meta = document["metadata"]
         options = WriteOptions(manager=manager)
         document = msgspec.json.decode(msgspec.json.encode(document))
-        record, _ = writes.update(
-            self.backend,
-            self.resource(resource),
-            document,
-            meta.get("namespace", ""),
-            meta["name"],
-            options,
-            subresource,
-        )
-        await self.backend.store.settled()
+        async with self.backend.store.committed():
+            record, _ = writes.update(
+                self.backend,
+                self.resource(resource),
+                document,
+                meta.get("namespace", ""),
+                meta["name"],
+                options,
+                subresource,
+            )
         return record.object
 
     async def update_status(
@@ -144,17 +144,17 @@ class Api:
         force: bool = False,
     ) -> Document:
         options = WriteOptions(manager=manager, force=force)
-        record, _ = writes.patch(
-            self.backend,
-            self.resource(resource),
-            namespace,
-            name,
-            content_type,
-            patch,
-            options,
-            subresource,
-        )
-        await self.backend.store.settled()
+        async with self.backend.store.committed():
+            record, _ = writes.patch(
+                self.backend,
+                self.resource(resource),
+                namespace,
+                name,
+                content_type,
+                patch,
+                options,
+                subresource,
+            )
         return record.object
 
     async def delete(
@@ -172,15 +172,15 @@ class Api:
             propagation_policy=propagation or None,
             preconditions={"uid": uid} if uid else None,
         )
-        record, _ = deletion.delete(self.backend, self.resource(resource), namespace, name, options)
-        await self.backend.store.settled()
+        async with self.backend.store.committed():
+            record, _ = deletion.delete(self.backend, self.resource(resource), namespace, name, options)
         return record.object
 
     async def evict(self, name: str, namespace: str, *, grace: int | None = None) -> None:
         options = {} if grace is None else {"deleteOptions": {"gracePeriodSeconds": grace}}
-        subresources.evict(self.backend, namespace, name, options)
-        await self.backend.store.settled()
+        async with self.backend.store.committed():
+            subresources.evict(self.backend, namespace, name, options)
 
     async def bind(self, name: str, namespace: str, node: str) -> None:
-        subresources.bind(self.backend, namespace, name, {"target": {"kind": "Node", "name": node}})
-        await self.backend.store.settled()
+        async with self.backend.store.committed():
+            subresources.bind(self.backend, namespace, name, {"target": {"kind": "Node", "name": node}})

@@ -1,7 +1,8 @@
 """Requests for resources: which operation, with which options, and the answer's status.
 
 Order of a request: it is authenticated and authorized before it comes here; the resource and the verb must
-exist (404, 405); then the body is read (413, 400, 415); then the operation decides.
+exist (404, 405); then the body is read (413, 400, 415); then the operation decides. What it wrote, and what
+its refusal rests on, is committed before the answer leaves.
 """
 
 from aiohttp import web
@@ -30,6 +31,9 @@ _RETURNS_DELETED = {
 }
 
 
+_READS = ("get", "list", "watch")
+
+
 class Rest:
     def __init__(self, backend: Backend, limits: Limits, bookmark_every: float = 60.0) -> None:
         self._backend = backend
@@ -47,7 +51,10 @@ class Rest:
             self._backend, self._limits, self._bookmark_every, request, target, resource, query, identity
         )
         handler = SUBRESOURCE_HANDLERS.get((target.subresource, target.verb)) or _VERBS[target.verb]
-        return await handler(call)
+        if target.verb in _READS:
+            return await handler(call)
+        async with self._backend.store.committed():
+            return await handler(call)
 
 
 def _check_target(resource: ResourceInfo, target: Target) -> None:
@@ -118,7 +125,6 @@ async def _create(call: Call) -> web.StreamResponse:
         raise ApiError(507, "InsufficientStorage", f"the server holds {call.limits.objects} objects already")
     call.warnings += validate_fields(resource, document, call.query.get("fieldValidation", ""))
     record = writes.create(call.backend, resource, document, call.target.namespace, call.options())
-    await call.backend.store.settled()
     return call.answer_record(record, 201)
 
 
@@ -130,7 +136,6 @@ async def _update(call: Call) -> web.StreamResponse:
     record, created = writes.update(
         call.backend, resource, document, target.namespace, target.name, call.options(), target.subresource
     )
-    await call.backend.store.settled()
     return call.answer_record(record, 201 if created else 200)
 
 
@@ -149,7 +154,6 @@ async def _patch(call: Call) -> web.StreamResponse:
         call.options(is_true(call.query, "force")),
         target.subresource,
     )
-    await call.backend.store.settled()
     return call.answer_record(record, 201 if created else 200)
 
 
@@ -157,7 +161,6 @@ async def _delete(call: Call) -> web.StreamResponse:
     options, dry_run = await call.delete_options()
     resource, target = call.resource, call.target
     record, gone = deletion.delete(call.backend, resource, target.namespace, target.name, options, dry_run)
-    await call.backend.store.settled()
     if not gone or resource.storage_key in _RETURNS_DELETED:
         held = not gone and options.propagation_policy in ("Foreground", "Orphan")
         return call.answer_record(record, 202 if held else 200)

@@ -22,7 +22,6 @@ async def bind_document(call: Call, binding: Document, name: str = "") -> web.St
     if not isinstance(name, str) or not name:
         raise bad_request("Binding: metadata.name: the name of the pod is required")
     subresources.bind(call.backend, call.target.namespace, name, binding, call.dry_run())
-    await call.backend.store.settled()
     return call.answer(success_status(201), 201)
 
 
@@ -30,7 +29,6 @@ async def _evict(call: Call) -> web.StreamResponse:
     subresources.evict(
         call.backend, call.target.namespace, call.target.name, await call.document(), call.dry_run()
     )
-    await call.backend.store.settled()
     return call.answer(success_status(201), 201)
 
 
@@ -53,7 +51,6 @@ async def _change_scale(call: Call) -> web.StreamResponse:
         raise conflict(resource.group, resource.plural, target.name)
     subresources.write_scale(resource, document, wanted)
     record = writes.replace(call.backend, resource, document, current, call.options(), "")
-    await call.backend.store.settled()
     return call.answer(encode(subresources.read_scale(resource, record.object)))
 
 

@@ -86,12 +86,14 @@ class Collection:
         """Changes after a revision, oldest first. The caller has checked that it is not compacted."""
         return self.changes[bisect_right(self._revisions, revision) :]
 
-    def forget(self, revision: int) -> list[Change]:
-        """Drop the changes up to a revision and return them."""
+    def until(self, revision: int) -> list[Change]:
+        """Changes up to a revision, oldest first."""
+        return self.changes[: bisect_right(self._revisions, revision)]
+
+    def forget(self, revision: int) -> None:
+        """Drop the changes up to a revision."""
         cut = bisect_right(self._revisions, revision)
-        dropped = self.changes[:cut]
         del self.changes[:cut], self._revisions[:cut]
-        return dropped
 
     def past(self, revision: int) -> Past:
         """What to undo to see the state at a revision."""

@@ -9,8 +9,11 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+import msgspec
 
 from reprieve.objects import ReprieveError
 
@@ -36,13 +39,22 @@ class DataDirectoryUnusable(ReprieveError):
 
 class Journal:
     def __init__(self, directory: Path) -> None:
+        self._path = directory / "state.db"
         self._lock = _lock(directory)
-        try:
-            self._db = self._open(directory / "state.db")
+        with self.readable():
+            self._db = self._open(self._path)
             self.compacted = self._read_meta("compacted", 0)
-        except sqlite3.Error as error:
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """What cannot be read within is said in a sentence, and the directory is let go."""
+        try:
+            yield
+        except (sqlite3.Error, msgspec.MsgspecError, ValueError, TypeError) as error:
             self._lock.close()
-            raise DataDirectoryUnusable(f"cannot open {directory / 'state.db'}: {error}") from error
+            raise DataDirectoryUnusable(
+                f"cannot open {self._path}: {error}. Restore it from a copy, or start with another --data-dir"
+            ) from error
         except DataDirectoryUnusable:
             self._lock.close()
             raise
@@ -75,6 +87,8 @@ class Journal:
     def commit(self, rows: list[Row], dead: Iterable[int] = (), compacted: int = 0) -> None:
         """One transaction: append rows, delete dead revisions, remember how far history reaches."""
         db = self._db
+        if db.in_transaction:  # the disk refused even the rollback of the one before
+            db.execute("ROLLBACK")
         db.execute("BEGIN IMMEDIATE")
         try:
             db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", rows)

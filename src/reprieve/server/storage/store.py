@@ -9,13 +9,14 @@ nothing that a client saw can be lost.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from sys import intern
 from typing import Any
 
-from reprieve.server.errors import unavailable
+from reprieve.server.errors import ApiError, unavailable
 from reprieve.server.storage.collection import Collection
 from reprieve.server.storage.journal import Journal, Row
 from reprieve.server.storage.records import ADDED, DELETED, MODIFIED, Change, Record, encode, interned
@@ -45,11 +46,14 @@ class Store:
         """Done when the batch that is still being filled is committed."""
         self._committing: asyncio.Task[None] | None = None
         self._listeners: list[Listener] = []
+        self._stale: list[int] = []
+        """Revisions that an earlier compaction should have removed from the journal; the next one does."""
         self._journal: Journal | None = None
         if directory is not None:
             self._journal = Journal(directory)
+            with self._journal.readable():
+                self._load(self._journal)
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="reprieve-journal")
-            self._load(self._journal)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -126,6 +130,20 @@ class Store:
             self._next = asyncio.get_running_loop().create_future()
         await asyncio.shield(self._next)
 
+    @asynccontextmanager
+    async def committed(self) -> AsyncIterator[None]:
+        """Writes made within are committed when it ends.
+
+        A refusal waits, too: it may rest on a write in flight (`already exists`), and if that one is not
+        committed the refusal would tell of something that never was.
+        """
+        try:
+            yield
+        except ApiError:
+            await self.settled()
+            raise
+        await self.settled()
+
     async def _commit_waiting(self) -> None:
         loop = asyncio.get_running_loop()
         journal = self._journal
@@ -135,13 +153,16 @@ class Store:
             changes, self._waiting = self._waiting, []
             self._batch = self._next or loop.create_future()
             self._next = None
-            dead, compacted = self._compact()
+            horizon = self._horizon()
+            dead = self.replaced(horizon)
             rows = [_row(change) for change in changes]
             try:
-                await loop.run_in_executor(self._thread, journal.commit, rows, dead, compacted)
+                await loop.run_in_executor(self._thread, journal.commit, rows, dead, horizon)
             except Exception as error:  # noqa: BLE001 - whatever the disk reports, no caller may see success
                 self._abandon(error)
                 continue
+            # Only now: had the commit failed, the rows on disk would still need their later tombstones.
+            self.compact(horizon)
             self._publish(changes)
             self._batch.set_result(None)
             self._batch = None
@@ -173,26 +194,34 @@ class Store:
             except Exception:
                 log.exception("a listener failed on revision %d", self.revision)
         if self._journal is None:
-            self._compact()
+            self.compact(self._horizon())
 
     # -- history ---------------------------------------------------------------------------------------------
 
-    def _compact(self) -> tuple[list[int], int]:
-        """Forget old changes; the dead revisions are those that a forgotten change replaced or removed."""
+    def _horizon(self) -> int:
+        """The revision up to which history is due to be forgotten; where nothing is due, what was forgotten."""
         if self.revision - self.compacted < self.history + min(COMPACTION_STEP, self.history // 10 + 1):
-            return [], 0
-        return self.compact(self.revision - self.history)
+            return self.compacted
+        return self.revision - self.history
 
-    def compact(self, revision: int) -> tuple[list[int], int]:
-        dead: list[int] = []
+    def replaced(self, horizon: int) -> list[int]:
+        """The revisions that nobody needs once history begins after the horizon."""
+        if horizon <= self.compacted:
+            return []
+        dead = list(self._stale)
         for collection in self._collections.values():
-            for change in collection.forget(revision):
-                if change.previous is not None:
-                    dead.append(change.previous.revision)
-                if change.type == DELETED:
-                    dead.append(change.revision)
-        self.compacted = max(self.compacted, revision)
-        return dead, self.compacted
+            for change in collection.until(horizon):
+                dead += _dead_with(change)
+        return dead
+
+    def compact(self, horizon: int) -> None:
+        """Forget the changes up to a revision. With a journal: after a commit without what they replaced."""
+        if horizon <= self.compacted:
+            return
+        for collection in self._collections.values():
+            collection.forget(horizon)
+        self._stale.clear()
+        self.compacted = horizon
 
     def _load(self, journal: Journal) -> None:
         self.compacted = journal.compacted
@@ -201,7 +230,11 @@ class Store:
             previous = collection.get(namespace, name)
             record = Record.load(storage_key, namespace, name, revision, value)
             type_ = DELETED if deleted else MODIFIED if previous is not None else ADDED
-            collection.apply(Change(type_, record, previous), remember=revision > self.compacted)
+            change = Change(type_, record, previous)
+            remember = revision > self.compacted
+            collection.apply(change, remember)
+            if not remember:
+                self._stale += _dead_with(change)
             self.revision = revision
         self.revision = max(self.revision, self.compacted, 1)
         self._head = self.revision
@@ -220,3 +253,9 @@ def _row(change: Change) -> Row:
     record = change.record
     deleted = change.type == DELETED
     return record.revision, record.storage_key, record.namespace, record.name, deleted, record.raw
+
+
+def _dead_with(change: Change) -> list[int]:
+    """Revisions that nobody needs any more when a change is forgotten: what it replaced, and a tombstone."""
+    dead = [] if change.previous is None else [change.previous.revision]
+    return [*dead, change.revision] if change.type == DELETED else dead
