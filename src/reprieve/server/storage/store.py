@@ -199,7 +199,7 @@ class Store:
     # -- history ---------------------------------------------------------------------------------------------
 
     def _horizon(self) -> int:
-        """The revision up to which history is due to be forgotten; where nothing is due, what was forgotten."""
+        """The revision up to which history is due to be forgotten, or already is."""
         if self.revision - self.compacted < self.history + min(COMPACTION_STEP, self.history // 10 + 1):
             return self.compacted
         return self.revision - self.history
