@@ -2,7 +2,7 @@
 
 All builders follow the same rules:
 
-- The name and the one number that matters most may be positional, everything else is named.
+- The name, the number that matters most and the priority may be positional, everything else is named.
 - What no parameter stands for is a field of the spec, under its own name: `pod("p", hostNetwork=True)`.
 - A `priority` that is a number is `priority`; one that is a word is `priorityClassName`.
 - `status` and `metadata` come on top of what the object usually has there: `metadata={"uid": "u"}`.
@@ -95,12 +95,13 @@ def node(
 def pod(
     name: str = "p",
     cpu: int | str | None = 1,
+    priority: int | str | None = None,
     *,
     memory: int | str | None = None,
     on: str = "",
     group: str = "",
-    priority: int | str | None = None,
     start: str = START,
+    owner: str = "",
     namespace: str = "default",
     labels: dict[str, str] | None = None,
     annotations: dict[str, str] | None = None,
@@ -109,8 +110,9 @@ def pod(
     status: Document | None = None,
     **spec: Any,
 ) -> Document:
-    """A pod that runs `on` a node since `start`, or one that waits. Unless it is given labels it has the
-    label `app`, its name up to the first dash, so that `web-0` and `web-1` belong together.
+    """A pod that runs `on` a node since `start`, or one that waits; `owner` is the Job that made it. Unless
+    it is given labels it has the label `app`, its name up to the first dash: `web-0` and `web-1` belong
+    together.
     """
     body = {**_priority(priority), "containers": [container(cpu, memory=memory, image=image)]}
     if on:
@@ -118,13 +120,14 @@ def pod(
     if group:
         body["schedulingGroup"] = {"podGroupName": group}
     usual = {"phase": "Running", "startTime": start} if on else {"phase": "Pending"}
+    owned = {"ownerReferences": [owned_by("Job", owner)]} if owner else {}
     return document(
         "Pod",
         name,
         namespace,
         labels={"app": name.split("-")[0]} if labels is None else labels,
         annotations=annotations,
-        metadata=metadata,
+        metadata={**owned, **(metadata or {})},
         spec={**body, **spec},
         status={**usual, **(status or {})},
     )
@@ -146,8 +149,8 @@ def container(
 def pod_group(
     name: str = "g",
     minimum: int | None = 1,
-    *,
     priority: int | str | None = None,
+    *,
     mode: str = "",
     namespace: str = "default",
     metadata: Document | None = None,
@@ -176,10 +179,10 @@ def pod_group(
 def gang(
     size: int,
     cpu: int | str = 2,
+    priority: int | str | None = None,
     *,
     name: str = "gang",
     minimum: int | None = None,
-    priority: int | str | None = None,
     namespace: str = "default",
     group: Document | None = None,
     **each: Any,
@@ -281,10 +284,10 @@ def local_queue(name: str = "main", cluster_queue: str = "cq", *, namespace: str
 def workload(
     name: str = "w",
     cpu: int | str | None = 1,
+    priority: int | None = None,
     *,
     count: int = 1,
     queue: str = "main",
-    priority: int | None = None,
     namespace: str = "default",
     metadata: Document | None = None,
     status: Document | None = None,
@@ -309,6 +312,11 @@ def reserved(workload: Document, cluster_queue: str = "cq", flavor: str = "defau
 
 
 # Parts
+
+
+def owned_by(kind: str, name: str, uid: str = "u") -> Document:
+    """The reference to the controller that made an object."""
+    return {"apiVersion": API_VERSIONS[kind], "kind": kind, "name": name, "uid": uid, "controller": True}
 
 
 def _amounts(**amounts: int | str | None) -> dict[str, str]:

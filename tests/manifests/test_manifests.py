@@ -20,7 +20,7 @@ from reprieve.server.custom_resources.definitions import problems
 from tests.controllers.clusters import NAMESPACE, Kubelet, eventually, job
 from tests.controllers.clusters import cluster as quota_cluster
 from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_classes
-from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
+from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
 
 
 @pytest.mark.parametrize("definition", crds(), ids=lambda each: each["metadata"]["name"])
@@ -150,7 +150,7 @@ async def test_the_scheduler_uses_no_right_that_it_was_not_given_and_was_given_n
     async with cluster(2, 2) as live:
         noting = Noting(HttpTransport(kubeconfig.load(live.server.kubeconfig)))
         async with scheduling(live, client=Client(noting)) as scheduler:
-            await live.create(POD_GROUPS, group("v", 2, whole=True), group("p", 2, "high"))
+            await live.create(POD_GROUPS, pod_group("v", 2, mode="all"), pod_group("p", 2, "high"))
             await live.create(PODS, *(pod(f"v{i}", "2", group="v") for i in range(2)))
             await live.until(lambda: len(live.bound("v")) == 2)
             await live.create(PODS, *(pod(f"p{i}", "2", "high", group="p") for i in range(2)))

@@ -10,8 +10,8 @@ from tests import builders
 from tests.builders import Document
 
 node = partial(builders.node, memory=None, pods=20)
-pod = partial(builders.pod, namespace="a", priority=0)
-pod_group = partial(builders.pod_group, namespace="a", priority=0, mode="single")
+pod = partial(builders.pod, namespace="a")
+pod_group = partial(builders.pod_group, namespace="a", mode="single")
 gang = partial(builders.gang, namespace="a", priority=100)
 budget = partial(builders.budget, namespace="a")
 

@@ -1,10 +1,10 @@
 """A scheduler on the embedded server over HTTP, with nodes that start and stop pods."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from reprieve.config import Configuration
@@ -12,8 +12,9 @@ from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import NAMESPACES, NODES, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
 from reprieve.objects.quantity import milli_value
 from reprieve.server import EmbeddedServer
-
-Document = dict[str, Any]
+from tests import builders
+from tests.builders import Document, node
+from tests.waiting import eventually
 
 
 def kubelets(grace: float = 0.0) -> Callable[[Any], Any]:
@@ -40,30 +41,8 @@ def kubelets(grace: float = 0.0) -> Callable[[Any], Any]:
     return run
 
 
-def node(name: str, cpu: int = 10, pods: int = 110) -> Document:
-    amounts = {"cpu": str(cpu), "memory": "64Gi", "pods": str(pods)}
-    return {"metadata": {"name": name}, "status": {"allocatable": amounts, "capacity": amounts}}
-
-
-def pod(
-    name: str, cpu: str = "1", cls: str = "low", *, group: str = "", grace: int | None = None
-) -> Document:
-    spec: Document = {
-        "schedulerName": "reprieve", "priorityClassName": cls,
-        "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}],
-    }  # fmt: skip
-    if group:
-        spec["schedulingGroup"] = {"podGroupName": group}
-    if grace is not None:
-        spec["terminationGracePeriodSeconds"] = grace
-    return {"metadata": {"name": name, "namespace": "ns"}, "spec": spec}
-
-
-def group(name: str, minimum: int, cls: str = "low", *, whole: bool = False) -> Document:
-    spec: Document = {"schedulingPolicy": {"gang": {"minCount": minimum}}, "priorityClassName": cls}
-    if whole:
-        spec["disruptionMode"] = {"all": {}}
-    return {"metadata": {"name": name, "namespace": "ns"}, "spec": spec}
+pod = partial(builders.pod, namespace="ns", labels={}, schedulerName="reprieve")
+pod_group = partial(builders.pod_group, namespace="ns")
 
 
 class Live:
@@ -80,12 +59,12 @@ class Live:
         await asyncio.gather(*(self.client.create(resource, document) for document in documents))
 
     async def until(self, done: Callable[[], bool], timeout: float = 30.0) -> None:
-        end = time.monotonic() + timeout
-        while not done():
+        async def reached() -> bool:
             if self.scheduler is not None and self.scheduler.done():
                 await self.scheduler
-            assert time.monotonic() < end, self.story()
-            await asyncio.sleep(0.02)
+            return done()
+
+        await eventually(reached, self.story, timeout)
 
     def bound(self, prefix: str = "") -> list[str]:
         return sorted(
@@ -136,9 +115,9 @@ def _conditions(document: Document) -> dict[str, str]:
 
 
 CLASSES = (
-    {"metadata": {"name": "low"}, "value": 10},
-    {"metadata": {"name": "mid"}, "value": 50},
-    {"metadata": {"name": "high"}, "value": 100},
+    builders.priority_class("low", 10, globalDefault=True),
+    builders.priority_class("mid", 50),
+    builders.priority_class("high", 100),
 )
 
 
@@ -183,9 +162,8 @@ __all__ = [
     "PRIORITY_CLASSES",
     "Live",
     "cluster",
-    "group",
     "kubelets",
-    "node",
     "pod",
+    "pod_group",
     "scheduling",
 ]

@@ -13,8 +13,9 @@ import pytest
 from reprieve.config import Configuration
 from reprieve.preemption import decide
 from reprieve.scheduler.actions import Bind, Preempt, Release
+from tests.builders import node
 from tests.scale import scaled
-from tests.scheduler.world import World, group, node, pod
+from tests.scheduler.world import World, pod, pod_group
 
 DAYS = scaled(40, least=40)
 
@@ -76,17 +77,18 @@ class Day:
 
     def gang(self) -> None:
         name, size, priority = self.name("g"), self.dice.randint(1, 4), self.dice.choice([0, 5, 10])
-        self.world.add(group(name, size, priority, whole=self.dice.random() < 0.5))
+        self.world.add(pod_group(name, size, priority, mode="all" if self.dice.random() < 0.5 else "single"))
         self.gangs[name] = gang = Gang(
             name, size, self.dice.randint(1, 3), priority, self.dice.random() < 0.6
         )
         self.make(gang, size)
 
     def make(self, gang: Gang, count: int) -> None:
+        owner = "j" if gang.owned else ""
         for _ in range(count):
             gang.made += 1
             self.world.add(
-                pod(f"{gang.name}-{gang.made}", gang.cpu, gang.priority, group=gang.name, owned=gang.owned)
+                pod(f"{gang.name}-{gang.made}", gang.cpu, gang.priority, group=gang.name, owner=owner)
             )
 
     def members(self, gang: Gang) -> list[dict]:

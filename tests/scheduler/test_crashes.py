@@ -8,7 +8,7 @@ import pytest
 
 from tests.scale import scaled
 from tests.scheduler.crashing import Judge, Victim
-from tests.scheduler.live import POD_GROUPS, PODS, Live, cluster, group, pod
+from tests.scheduler.live import POD_GROUPS, PODS, Live, cluster, pod, pod_group
 
 NODES, CPU, GANG, SINGLE = 12, 4, 6, 3
 KILLS = scaled(8, least=3)
@@ -29,7 +29,7 @@ def sizes(live: Live, prefix: str) -> dict[str, int]:
 
 async def storm(live: Live, number: int) -> None:
     """Low gangs fill the cluster."""
-    await live.create(POD_GROUPS, *(group(f"low{number}-{g}", GANG, whole=True) for g in range(4)))
+    await live.create(POD_GROUPS, *(pod_group(f"low{number}-{g}", GANG, mode="all") for g in range(4)))
     await live.create(
         PODS,
         *(pod(f"low{number}-{g}-{i}", "2", group=f"low{number}-{g}") for g in range(4) for i in range(GANG)),
@@ -38,11 +38,19 @@ async def storm(live: Live, number: int) -> None:
 
 async def assault(live: Live, number: int) -> None:
     """High gangs want half of it, and two single pods three quarters of a node each."""
-    await live.create(POD_GROUPS, *(group(f"high{number}-{g}", GANG, "high", whole=True) for g in range(2)))
+    await live.create(
+        POD_GROUPS, *(pod_group(f"high{number}-{g}", GANG, "high", mode="all") for g in range(2))
+    )
     await live.create(
         PODS,
         *(
-            pod(f"high{number}-{g}-{i}", "2", "high", group=f"high{number}-{g}", grace=1)
+            pod(
+                f"high{number}-{g}-{i}",
+                "2",
+                "high",
+                group=f"high{number}-{g}",
+                terminationGracePeriodSeconds=1,
+            )
             for g in range(2)
             for i in range(GANG)
         ),

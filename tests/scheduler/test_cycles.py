@@ -2,7 +2,8 @@
 
 from reprieve.objects import Reference
 from reprieve.scheduler.actions import Bind
-from tests.scheduler.world import World, group, node, pod
+from tests.builders import node
+from tests.scheduler.world import World, pod, pod_group
 
 
 def test_a_pod_that_fits_is_bound_and_says_so():
@@ -63,7 +64,7 @@ def test_a_gang_waits_for_its_object_and_for_enough_pods_and_is_then_bound_as_on
     world = World(node("n1"), node("n2"), pod("a", group="g"), pod("b", group="g"))
     assert world.run() == []
     assert "to appear" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
-    world.add(group("g", 3))
+    world.add(pod_group("g", 3))
     assert world.run() == []
     assert "2 of 3 exist" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
     world.add(pod("c", group="g"))
@@ -74,7 +75,7 @@ def test_a_gang_waits_for_its_object_and_for_enough_pods_and_is_then_bound_as_on
 
 
 def test_a_gang_that_does_not_fit_whole_has_not_one_pod_bound():
-    world = World(node("n1", 2), group("g", 3), *(pod(name, group="g") for name in "abc"))
+    world = World(node("n1", 2), pod_group("g", 3), *(pod(name, group="g") for name in "abc"))
     [cycle] = world.run()
     assert cycle.outcome == "unschedulable"
     assert world.running() == []
@@ -84,7 +85,7 @@ def test_a_gang_that_does_not_fit_whole_has_not_one_pod_bound():
 
 
 def test_a_basic_group_places_what_fits_and_the_rest_follows():
-    world = World(node("n1", 2), group("g"), *(pod(name, group="g") for name in "abc"))
+    world = World(node("n1", 2), pod_group("g", None), *(pod(name, group="g") for name in "abc"))
     world.run()
     assert len(world.running()) == 2
     world.add(node("n2", 2))
@@ -93,7 +94,7 @@ def test_a_basic_group_places_what_fits_and_the_rest_follows():
 
 
 def test_pods_added_to_a_running_group_are_scheduled_too():
-    world = World(node("n1"), group("g", 2), pod("a", group="g"), pod("b", group="g"))
+    world = World(node("n1"), pod_group("g", 2), pod("a", group="g"), pod("b", group="g"))
     world.run()
     world.add(pod("c", group="g"))
     world.run()
@@ -101,7 +102,7 @@ def test_pods_added_to_a_running_group_are_scheduled_too():
 
 
 def test_a_lower_min_count_lets_a_waiting_gang_in():
-    world = World(node("n1", 2), group("g", 3), *(pod(name, group="g") for name in "abc"))
+    world = World(node("n1", 2), pod_group("g", 3), *(pod(name, group="g") for name in "abc"))
     world.run()
     world.change("PodGroup", "g", spec={"schedulingPolicy": {"gang": {"minCount": 2}}})
     world.wait(20)
@@ -109,7 +110,7 @@ def test_a_lower_min_count_lets_a_waiting_gang_in():
 
 
 def test_a_higher_min_count_gates_a_gang_that_waits():
-    world = World(group("g", 2), pod("a", group="g"), pod("b", group="g"))
+    world = World(pod_group("g", 2), pod("a", group="g"), pod("b", group="g"))
     world.run()
     world.change("PodGroup", "g", spec={"schedulingPolicy": {"gang": {"minCount": 5}}})
     assert world.state("PodGroup/ns/g") == "gated"
@@ -119,7 +120,7 @@ def test_a_label_joins_a_pod_to_its_group_where_pods_have_no_such_field():
     documents = [pod(name) for name in "ab"]
     for document in documents:
         document["metadata"]["labels"] = {"scheduling.x-k8s.io/pod-group": "g"}
-    world = World(node("n1", 1), group("g", 2), *documents)
+    world = World(node("n1", 1), pod_group("g", 2), *documents)
     world.run()
     assert world.running() == []
     world.add(node("n2", 1))
@@ -129,7 +130,7 @@ def test_a_label_joins_a_pod_to_its_group_where_pods_have_no_such_field():
 
 def test_with_groups_turned_off_every_pod_stands_for_itself():
     config = {"featureGates": {"GenericWorkload": False}}
-    world = World(node("n1", 1), group("g", 2), pod("a", group="g"), pod("b", group="g"), config=config)
+    world = World(node("n1", 1), pod_group("g", 2), pod("a", group="g"), pod("b", group="g"), config=config)
     world.run()
     assert len(world.running()) == 1
 
@@ -137,7 +138,7 @@ def test_with_groups_turned_off_every_pod_stands_for_itself():
 def test_pods_that_do_not_match_their_group_are_named_and_nothing_is_scheduled():
     odd = pod("odd", group="g", priority=7)
     stranger = pod("stranger", group="g", schedulerName="default-scheduler")
-    world = World(node("n1"), group("g", 2), pod("a", group="g"), odd, stranger)
+    world = World(node("n1"), pod_group("g", 2), pod("a", group="g"), odd, stranger)
     [cycle] = world.run()
     assert cycle.outcome == "error"
     assert world.running() == []
@@ -175,9 +176,9 @@ def test_pods_being_bound_take_their_room_at_once():
 
 def test_a_gang_that_runs_only_in_part_is_finished_before_anything_else():
     """What a crash between two bindings leaves behind."""
-    world = World(node("n1", 3), group("g", 3, 5), *(pod(n, group="g", priority=5) for n in "abc"))
+    world = World(node("n1", 3), pod_group("g", 3, 5), *(pod(n, group="g", priority=5) for n in "abc"))
     world.change("Pod", "a", spec={"nodeName": "n1"})
-    world.add(pod("rival", 2, priority=5))
+    world.add(pod("rival", 2, 5))
     world.documents["Pod", "rival"]["metadata"]["creationTimestamp"] = "2020-01-01T00:00:00Z"
     fresh = world.restart()
     fresh.run()

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from reprieve.kube import JOBS
-from tests.scheduler.live import NODES, POD_GROUPS, PODS, cluster, group, node, pod, scheduling
+from tests.builders import node
+from tests.scheduler.live import NODES, POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
 
 
 @pytest.mark.parametrize("preemptor", ["pod", "gang"])
@@ -15,11 +16,11 @@ async def test_a_preemptor_gets_its_place_from_less_important_victims(preemptor,
     config = {"featureGates": {"SchedulerAsyncPreemption": asynchronous}}
     async with cluster(2, 2) as live, scheduling(live, config) as scheduler:
         if victim == "gang":
-            await live.create(POD_GROUPS, group("v", 2, whole=True))
+            await live.create(POD_GROUPS, pod_group("v", 2, mode="all"))
         await live.create(PODS, *(pod(f"v{i}", "2", group="v" if victim == "gang" else "") for i in range(2)))
         await live.until(lambda: len(live.bound("v")) == 2)
         if preemptor == "gang":
-            await live.create(POD_GROUPS, group("p", 1, "high"))
+            await live.create(POD_GROUPS, pod_group("p", 1, "high"))
         await live.create(PODS, pod("p0", "2", "high", group="p" if preemptor == "gang" else ""))
         await live.until(lambda: live.bound("p") == ["p0"])
         assert len(live.bound("v")) == (0 if victim == "gang" else 1)
@@ -54,7 +55,7 @@ async def test_a_gang_of_a_hundred_evicts_a_thousand_pods_on_a_hundred_nodes():
     async with cluster(100, 10) as live, scheduling(live):
         await live.create(PODS, *(pod(f"low-{i:04}") for i in range(1000)))
         await live.until(lambda: len(live.bound("low")) == 1000, 60)
-        await live.create(POD_GROUPS, group("big", 100, "high"))
+        await live.create(POD_GROUPS, pod_group("big", 100, "high"))
         await live.create(PODS, *(pod(f"big-{i:03}", "10", "high", group="big") for i in range(100)))
         await live.until(lambda: len(live.bound("big")) == 100, 60)
         assert live.bound("low") == []
@@ -65,9 +66,10 @@ async def test_ten_gangs_at_once_all_find_their_places():
     async with cluster(20, 10) as live, scheduling(live) as scheduler:
         await live.create(PODS, *(pod(f"low-{i:03}") for i in range(200)))
         await live.until(lambda: len(live.bound("low")) == 200)
-        await live.create(POD_GROUPS, *(group(f"g{n}", 10, "high", whole=True) for n in range(10)))
+        await live.create(POD_GROUPS, *(pod_group(f"g{n}", 10, "high", mode="all") for n in range(10)))
         await live.create(
-            PODS, *(pod(f"g{n}-{i}", "2", "high", group=f"g{n}") for n in range(10) for i in range(10))
+            PODS,
+            *(pod(f"g{n}-{i}", "2", "high", group=f"g{n}") for n in range(10) for i in range(10)),
         )
         await live.until(lambda: len(live.bound("g")) == 100, 60)
         assert live.overcommitted() == {}
@@ -80,7 +82,7 @@ async def test_no_victim_is_touched_for_a_gang_that_cannot_fit():
     async with cluster(2, 2) as live, scheduling(live) as scheduler:
         await live.create(PODS, pod("v0", "2"), pod("v1", "2", "high"))
         await live.until(lambda: len(live.bound("v")) == 2)
-        await live.create(POD_GROUPS, group("p", 2, "mid"))
+        await live.create(POD_GROUPS, pod_group("p", 2, "mid"))
         await live.create(PODS, pod("p0", "2", "mid", group="p"), pod("p1", "2", "mid", group="p"))
         await live.until(lambda: bool(list(scheduler.shell.records.find(for_="PodGroup/ns/p"))))
         await scheduler.shell.idle()
@@ -98,7 +100,7 @@ async def test_a_gang_left_half_placed_is_released_and_its_job_brings_it_back_wh
         "spec": {"parallelism": 3, "completions": 3, "backoffLimit": 10, "template": {"spec": template}},
     }
     async with cluster(2, 2) as live:
-        await live.create(POD_GROUPS, group("g", 3))
+        await live.create(POD_GROUPS, pod_group("g", 3))
         await live.create(JOBS, job)
         await live.until(lambda: len(live.pods) == 3)
         for number, document in enumerate(live.pods[:2]):
@@ -125,7 +127,7 @@ async def test_victims_that_their_job_makes_anew_wait_and_run_again_when_there_i
     async with cluster(2, 2) as live, scheduling(live) as scheduler:
         await live.create(JOBS, job)
         await live.until(lambda: len(live.bound("batch")) == 4)
-        await live.create(POD_GROUPS, group("p", 2, "high"))
+        await live.create(POD_GROUPS, pod_group("p", 2, "high"))
         await live.create(PODS, pod("p0", "1", "high", group="p"), pod("p1", "1", "high", group="p"))
         await live.until(lambda: len(live.bound("p")) == 2)
         waiting = lambda: [p for p in live.pods if not p["spec"].get("nodeName")]  # noqa: E731

@@ -11,7 +11,7 @@ from reprieve.kube.http_transport import HttpTransport
 from tests.scale import scaled
 from tests.scheduler.crashing import Judge
 from tests.scheduler.faults import Faulty
-from tests.scheduler.live import POD_GROUPS, PODS, cluster, group, pod, scheduling
+from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
 
 SEEDS = range(scaled(2, least=2))
 
@@ -29,12 +29,12 @@ async def test_a_gang_storm_on_a_faulty_network_ends_like_on_a_good_one(seed, im
     async with cluster(12, 4, grace=0.05, background=(judge.watch,)) as live:
         faulty = Faulty(HttpTransport(kubeconfig.load(live.server.kubeconfig)), dice)
         async with scheduling(live, client=Client(faulty)):
-            await live.create(POD_GROUPS, *(group(f"low{g}", 6, whole=True) for g in range(4)))
+            await live.create(POD_GROUPS, *(pod_group(f"low{g}", 6, mode="all") for g in range(4)))
             await live.create(
                 PODS, *(pod(f"low{g}-{i}", "2", group=f"low{g}") for g in range(4) for i in range(6))
             )
             await live.until(lambda: len(live.bound("low")) == 24, 60)
-            await live.create(POD_GROUPS, *(group(f"high{g}", 6, "high", whole=True) for g in range(3)))
+            await live.create(POD_GROUPS, *(pod_group(f"high{g}", 6, "high", mode="all") for g in range(3)))
             await live.create(
                 PODS,
                 *(pod(f"high{g}-{i}", "2", "high", group=f"high{g}") for g in range(3) for i in range(6)),

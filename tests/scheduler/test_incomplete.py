@@ -6,20 +6,21 @@ import pytest
 
 from reprieve.objects import Reference
 from reprieve.scheduler.actions import Bind
-from tests.scheduler.world import World, group, node, pod
+from tests.builders import node
+from tests.scheduler.world import World, pod, pod_group
 
 INCOMPLETE = "reprieve.dev/Incomplete"
 
 
-def half_placed(*more, owned=True, config=None, graceful=True, priority=5, whole=True):
+def half_placed(*more, owner="j", config=None, graceful=True, priority=5):
     """Two of three pods are bound; a third node is missing."""
     return World(
         node("n1", 2),
         node("n2", 2),
-        group("g", 3, priority, whole=whole),
-        pod("g-0", 2, priority, group="g", on="n1", owned=owned),
-        pod("g-1", 2, priority, group="g", on="n2", owned=owned),
-        pod("g-2", 2, priority, group="g", owned=owned),
+        pod_group("g", 3, priority, mode="all"),
+        pod("g-0", 2, priority, group="g", on="n1", owner=owner),
+        pod("g-1", 2, priority, group="g", on="n2", owner=owner),
+        pod("g-2", 2, priority, group="g", owner=owner),
         *more,
         graceful=graceful,
         config=config,
@@ -58,7 +59,7 @@ class TestCompleted:
 
     def test_a_binding_that_failed_for_good_leaves_a_gang_that_is_completed(self):
         world = World(
-            node("n1", 2), node("n2", 2), group("g", 2), *(pod(f"g-{i}", 2, group="g") for i in (0, 1))
+            node("n1", 2), node("n2", 2), pod_group("g", 2), *(pod(f"g-{i}", 2, group="g") for i in (0, 1))
         )
         world.hold = lambda action: isinstance(action, Bind) and action.pod.name == "g-1"
         world.run()
@@ -106,7 +107,7 @@ class TestReleased:
         world = half_placed(pod("other", 2, 50))
         world.run()
         world.wait(300)
-        world.add(*(pod(f"g-{i}", 2, 5, group="g", owned=True) for i in (3, 4)))
+        world.add(*(pod(f"g-{i}", 2, 5, group="g", owner="j") for i in (3, 4)))
         world.wait(60)
         assert world.where("g-3", "g-4") == ["", ""], "the released pods still hold their nodes"
         assert "to end" in world.core.queue.units[Reference("PodGroup", "ns", "g")].gate
@@ -135,7 +136,7 @@ class TestReleased:
         if begun:
             world.delete("g-0")
             world.end()
-            world.add(pod("g-3", 9, 5, group="g", owned=True))
+            world.add(pod("g-3", 9, 5, group="g", owner="j"))
         fresh = world.restart()
         fresh.run()
         fresh.end()
@@ -164,7 +165,7 @@ class TestReleased:
 
 class TestNeverReleased:
     def test_pods_that_nobody_would_make_anew_stay_and_the_condition_says_what_is_missing(self):
-        world = half_placed(owned=False)
+        world = half_placed(owner="")
         world.run()
         for _ in range(5):
             world.wait(400)
@@ -198,7 +199,7 @@ class TestNeverReleased:
         assert world.running() == ["g-0", "g-1", "g-2"]
         world.remove("Node", "n3")
         world.remove("Pod", "g-2")
-        world.add(pod("g-3", 2, 5, group="g", owned=True))
+        world.add(pod("g-3", 2, 5, group="g", owner="j"))
         for _ in range(3):
             world.wait(400)
         assert world.evictions == []
@@ -211,7 +212,7 @@ class TestNeverReleased:
         assert fresh.condition("PodGroup", "g", "PodGroupInitiallyScheduled")["status"] == "True"
         fresh.remove("Pod", "g-2")
         fresh.remove("Node", "n3")
-        fresh.add(pod("g-3", 2, 5, group="g", owned=True))
+        fresh.add(pod("g-3", 2, 5, group="g", owner="j"))
         for _ in range(3):
             fresh.wait(400)
         assert fresh.evictions == []

@@ -13,6 +13,7 @@ import pytest
 from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import Client, kubeconfig
 from reprieve.kube.http_transport import HttpTransport
+from tests.builders import node, priority_class
 from tests.scheduler.held import Held
 from tests.scheduler.live import (
     NODES,
@@ -21,9 +22,8 @@ from tests.scheduler.live import (
     PRIORITY_CLASSES,
     Live,
     cluster,
-    group,
-    node,
     pod,
+    pod_group,
     scheduling,
 )
 
@@ -44,11 +44,11 @@ class TestKep5710Integration:
 
     async def evicted(self, gate: bool, whole: bool, *preemptors: dict, gang: int = 0) -> list[str]:
         async with cluster(2, 2) as live, scheduling(live, config(gate)):
-            await live.create(POD_GROUPS, group("low", 2, whole=whole))
+            await live.create(POD_GROUPS, pod_group("low", 2, mode="all" if whole else "single"))
             await live.create(PODS, *(pod(f"low-{i}", "2", group="low") for i in (1, 2)))
             await live.until(lambda: len(live.bound("low")) == 2)
             if gang:
-                await live.create(POD_GROUPS, group("high", gang, "high"))
+                await live.create(POD_GROUPS, pod_group("high", gang, "high"))
             await live.create(PODS, *preemptors)
             await live.until(lambda: len(live.bound("high")) == len(preemptors))
             assert live.overcommitted() == {}
@@ -104,9 +104,7 @@ class Race:
 async def race(gate: bool, *victims: dict, cpu: int = 2, answers: bool = False) -> AsyncIterator[Race]:
     async with cluster(0) as live:
         network = Held(HttpTransport(kubeconfig.load(live.server.kubeconfig)), answers=answers)
-        await live.create(
-            PRIORITY_CLASSES, *({"metadata": {"name": f"p{value}"}, "value": value} for value in (1, 2))
-        )
+        await live.create(PRIORITY_CLASSES, *(priority_class(f"p{value}", value) for value in (1, 2)))
         await live.create(NODES, node("node1", cpu))
         async with scheduling(live, config(gate), Client(network)) as scheduler:
             await live.create(PODS, *victims)

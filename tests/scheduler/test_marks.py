@@ -6,7 +6,8 @@ import pytest
 
 from reprieve.objects import Pod, Reference, decode, well_known
 from reprieve.scheduler import marks
-from tests.scheduler.world import World, node, pod
+from tests.builders import node
+from tests.scheduler.world import World, pod
 
 HIGH = Reference("Pod", "ns", "high", "uid-high")
 GANG = Reference("PodGroup", "ml", "train", "uid-train")

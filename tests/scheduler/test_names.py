@@ -4,8 +4,9 @@ was called by.
 
 from reprieve.cli.run import configuration
 from reprieve.kube import EVENTS
+from tests.builders import node
 from tests.scheduler.live import PODS, cluster, pod, scheduling
-from tests.scheduler.world import World, group, node
+from tests.scheduler.world import World, pod_group
 from tests.scheduler.world import pod as small
 
 TWO = {"scheduler": {"otherSchedulerNames": ["default-scheduler"]}}
@@ -38,10 +39,10 @@ async def test_pods_of_every_name_are_scheduled_and_events_come_in_the_name_of_t
 
 def test_a_gang_may_have_any_of_the_names_but_only_one():
     pods = [small(f"g-{i}", group="g", schedulerName="default-scheduler") for i in (0, 1)]
-    world = World(node("n1"), group("g", 2), *pods, config=TWO)
+    world = World(node("n1"), pod_group("g", 2), *pods, config=TWO)
     world.run()
     assert world.running() == ["g-0", "g-1"]
-    mixed = World(node("n1"), group("g", 2), pods[0], small("other", group="g"), config=TWO)
+    mixed = World(node("n1"), pod_group("g", 2), pods[0], small("other", group="g"), config=TWO)
     [cycle] = mixed.run()
     assert cycle.outcome == "error"
     assert "should have the same .spec.schedulerName 'default-scheduler': ns/other differ" in cycle.reasons[0]

@@ -8,7 +8,8 @@ import pytest
 from reprieve.cluster import Cluster
 from reprieve.objects import Reference, decode
 from reprieve.scheduler.nominations import Nominations
-from tests.scheduler.world import node, pod
+from tests.builders import node
+from tests.scheduler.world import pod
 
 FIRST, SECOND = Reference("Pod", "ns", "first"), Reference("Pod", "ns", "second")
 

@@ -4,7 +4,8 @@ import pytest
 
 from reprieve.objects import Reference
 from reprieve.scheduler.actions import Preempt
-from tests.scheduler.world import World, group, node, pod
+from tests.builders import node
+from tests.scheduler.world import World, pod, pod_group
 
 
 def holding_evictions(world):
@@ -20,13 +21,17 @@ class TestKep5710Integration:
         return [
             node("n1", 2),
             node("n2", 2),
-            group("low", 2, whole=whole),
+            pod_group("low", 2, mode="all" if whole else "single"),
             pod("low-1", 2, group="low", on="n1"),
             pod("low-2", 2, group="low", on="n2"),
         ]
 
     def test_pods_of_a_group_in_mode_pod_are_preempted_individually_by_a_higher_priority_pod_group(self):
-        world = World(*self.victims(False), group("high", 1, 100), pod("high-1", 2, 100, group="high"))
+        world = World(
+            *self.victims(False),
+            pod_group("high", 1, 100),
+            pod("high-1", 2, 100, group="high"),
+        )
         world.run()
         assert len(world.evictions) == 1
         assert all(world.where("high-1"))
@@ -34,7 +39,11 @@ class TestKep5710Integration:
     def test_pods_of_a_group_in_mode_pod_group_are_preempted_together_by_a_higher_priority_pod_group(
         self,
     ):
-        world = World(*self.victims(True), group("high", 1, 100), pod("high-1", 2, 100, group="high"))
+        world = World(
+            *self.victims(True),
+            pod_group("high", 1, 100),
+            pod("high-1", 2, 100, group="high"),
+        )
         world.run()
         assert sorted(world.evictions) == ["low-1", "low-2"]
         assert all(world.where("high-1"))
@@ -54,7 +63,9 @@ class TestKep5710Integration:
     def test_preemption_of_a_whole_pod_group_in_pod_group_mode(self):
         """The base integration test of the alpha criteria: a gang evicts a gang."""
         world = World(
-            *self.victims(True), group("high", 2, 100), *(pod(f"h{i}", 2, 100, group="high") for i in (1, 2))
+            *self.victims(True),
+            pod_group("high", 2, 100),
+            *(pod(f"h{i}", 2, 100, group="high") for i in (1, 2)),
         )
         world.run()
         assert sorted(world.evictions) == ["low-1", "low-2"]
@@ -68,7 +79,12 @@ class TestKep4832Races:
 
     def world(self, cpu=2):
         world = holding_evictions(
-            World(node("node1", cpu), pod("victim", cpu, 1, on="node1"), pod("pod1", 2, 50), graceful=True)
+            World(
+                node("node1", cpu),
+                pod("victim", cpu, 1, on="node1"),
+                pod("pod1", 2, 50),
+                graceful=True,
+            )
         )
         world.run()
         assert world.held, "pod1's preemption is under way"
@@ -132,7 +148,7 @@ class TestDelayed:
     def test_no_victim_is_touched_when_the_whole_gang_has_no_place(self):
         world = World(
             node("n1", 2), node("n2", 2), pod("low", 2, 1, on="n1"), pod("mid", 2, 500, on="n2"),
-            group("high", 2, 100), pod("h1", 2, 100, group="high"), pod("h2", 2, 100, group="high"),
+            pod_group("high", 2, 100), pod("h1", 2, 100, group="high"), pod("h2", 2, 100, group="high"),
         )  # fmt: skip
         [cycle] = world.run()
         assert cycle.outcome == "unschedulable"
@@ -282,7 +298,7 @@ class TestRestart:
         world = World(
             node("n1", 2),
             node("n2", 2),
-            group("low", 2, whole=True),
+            pod_group("low", 2, mode="all"),
             pod("low-1", 2, group="low", on="n1"),
             pod("low-2", 2, group="low", on="n2"),
             pod("high", 2, 100),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from reprieve.objects import Reference
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
-from tests.scheduler.world import World, group, node, pod
+from tests.builders import node
+from tests.scheduler.world import World, pod, pod_group
 
 
 def queue_with(*units):
@@ -164,7 +165,7 @@ class TestWakeUps:
     """Events wake only what they can help."""
 
     def resting(self, *documents):
-        world = World(node("full", 2, zone="a"), pod("old", 2, 99, on="full"), *documents)
+        world = World(node("full", 2, labels={"zone": "a"}), pod("old", 2, 99, on="full"), *documents)
         world.run()
         return world
 
@@ -175,7 +176,7 @@ class TestWakeUps:
         world = self.resting(pod("a", 3), pod("b", 2, nodeSelector={"zone": "b"}))
         world.add(node("small", 2))
         assert self.woken(world) == []
-        world.add(node("right", 2, zone="b"))
+        world.add(node("right", 2, labels={"zone": "b"}))
         assert self.woken(world) == ["Pod/ns/b"]
 
     def test_room_on_a_node_it_may_not_use_does_not_wake_it(self):
@@ -211,9 +212,7 @@ class TestWakeUps:
                 ]
             }
         }
-        world = World(
-            node("n1", 4, **{"kubernetes.io/hostname": "n1"}), pod("a", 1, affinity=near), pod("b", 9)
-        )
+        world = World(node("n1", 4), pod("a", 1, affinity=near), pod("b", 9))
         world.run()
         assert world.where("a") == [""]
         friend = pod("db", 1, on="n1")
@@ -244,5 +243,5 @@ class TestWakeUps:
         assert [cycle.outcome for cycle in world.wait(20)] == ["scheduled"] * 3 + ["unschedulable"]
 
     def test_a_group_is_tried_once_when_its_pods_come_together(self):
-        world = World(node("n1", 10), group("g", 3), *(pod(f"p{i}", group="g") for i in range(5)))
+        world = World(node("n1", 10), pod_group("g", 3), *(pod(f"p{i}", group="g") for i in range(5)))
         assert [cycle.pods for cycle in world.run()] == [5]

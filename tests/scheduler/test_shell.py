@@ -13,8 +13,9 @@ from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.scheduler.actions import ActionError
 from reprieve.scheduler.core import Core
+from tests.builders import node
 from tests.scheduler.recorded import Recorded
-from tests.scheduler.world import group, node, pod
+from tests.scheduler.world import pod, pod_group
 
 
 class Bench:
@@ -46,7 +47,7 @@ class Bench:
 
 def preemption(**options):
     return Bench(
-        node("n1", 2), node("n2", 2), group("low", 2, whole=True), pod("v1", 2, group="low", on="n1"),
+        node("n1", 2), node("n2", 2), pod_group("low", 2, mode="all"), pod("v1", 2, group="low", on="n1"),
         pod("v2", 2, group="low", on="n2"), pod("boss", 2, 100), **options,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@ so.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from reprieve.config import Configuration
@@ -23,53 +24,14 @@ from reprieve.scheduler.actions import (
 )
 from reprieve.scheduler.core import Core, CycleResult
 from reprieve.scheduler.waiting import instant
+from tests import builders
+from tests.builders import Document
 
-Document = dict[str, Any]
 GONE: Document = {"metadata": {"deletionTimestamp": ""}}
 
 
-def node(name: str, cpu: int = 4, **labels: str) -> Document:
-    return {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
-        "status": {"allocatable": {"cpu": str(cpu), "memory": "64Gi", "pods": "110"}},
-    }  # fmt: skip
-
-
-def pod(
-    name: str,
-    cpu: int = 1,
-    priority: int = 0,
-    *,
-    group: str = "",
-    on: str = "",
-    owned: bool = False,
-    **spec: Any,
-) -> Document:
-    body: Document = {
-        "schedulerName": "reprieve", "priority": priority,
-        "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}], **spec,
-    }  # fmt: skip
-    if group:
-        body["schedulingGroup"] = {"podGroupName": group}
-    if on:
-        body["nodeName"] = on
-    metadata: Document = {"name": name, "namespace": "ns"}
-    if owned:
-        metadata["ownerReferences"] = [
-            {"kind": "Job", "name": "j", "uid": "u", "apiVersion": "batch/v1", "controller": True}
-        ]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": body}
-
-
-def group(name: str, minimum: int | None = None, priority: int = 0, *, whole: bool = False) -> Document:
-    policy: Document = {"basic": {}} if minimum is None else {"gang": {"minCount": minimum}}
-    mode: Document = {"all": {}} if whole else {"single": {}}
-    return {
-        "apiVersion": "scheduling.k8s.io/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": name, "namespace": "ns"},
-        "spec": {"schedulingPolicy": policy, "disruptionMode": mode, "priority": priority},
-    }
+pod = partial(builders.pod, namespace="ns", labels={}, schedulerName="reprieve")
+pod_group = partial(builders.pod_group, namespace="ns", mode="single")
 
 
 class World:
