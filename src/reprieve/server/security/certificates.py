@@ -10,11 +10,13 @@ import ssl
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from reprieve.server.security.kubeconfig import write_private
+from reprieve.server.storage import DataDirectoryUnusable
 
 _DAYS = datetime.timedelta(days=365)
 _SKEW = datetime.timedelta(minutes=5)
@@ -28,13 +30,17 @@ class Authority:
         self._directory = directory
         self._now = now
         certificate, key = directory / "ca.crt", directory / "ca.key"
-        if not (certificate.exists() and key.exists()):
+        if not certificate.exists():
             self._make(certificate, key)
-        self.pem = certificate.read_bytes()
-        self._certificate = x509.load_pem_x509_certificate(self.pem)
-        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
-        assert isinstance(loaded, ec.EllipticCurvePrivateKey)
-        self._key = loaded
+        try:
+            self.pem = certificate.read_bytes()
+            self._certificate = x509.load_pem_x509_certificate(self.pem)
+            self._key = _matching_key(self._certificate, key)
+        except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise DataDirectoryUnusable(
+                f"{directory}: ca.crt and ca.key are damaged ({error}); put the old files back, or delete "
+                "both: the next start makes new ones, and clients need the new kubeconfig"
+            ) from error
 
     def _make(self, certificate: Path, key_path: Path) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
@@ -111,6 +117,13 @@ class Authority:
         context.verify_mode = ssl.CERT_OPTIONAL
         context.set_alpn_protocols(["http/1.1"])
         return context
+
+
+def _matching_key(certificate: x509.Certificate, path: Path) -> ec.EllipticCurvePrivateKey:
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
+        raise ValueError("the key is not that of the certificate")
+    return key
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -19,10 +19,13 @@ from reprieve.server.errors import ApiError, bad_request, forbidden, unauthorize
 from reprieve.server.http.paths import READING, Target
 from reprieve.server.registry import RBAC
 from reprieve.server.security.kubeconfig import write_private
+from reprieve.server.storage import DataDirectoryUnusable
 
 MASTERS = "system:masters"
 READERS = "reprieve:readers"
+SHORTEST_TOKEN = 16
 _SECRETS = ("", "secrets")
+_MOST_SEEN = 64
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -67,7 +70,7 @@ class Authenticator:
             hashlib.sha256(self.reader_token.encode()).digest(): READER,
         }
         self._seen: dict[str, Identity] = {}
-        """Authorization headers that were accepted before."""
+        """Authorization headers that were accepted before, few: there are many spellings of one token."""
 
     def identify(self, authorization: str, certificate: Mapping[str, Any] | None) -> Identity:
         known = self._seen.get(authorization)
@@ -75,7 +78,8 @@ class Authenticator:
             return known
         if authorization:
             identity = self._by_token(authorization)
-            self._seen[authorization] = identity
+            if len(self._seen) < _MOST_SEEN:
+                self._seen[authorization] = identity
             return identity
         if certificate:
             return _from_certificate(certificate)
@@ -91,10 +95,21 @@ class Authenticator:
 
 
 def _token(path: Path) -> str:
-    if path.exists():
-        return path.read_text(encoding="ascii").strip()
-    token = secrets.token_urlsafe(32)
-    write_private(path, token.encode() + b"\n")
+    """The file's token; made where there is no file. A file without one opens the server to nobody."""
+    if not path.exists():
+        token = secrets.token_urlsafe(32)
+        write_private(path, token.encode() + b"\n")
+        return token
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not ASCII text"
+        raise DataDirectoryUnusable(f"{path} cannot be read: {reason}") from error
+    if len(token) < SHORTEST_TOKEN or len(token.split()) != 1:
+        raise DataDirectoryUnusable(
+            f"{path} holds no token (one word of at least {SHORTEST_TOKEN} characters); put the old one "
+            "back, or delete the file: the next start makes one, and clients need the new kubeconfig"
+        )
     return token
 
 
