@@ -4,17 +4,18 @@ Health and metrics stay open, for probes and scrapers; they name no pod. Everyth
 
 - on a loopback address without a token: only requests whose Host is a loopback name, so that no foreign page
   can use the viewer's browser (DNS rebinding);
-- with a token: to `Authorization: Bearer TOKEN`, or to the cookie that the login form sets. The cookie is
-  derived from the token, is not the token, and is of no use to scripts or to other sites;
+- with a token: to `Authorization: Bearer TOKEN`, or to the cookie that the login form sets. The cookie names
+  a session that is random, ends by itself and when its viewer logs out (`sessions`), and is of no use to
+  scripts or to other sites;
 - on any other address without a token: to nobody.
 """
 
 import asyncio
 import hmac
 import ipaddress
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +23,11 @@ from typing import NamedTuple
 import msgspec
 from aiohttp import web
 
+from reprieve.dashboard.sessions import LIFETIME_SECONDS, Sessions
+
 STATIC = Path(__file__).parent / "static"
 OPEN = frozenset({"/healthz", "/livez", "/readyz", "/metrics", "/login", "/logout"})
 COOKIE = "reprieve"
-COOKIE_SECONDS = 12 * 3600
 WRONG_TOKEN_SECONDS = 1.0
 """The delay of a wrong guess."""
 NO_TOKEN = (
@@ -63,26 +65,28 @@ class Access(NamedTuple):
         return _is_loopback(self.host)
 
 
-def protect(app: web.Application, access: Access) -> None:
+def protect(app: web.Application, access: Access, clock: Callable[[], float] = time.monotonic) -> None:
     """Nothing but health and metrics is open to everybody."""
+
+    sessions = Sessions(clock)
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        refused = _refused(request, access)
+        refused = _refused(request, access, sessions)
         return await handler(request) if refused is None else refused
 
     app.middlewares.append(_headers)
     app.middlewares.append(guard)
     if access.token:
-        app.router.add_post("/login", partial(_log_in, access.token))
-        app.router.add_post("/logout", _log_out)
+        app.router.add_post("/login", partial(_log_in, access.token, sessions))
+        app.router.add_post("/logout", partial(_log_out, sessions))
 
 
-def _refused(request: web.Request, access: Access) -> web.Response | None:
+def _refused(request: web.Request, access: Access, sessions: Sessions) -> web.Response | None:
     if request.path in OPEN or request.path.startswith("/static/"):
         return None
     if access.token:
-        return None if _knows(request, access.token) else _ask_for_token(request)
+        return None if _knows(request, access.token, sessions) else _ask_for_token(request)
     if not access.is_local:
         return refusal(403, NO_TOKEN)
     if not _is_loopback(_host_of(request)):
@@ -103,19 +107,15 @@ def refusal(status: int, message: str) -> web.Response:
     return web.Response(status=status, body=body, content_type="application/json")
 
 
-def _knows(request: web.Request, token: str) -> bool:
+def _knows(request: web.Request, token: str, sessions: Sessions) -> bool:
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return _same(given.strip(), token)
-    return _same(request.cookies.get(COOKIE, ""), _cookie_of(token))
+    return sessions.knows(request.cookies.get(COOKIE, ""))
 
 
 def _same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
-
-
-def _cookie_of(token: str) -> str:
-    return hmac.new(token.encode(), b"the page of reprieve", sha256).hexdigest()
 
 
 def _ask_for_token(request: web.Request) -> web.Response:
@@ -132,7 +132,7 @@ def _login_page(problem: str) -> web.Response:
     return web.Response(status=401, text=page, content_type="text/html")
 
 
-async def _log_in(token: str, request: web.Request) -> web.Response:
+async def _log_in(token: str, sessions: Sessions, request: web.Request) -> web.Response:
     form = await request.post()
     if not _same(str(form.get("token", "")).strip(), token):
         await asyncio.sleep(WRONG_TOKEN_SECONDS)
@@ -140,12 +140,13 @@ async def _log_in(token: str, request: web.Request) -> web.Response:
     response = web.Response(status=303, headers={"Location": "./"})
     secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
     response.set_cookie(
-        COOKIE, _cookie_of(token), max_age=COOKIE_SECONDS, httponly=True, samesite="Strict", secure=secure
+        COOKIE, sessions.begin(), max_age=LIFETIME_SECONDS, httponly=True, samesite="Strict", secure=secure
     )
     return response
 
 
-async def _log_out(_: web.Request) -> web.Response:
+async def _log_out(sessions: Sessions, request: web.Request) -> web.Response:
+    sessions.end(request.cookies.get(COOKIE, ""))
     response = web.Response(status=303, headers={"Location": "./"})
     response.del_cookie(COOKIE, httponly=True, samesite="Strict")
     return response
