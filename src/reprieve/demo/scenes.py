@@ -17,6 +17,7 @@ from reprieve.demo.tour import MANIFESTS, Tour
 from reprieve.kube import KUEUE_WORKLOADS, PODS, Client
 from reprieve.local import local_fleet, stop_signal
 from reprieve.objects import find_condition, kueue, well_known
+from reprieve.quota import is_true
 from reprieve.server import EmbeddedServer, Habits, NodeTemplate
 
 if TYPE_CHECKING:
@@ -79,20 +80,18 @@ async def submit_the_gang(tour: Tour, stage: Stage) -> None:
     )
     path = await stage.apply("02-training.yaml")
     tour.command(f"kubectl apply -f {path}")
-    await tour.until("victims are terminating", lambda: _leaving(stage))
-    victims = sorted(name for name, pod in (await stage.pods()).items() if pod.metadata.deletion_timestamp)
+    victims = await tour.until("every victim is terminating", lambda: _victims(stage))
     tour.say(f"told to stop: {', '.join(victims)}")
     small = await stage.apply("03-small-pods.yaml")
     tour.command(f"kubectl apply -f {small}")
     async with tour.timed("five small pods run"):
-        await tour.until("the small pods run", lambda: stage.running(*SMALL))
-    still = [name for name, pod in (await stage.pods()).items() if pod.metadata.deletion_timestamp]
+        pods = await tour.until("the small pods run", lambda: stage.running(*SMALL))
+    still = [name for name, pod in pods.items() if pod.metadata.deletion_timestamp]
     tour.say(f"still leaving at that moment: {', '.join(sorted(still)) or 'nobody any more'}")
     tour.because(
         "preemption is asynchronous: deciding takes milliseconds, and only the gang itself waits for victims."
     )
-    await tour.until("the gang runs", lambda: stage.running(*GANG))
-    pods = await stage.pods()
+    pods = await tour.until("the gang runs", lambda: stage.running(*GANG))
     tour.say(
         f"{', '.join(GANG)} run; stayed: {', '.join(name for name in TENANTS if name in pods)}; "
         f"gone: {', '.join(name for name in TENANTS if name not in pods)}"
@@ -114,8 +113,11 @@ async def explain_a_victim(tour: Tour, stage: Stage, controller: str) -> None:
     )
 
 
-async def _leaving(stage: Stage) -> bool:
-    return any(pod.metadata.deletion_timestamp for pod in (await stage.pods()).values())
+async def _victims(stage: Stage) -> list[str]:
+    """Once all are told to stop: the scheduler marks every victim before it deletes the first."""
+    pods = (await stage.pods()).values()
+    marked = [pod for pod in pods if find_condition(pod.status.conditions, well_known.DISRUPTION_TARGET)]
+    return sorted(pod.name for pod in marked) if all(p.metadata.deletion_timestamp for p in marked) else []
 
 
 async def choose_flavors(tour: Tour, stage: Stage) -> None:
@@ -129,14 +131,13 @@ async def choose_flavors(tour: Tour, stage: Stage) -> None:
     tour.command(f"kubectl apply -f {await stage.apply('04-queues.yaml')}")
     tour.say("insists-on-stable takes the jobs -a, prefers-to-spare the jobs -b")
     tour.command(f"kubectl apply -f {await stage.apply('05-nightly.yaml')}")
-    await tour.until("both nightly jobs are admitted", lambda: _admitted(stage, "nightly-a", "nightly-b"))
-    tour.say(await _where(stage, "nightly-a", "nightly-b"))
+    nightly = ("nightly-a", "nightly-b")
+    tour.say(_where(await tour.until("both nightly jobs are admitted", lambda: _admitted(stage, *nightly))))
     tour.because("stable comes first in both queues, and had free quota.")
     tour.command(f"kubectl apply -f {await stage.apply('06-release.yaml')}")
     # The preempted job is part of the picture: its queue has free spot quota, so it comes back.
-    jobs = ("release-a", "release-b", "nightly-a", "nightly-b")
-    await tour.until("all four jobs are admitted", lambda: _admitted(stage, *jobs))
-    tour.say(await _where(stage, *jobs))
+    jobs = ("release-a", "release-b", *nightly)
+    tour.say(_where(await tour.until("all four jobs are admitted", lambda: _admitted(stage, *jobs))))
     tour.because(
         "the same job, the same quota: one queue preempts to get stable nodes, the other settles for spot "
         "nodes."
@@ -149,23 +150,28 @@ async def _workloads(stage: Stage) -> dict[str, kueue.Workload]:
     return {owner.name: w for w in items for owner in w.metadata.owner_references if owner.kind == "Job"}
 
 
+async def _admitted(stage: Stage, *jobs: str) -> dict[str, kueue.Workload]:
+    """The workloads of these jobs, once all are admitted to stay; nothing before. A workload that is being
+    evicted keeps its admission until its pods are gone.
+    """
+    found = await _workloads(stage)
+    staying = {
+        job: found[job]
+        for job in jobs
+        if job in found and found[job].status.admission and not is_true(found[job], well_known.EVICTED)
+    }
+    return staying if len(staying) == len(jobs) else {}
+
+
+def _where(admitted: dict[str, kueue.Workload]) -> str:
+    return "\n".join(f"{job:<10} {_flavor(workload)}" for job, workload in admitted.items())
+
+
 def _flavor(workload: kueue.Workload) -> str:
     was_preempted = find_condition(workload.status.conditions, well_known.PREEMPTED) is not None
-    admission = workload.status.admission
-    if admission is None:
-        return "waits again: it was preempted" if was_preempted else "waits"
-    flavors = ", ".join(f for a in admission.pod_set_assignments for f in a.flavors.values())
+    sets = workload.status.admission.pod_set_assignments if workload.status.admission else ()
+    flavors = ", ".join(f for a in sets for f in a.flavors.values())
     return f"was preempted and came back on {flavors}" if was_preempted else f"runs on {flavors}"
-
-
-async def _admitted(stage: Stage, *jobs: str) -> bool:
-    found = await _workloads(stage)
-    return all(job in found and found[job].status.admission is not None for job in jobs)
-
-
-async def _where(stage: Stage, *jobs: str) -> str:
-    found = await _workloads(stage)
-    return "\n".join(f"{job:<10} {_flavor(found[job])}" for job in jobs)
 
 
 async def preempt_in_one_cluster(tour: Tour, stack: AsyncExitStack) -> None:

@@ -34,9 +34,11 @@ class Stage:
         """By name; those being deleted included."""
         return {pod.name: pod for pod in (await self.client.listing(PODS, "default")).items}
 
-    async def running(self, *names: str) -> bool:
+    async def running(self, *names: str) -> dict[str, Pod]:
+        """Every pod there is, once all of these run; nothing before."""
         pods = await self.pods()
-        return all(name in pods and pods[name].status.phase == "Running" for name in names)
+        run = all(name in pods and pods[name].status.phase == "Running" for name in names)
+        return pods if run else {}
 
 
 @asynccontextmanager

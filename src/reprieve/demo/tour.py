@@ -7,14 +7,16 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reprieve.objects import ReprieveError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+T = TypeVar("T")
 PATIENCE_SECONDS = 30.0
+POLL_SECONDS = 0.1
 MANIFESTS = Path(__file__).parent / "manifests"
 
 
@@ -75,12 +77,15 @@ class Tour:
         yield
         self.say(f"{what} after {time.monotonic() - begun:.1f} s")
 
-    async def until(self, what: str, happened: Callable[[], Awaitable[bool]]) -> None:
-        """Wait for the cluster to get there; past a deadline the tour fails and says what is missing."""
+    async def until(self, what: str, happened: Callable[[], Awaitable[T]]) -> T:
+        """Wait for the cluster to get there, and return the answer that says so: what is shown of it must be
+        from that moment and not from a later one. Past a deadline the tour fails and says what is missing.
+        """
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not await happened():
+        while not (answer := await happened()):
             if time.monotonic() > deadline:
                 raise TourFailed(
                     f"the tour waited {PATIENCE_SECONDS:.0f} s for this, and it did not happen: {what}"
                 )
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(POLL_SECONDS)
+        return answer
