@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from reprieve.kube import Client, MemoryTransport, Request, Response, Stream
+from tests.builders import pod
 
 
 def ok(body: Any, code: int = 200, **headers: str) -> Response:
@@ -17,14 +18,10 @@ def status(code: int, reason: str, message: str = "", **headers: str) -> Respons
     return ok(body, code, **headers)
 
 
-def pod(name: str, revision: int = 1, uid: str = "", **spec: Any) -> dict[str, Any]:
-    metadata = {
-        "name": name,
-        "namespace": "ns",
-        "uid": uid or f"uid-{name}",
-        "resourceVersion": str(revision),
-    }
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+def stored(name: str, revision: int = 1, uid: str = "", **spec: Any) -> dict[str, Any]:
+    """A pod as the server has it."""
+    metadata = {"uid": uid or f"uid-{name}", "resourceVersion": str(revision)}
+    return pod(name, None, namespace="ns", metadata=metadata, **spec)
 
 
 def listing(*items: dict[str, Any], revision: int = 1, token: str = "") -> Response:

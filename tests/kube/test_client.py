@@ -6,7 +6,7 @@ import pytest
 
 from reprieve.kube import PODS, ApiError, Client, MemoryTransport, RateLimit, TransportError
 from reprieve.kube.resources import BUDGETS, CLUSTER_QUEUES, KUEUE_WORKLOADS, NODES, POD_GROUPS
-from tests.kube.apiserver import Script, listing, ok, pod, status
+from tests.kube.apiserver import Script, listing, ok, status, stored
 
 
 def test_paths_follow_the_api_conventions():
@@ -20,7 +20,7 @@ def test_paths_follow_the_api_conventions():
 
 
 async def test_a_get_gives_a_typed_view():
-    client = Script(ok(pod("a", nodeName="n1"))).client()
+    client = Script(ok(stored("a", nodeName="n1"))).client()
     assert (await client.get(PODS, "a", "ns")).spec.node_name == "n1"
 
 
@@ -34,7 +34,7 @@ async def test_an_explicit_null_and_an_old_spelling_are_read_the_careful_way():
 
 
 async def test_a_listing_follows_the_pages_and_keeps_the_last_revision():
-    script = Script(listing(pod("a"), revision=7, token="next"), listing(pod("b"), revision=7))
+    script = Script(listing(stored("a"), revision=7, token="next"), listing(stored("b"), revision=7))
     result = await script.client().listing(PODS, labels="app=x")
     assert [item.name for item in result.items] == ["a", "b"]
     assert result.revision == "7"
@@ -43,7 +43,9 @@ async def test_a_listing_follows_the_pages_and_keeps_the_last_revision():
 
 async def test_an_expired_continue_token_restarts_the_listing_without_pages():
     script = Script(
-        listing(pod("a"), token="old"), status(410, "Expired"), listing(pod("a"), pod("b"), revision=9)
+        listing(stored("a"), token="old"),
+        status(410, "Expired"),
+        listing(stored("a"), stored("b"), revision=9),
     )
     result = await script.client().listing(PODS)
     assert [item.name for item in result.items] == ["a", "b"]
@@ -55,9 +57,9 @@ async def test_null_items_are_an_empty_collection():
 
 
 async def test_too_many_requests_waits_as_long_as_the_server_asks():
-    script = Script(status(429, "TooManyRequests", **{"Retry-After": "3"}), ok(pod("a")))
+    script = Script(status(429, "TooManyRequests", **{"Retry-After": "3"}), ok(stored("a")))
     client = script.client()
-    await client.create(PODS, pod("a"), "ns")
+    await client.create(PODS, stored("a"), "ns")
     assert script.slept == [3.0]
     assert len(script.requests) == 2
 
@@ -65,7 +67,7 @@ async def test_too_many_requests_waits_as_long_as_the_server_asks():
 async def test_a_server_error_without_retry_after_is_raised_at_once():
     script = Script(status(500, "InternalError", "etcd"))
     with pytest.raises(ApiError) as raised:
-        await script.client().create(PODS, pod("a"), "ns")
+        await script.client().create(PODS, stored("a"), "ns")
     assert raised.value.transient
     assert raised.value.message == "etcd"
     assert len(script.requests) == 1
@@ -82,12 +84,12 @@ async def test_a_lost_connection_is_tried_again_for_reads_and_not_for_writes():
     def lost(request):
         raise TransportError("reset")
 
-    script = Script(lost, ok(pod("a")))
+    script = Script(lost, ok(stored("a")))
     client = script.client()
     assert (await client.get(PODS, "a", "ns")).name == "a"
-    script = Script(lost, ok(pod("a")))
+    script = Script(lost, ok(stored("a")))
     with pytest.raises(TransportError):
-        await script.client().create(PODS, pod("a"), "ns")
+        await script.client().create(PODS, stored("a"), "ns")
     assert len(script.requests) == 1
 
 
@@ -104,7 +106,7 @@ async def test_a_lost_connection_is_tried_again_for_reads_and_not_for_writes():
 )
 async def test_refusals_say_what_they_are(answer, property):
     with pytest.raises(ApiError) as raised:
-        await Script(answer).client().create(PODS, pod("a"), "ns")
+        await Script(answer).client().create(PODS, stored("a"), "ns")
     assert getattr(raised.value, property)
 
 
@@ -112,7 +114,7 @@ async def test_a_refusal_without_a_status_keeps_the_text():
     from reprieve.kube import Response
 
     with pytest.raises(ApiError, match="502 Error: <html>bad gateway"):
-        await Script(Response(502, b"<html>bad gateway")).client().create(PODS, pod("a"), "ns")
+        await Script(Response(502, b"<html>bad gateway")).client().create(PODS, stored("a"), "ns")
 
 
 async def test_a_deletion_names_the_pod_it_means():
@@ -130,7 +132,7 @@ async def test_a_binding_answered_with_a_status_is_a_success():
 
 
 async def test_an_update_is_made_again_from_a_fresh_read_after_a_conflict():
-    script = Script(ok(pod("a", 1)), status(409, "Conflict"), ok(pod("a", 2)), ok(pod("a", 3)))
+    script = Script(ok(stored("a", 1)), status(409, "Conflict"), ok(stored("a", 2)), ok(stored("a", 3)))
 
     def change(document):
         document["metadata"]["labels"] = {"x": "y"}
@@ -142,7 +144,7 @@ async def test_an_update_is_made_again_from_a_fresh_read_after_a_conflict():
 
 
 async def test_an_update_that_changes_nothing_sends_nothing():
-    script = Script(ok(pod("a", 1)))
+    script = Script(ok(stored("a", 1)))
     await script.client().update_with_retries(PODS, "a", "ns", lambda document: False)
     assert len(script.requests) == 1
 

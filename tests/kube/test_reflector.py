@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from reprieve.kube import PODS, Backoff, Informer
-from tests.kube.apiserver import Script, bookmark, event, listing, pod, status, stream
+from tests.kube.apiserver import Script, bookmark, event, listing, status, stored, stream
 
 
 async def follow(script, until, **options):
@@ -35,11 +35,11 @@ def summary(changes):
 
 async def test_a_list_and_then_every_change_in_order():
     script = Script(
-        listing(pod("a"), revision=5),
+        listing(stored("a"), revision=5),
         stream(
-            event("ADDED", pod("b", 6)),
-            event("MODIFIED", pod("a", 7)),
-            event("DELETED", pod("b", 8)),
+            event("ADDED", stored("b", 6)),
+            event("MODIFIED", stored("a", 7)),
+            event("DELETED", stored("b", 8)),
             hold=True,
         ),
     )
@@ -50,7 +50,7 @@ async def test_a_list_and_then_every_change_in_order():
 
 
 async def test_events_cut_in_the_middle_of_a_line_are_whole_again():
-    line = event("ADDED", pod("b", 6)) + event("ADDED", pod("c", 7))
+    line = event("ADDED", stored("b", 6)) + event("ADDED", stored("c", 7))
     script = Script(
         listing(revision=5), stream(*(line[i : i + 7] for i in range(0, len(line), 7)), hold=True)
     )
@@ -61,8 +61,8 @@ async def test_events_cut_in_the_middle_of_a_line_are_whole_again():
 async def test_a_closed_watch_resumes_after_the_last_event_without_a_new_list():
     script = Script(
         listing(revision=5),
-        stream(event("ADDED", pod("b", 6))),
-        stream(event("ADDED", pod("c", 7)), hold=True),
+        stream(event("ADDED", stored("b", 6))),
+        stream(event("ADDED", stored("c", 7)), hold=True),
     )
     _, _, paused = await follow(script, lambda i, c: len(c) == 2)
     assert script.requests[2].query["resourceVersion"] == "6"
@@ -71,7 +71,7 @@ async def test_a_closed_watch_resumes_after_the_last_event_without_a_new_list():
 
 async def test_a_bookmark_moves_the_point_to_resume_from():
     script = Script(
-        listing(revision=5), stream(bookmark(90)), stream(event("ADDED", pod("c", 91)), hold=True)
+        listing(revision=5), stream(bookmark(90)), stream(event("ADDED", stored("c", 91)), hold=True)
     )
     await follow(script, lambda i, c: len(c) == 1)
     assert script.requests[2].query["resourceVersion"] == "90"
@@ -87,9 +87,9 @@ async def test_a_bookmark_moves_the_point_to_resume_from():
 )
 async def test_gone_lists_again_and_tells_what_was_missed(gone):
     script = Script(
-        listing(pod("a"), pod("b"), pod("c"), revision=5),
+        listing(stored("a"), stored("b"), stored("c"), revision=5),
         gone,
-        listing(pod("b"), pod("c", 20), pod("d", 21), revision=30),
+        listing(stored("b"), stored("c", 20), stored("d", 21), revision=30),
         stream(hold=True),
     )
     informer, changes, _ = await follow(script, lambda i, c: len(c) == 6)
@@ -99,9 +99,9 @@ async def test_gone_lists_again_and_tells_what_was_missed(gone):
 
 async def test_a_namesake_made_during_the_gap_is_a_deletion_and_an_addition():
     script = Script(
-        listing(pod("a", uid="one")),
+        listing(stored("a", uid="one")),
         status(410, "Expired"),
-        listing(pod("a", 9, uid="two")),
+        listing(stored("a", 9, uid="two")),
         stream(hold=True),
     )
     _, changes, _ = await follow(script, lambda i, c: len(c) == 3)
@@ -111,7 +111,7 @@ async def test_a_namesake_made_during_the_gap_is_a_deletion_and_an_addition():
 
 
 async def test_a_modification_of_an_unknown_object_is_an_addition():
-    script = Script(listing(), stream(event("MODIFIED", pod("a", 3)), hold=True))
+    script = Script(listing(), stream(event("MODIFIED", stored("a", 3)), hold=True))
     _, changes, _ = await follow(script, lambda i, c: len(c) == 1)
     assert changes[0].type == "ADDED"
 
@@ -121,7 +121,7 @@ async def test_failures_back_off_and_grow():
         status(500, "InternalError"),
         status(500, "InternalError"),
         status(500, "InternalError"),
-        listing(pod("a")),
+        listing(stored("a")),
         stream(hold=True),
     )
     _, _, paused = await follow(script, lambda i, c: len(c) == 1)
@@ -129,14 +129,16 @@ async def test_failures_back_off_and_grow():
 
 
 async def test_a_watch_closed_at_once_is_not_hammered():
-    script = Script(listing(pod("a")), stream(), stream(event("ADDED", pod("b", 2)), hold=True))
+    script = Script(listing(stored("a")), stream(), stream(event("ADDED", stored("b", 2)), hold=True))
     _, _, paused = await follow(script, lambda i, c: len(c) == 2)
     assert paused == [0.8]
 
 
 async def test_a_silent_stream_is_opened_again_at_once_and_without_complaint(caplog):
     """It may be dead; or nothing has changed since the server started, then it sends no bookmarks either."""
-    script = Script(listing(pod("a")), stream(hold=True), stream(event("ADDED", pod("b", 2)), hold=True))
+    script = Script(
+        listing(stored("a")), stream(hold=True), stream(event("ADDED", stored("b", 2)), hold=True)
+    )
     _, changes, paused = await follow(script, lambda i, c: len(c) == 2, silence=0.05)
     assert summary(changes)[1] == ("ADDED", "b")
     assert paused == []
@@ -147,9 +149,9 @@ async def test_news_end_the_growing_of_pauses():
     cut = event("ERROR", {"kind": "Status", "code": 500, "reason": "InternalError"})
     script = Script(
         status(500, "InternalError"),
-        listing(pod("a")),
+        listing(stored("a")),
         stream(cut),
-        stream(event("ADDED", pod("b", 2)), cut),
+        stream(event("ADDED", stored("b", 2)), cut),
         stream(hold=True),
     )
     _, _, paused = await follow(script, lambda i, c: len(script.requests) == 5)
@@ -159,7 +161,7 @@ async def test_news_end_the_growing_of_pauses():
 async def test_a_right_that_is_missing_is_said_once_until_it_is_given(caplog):
     caplog.set_level("INFO")
     forbidden = status(403, "Forbidden", "pods is forbidden")
-    script = Script(forbidden, forbidden, forbidden, listing(pod("a")), stream(hold=True))
+    script = Script(forbidden, forbidden, forbidden, listing(stored("a")), stream(hold=True))
     informer, _, paused = await follow(script, lambda i, c: len(c) == 1)
     assert len(paused) == 3
     problem, done = [record.getMessage() for record in caplog.records]
@@ -173,14 +175,14 @@ async def test_a_right_that_is_missing_is_said_once_until_it_is_given(caplog):
 async def test_one_unreadable_object_does_not_stop_the_others():
     odd = {"metadata": {"name": "odd", "namespace": "ns", "resourceVersion": "6"}, "spec": {"containers": 5}}
     script = Script(
-        listing(odd, pod("a")), stream(event("ADDED", odd), event("ADDED", pod("b", 7)), hold=True)
+        listing(odd, stored("a")), stream(event("ADDED", odd), event("ADDED", stored("b", 7)), hold=True)
     )
     _, changes, _ = await follow(script, lambda i, c: len(c) == 2)
     assert summary(changes) == [("ADDED", "a"), ("ADDED", "b")]
 
 
 async def test_a_failing_handler_does_not_stop_the_stream():
-    script = Script(listing(pod("a"), pod("b")), stream(hold=True))
+    script = Script(listing(stored("a"), stored("b")), stream(hold=True))
     seen = []
 
     def handler(change):
@@ -196,11 +198,11 @@ class TestStreamingList:
     async def test_initial_events_become_one_replacement_and_the_stream_goes_on(self):
         script = Script(
             stream(
-                event("ADDED", pod("a", 3)),
+                event("ADDED", stored("a", 3)),
                 bookmark(4),
-                event("ADDED", pod("b", 4)),
+                event("ADDED", stored("b", 4)),
                 bookmark(5, end=True),
-                event("DELETED", pod("a", 6)),
+                event("DELETED", stored("a", 6)),
                 hold=True,
             )
         )
@@ -220,7 +222,7 @@ class TestStreamingList:
         ids=["as an answer", "inside the stream"],
     )
     async def test_a_server_that_cannot_is_listed_instead(self, refusal):
-        script = Script(refusal, listing(pod("a"), revision=5), stream(hold=True))
+        script = Script(refusal, listing(stored("a"), revision=5), stream(hold=True))
         _, _, paused = await follow(script, lambda i, c: len(c) == 1, watch_list=True)
         assert "watch" not in script.requests[1].query
         assert paused == []

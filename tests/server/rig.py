@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from reprieve.server import controllers
@@ -11,6 +12,7 @@ from reprieve.server.backend import Backend
 from reprieve.server.bootstrap import bootstrap
 from reprieve.server.controllers.delaying_queue import ManualClock
 from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
+from tests import builders
 
 Doc = dict[str, Any]
 
@@ -75,33 +77,8 @@ async def running(nodes: Sequence[str] = (), habits: Habits | None = None) -> As
         await backend.store.close()
 
 
-def pod(name: str, node: str = "", namespace: str = "default", **more: Any) -> Doc:
-    metadata: Doc = {"name": name, "namespace": namespace}
-    for key in ("labels", "annotations", "finalizers", "ownerReferences"):
-        if key in more:
-            metadata[key] = more.pop(key)
-    spec: Doc = {"containers": [{"name": "c", "image": "i"}], **more}
-    if node:
-        spec["nodeName"] = node
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-
-
-def job(name: str = "j", annotations: Doc | None = None, node: str = "n-0", **spec: Any) -> Doc:
-    template = {
-        "metadata": {"annotations": annotations or {}},
-        "spec": {
-            "restartPolicy": "Never",
-            "nodeName": node,
-            "terminationGracePeriodSeconds": 5,
-            "containers": [{"name": "c", "image": "i"}],
-        },
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"template": template, **spec},
-    }
+pod = partial(builders.pod, cpu=None, labels={})
+job = partial(builders.job, cpu=None, pod={"nodeName": "n-0", "terminationGracePeriodSeconds": 5})
 
 
 def condition(doc: Doc, type: str) -> str:

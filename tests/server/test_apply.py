@@ -177,7 +177,7 @@ def test_kubectl_does_not_conflict_with_what_it_applied_from_the_client_side() -
 
 
 def test_atomic_lists_have_one_owner() -> None:
-    def node(*taints: str) -> Doc:
+    def tainted(*taints: str) -> Doc:
         return {
             "apiVersion": "v1",
             "kind": "Node",
@@ -185,19 +185,21 @@ def test_atomic_lists_have_one_owner() -> None:
             "spec": {"taints": [{"key": t, "effect": "NoSchedule"} for t in taints]},
         }
 
-    current = apply(None, node("a"), "alice", resource=NODES)
+    current = apply(None, tainted("a"), "alice", resource=NODES)
     assert fields_of(current, "alice") == {"f:spec": {"f:taints": {}}}
-    assert ".spec.taints" in refusal(current, node("b"), "bob", NODES).message
+    assert ".spec.taints" in refusal(current, tainted("b"), "bob", NODES).message
 
 
 def test_sets_merge_value_by_value() -> None:
-    def pod(*finalizers: str) -> Doc:
+    def with_finalizers(*finalizers: str) -> Doc:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "finalizers": list(finalizers)}}
 
-    current = apply(apply(None, pod("a"), "alice", resource=PODS), pod("b"), "bob", resource=PODS)
+    current = apply(
+        apply(None, with_finalizers("a"), "alice", resource=PODS), with_finalizers("b"), "bob", resource=PODS
+    )
     assert current["metadata"]["finalizers"] == ["a", "b"]
     assert fields_of(current, "bob") == {"f:metadata": {"f:finalizers": {'v:"b"': {}}}}
-    assert apply(current, pod(), "alice", resource=PODS)["metadata"]["finalizers"] == ["b"]
+    assert apply(current, with_finalizers(), "alice", resource=PODS)["metadata"]["finalizers"] == ["b"]
 
 
 def test_ports_are_told_apart_by_number_and_protocol_with_its_default() -> None:

@@ -31,13 +31,13 @@ def config_map(name: str, **data: str) -> client.V1ConfigMap:
     return client.V1ConfigMap(metadata=client.V1ObjectMeta(name=name), data=data)
 
 
-def pod(name: str) -> client.V1Pod:
+def v1_pod(name: str) -> client.V1Pod:
     spec = client.V1PodSpec(containers=[client.V1Container(name="main", image="busybox:1")])
     return client.V1Pod(metadata=client.V1ObjectMeta(name=name, labels={"app": name}), spec=spec)
 
 
 def test_objects_are_created_read_changed_and_deleted(core: client.CoreV1Api) -> None:
-    created = core.create_namespaced_pod("default", pod("crud"))
+    created = core.create_namespaced_pod("default", v1_pod("crud"))
     assert created.status.phase == "Pending"
     assert core.read_namespaced_pod("crud", "default").metadata.uid == created.metadata.uid
     assert [
@@ -100,7 +100,7 @@ def test_scheduling_groups_are_served_in_their_types(connection: client.ApiClien
 def test_an_eviction_is_sent_and_a_version_is_told(
     core: client.CoreV1Api, connection: client.ApiClient
 ) -> None:
-    core.create_namespaced_pod("default", pod("evicted"))
+    core.create_namespaced_pod("default", v1_pod("evicted"))
     eviction = client.V1Eviction(metadata=client.V1ObjectMeta(name="evicted", namespace="default"))
     core.create_namespaced_pod_eviction("evicted", "default", eviction)
     with pytest.raises(ApiException):

@@ -1,27 +1,25 @@
 """PodDisruptionBudgets: the numbers, and that evictions and the numbers never disagree."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from reprieve.server.controllers.budgets import scaled
 from reprieve.server.errors import ApiError
+from tests import builders
 from tests.server.rig import Rig, condition, job, pod, running
 
 NODES = ("n=2:cpu=4",)
 
 
-def budget(**spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": "b", "namespace": "default"},
-        "spec": {"selector": {"matchLabels": {"app": "x"}}, **spec},
-    }
+budget = partial(builders.budget, match={"app": "x"})
 
 
 async def with_pods(rig: Rig, count: int) -> None:
-    docs = [pod(f"p{i}", "n-0", labels={"app": "x"}, terminationGracePeriodSeconds=5) for i in range(count)]
+    docs = [
+        pod(f"p{i}", on="n-0", labels={"app": "x"}, terminationGracePeriodSeconds=5) for i in range(count)
+    ]
     await rig.create("pods", *docs)
 
 
@@ -41,7 +39,7 @@ def test_percentages_round_up(value: Any, total: int, expected: int) -> None:
 async def test_min_available_counts_the_pods_that_match() -> None:
     async with running(NODES) as rig:
         await with_pods(rig, 4)
-        await rig.create("pods", pod("other", "n-0", labels={"app": "y"}))
+        await rig.create("pods", pod("other", on="n-0", labels={"app": "y"}))
         await rig.create("poddisruptionbudgets.policy", budget(minAvailable=3))
         assert numbers(rig) == (1, 4, 3, 4)
         assert condition(rig.get("poddisruptionbudgets.policy", "b"), "DisruptionAllowed").startswith("True")

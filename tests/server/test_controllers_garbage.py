@@ -144,7 +144,7 @@ async def test_a_pod_group_stays_until_its_last_pod_has_ended(joined: dict[str, 
             "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}},
         }
         await rig.create("podgroups.scheduling.k8s.io", group)
-        member = pod("p", "n-0", annotations={"reprieve.dev/run-for": "9s"}, **joined)
+        member = pod("p", on="n-0", annotations={"reprieve.dev/run-for": "9s"}, **joined)
         await rig.create("pods", member)
         await rig.api.delete("podgroups.scheduling.k8s.io", "g", "default")
         await rig.settle()
@@ -171,7 +171,7 @@ async def test_events_go_an_hour_after_they_were_seen_last() -> None:
 
 async def test_pods_of_a_deleted_node_go_at_once() -> None:
     async with running(("n=1:cpu=4",)) as rig:
-        await rig.create("pods", pod("p", "n-0"))
+        await rig.create("pods", pod("p", on="n-0"))
         await rig.api.delete("nodes", "n-0")
         await rig.settle()
         assert rig.gone("pods", "p")

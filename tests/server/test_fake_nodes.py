@@ -72,14 +72,14 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
     ("text", "seconds"), [("1m30s", 90), ("5", 5), ("0.5", 0.5), ("nonsense", None), ("-3s", 0)]
 )
 def test_run_for_is_a_duration_or_plain_seconds(text: str, seconds: float | None) -> None:
-    doc: dict[str, Any] = pod("a", "n", annotations={"reprieve.dev/run-for": text})
+    doc: dict[str, Any] = pod("a", on="n", annotations={"reprieve.dev/run-for": text})
     doc["status"] = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
     step = next_step(doc, Habits(), NOW)
     assert (step.due - NOW if step else None) == (None if seconds is None else timedelta(seconds=seconds))
 
 
 def test_usual_habits_apply_only_to_pods_that_are_meant_to_end() -> None:
-    doc = pod("a", "n")
+    doc = pod("a", on="n")
     doc["status"] = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
     assert next_step(doc, Habits(run_for=3), NOW) is None
     doc["spec"]["restartPolicy"] = "Never"
@@ -99,7 +99,7 @@ async def test_nodes_come_up_ready_and_renew_their_leases() -> None:
 
 async def test_a_pod_on_a_fake_node_runs_and_succeeds_by_annotation() -> None:
     async with running(NODES) as rig:
-        await rig.create("pods", pod("a", "n-0", annotations={"reprieve.dev/run-for": "10s"}))
+        await rig.create("pods", pod("a", on="n-0", annotations={"reprieve.dev/run-for": "10s"}))
         started = rig.get("pods", "a")
         assert started["status"]["phase"] == "Running"
         assert condition(started, "Ready").startswith("True")
@@ -115,7 +115,7 @@ async def test_a_pod_on_a_fake_node_runs_and_succeeds_by_annotation() -> None:
 async def test_an_exit_code_makes_it_fail() -> None:
     async with running(NODES) as rig:
         told = {"reprieve.dev/run-for": "1s", "reprieve.dev/exit-code": "3"}
-        await rig.create("pods", pod("a", "n-0", annotations=told))
+        await rig.create("pods", pod("a", on="n-0", annotations=told))
         await rig.advance(2)
         status = rig.get("pods", "a")["status"]
         assert status["phase"] == "Failed"
@@ -124,7 +124,7 @@ async def test_an_exit_code_makes_it_fail() -> None:
 
 async def test_a_slow_start_and_a_deadline() -> None:
     async with running(NODES) as rig:
-        slow = pod("a", "n-0", annotations={"reprieve.dev/start-after": "5s"}, activeDeadlineSeconds=10)
+        slow = pod("a", on="n-0", annotations={"reprieve.dev/start-after": "5s"}, activeDeadlineSeconds=10)
         await rig.create("pods", slow)
         assert rig.phases() == ["Pending"]
         await rig.advance(6)
@@ -137,14 +137,14 @@ async def test_pods_elsewhere_are_left_alone() -> None:
     async with running(NODES) as rig:
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "real"}}
         await rig.create("nodes", node)
-        await rig.create("pods", pod("a", "real"), pod("b"))
+        await rig.create("pods", pod("a", on="real"), pod("b"))
         await rig.advance(60)
         assert rig.phases() == ["Pending", "Pending"]
 
 
 async def test_termination_takes_the_grace_period() -> None:
     async with running(NODES) as rig:
-        await rig.create("pods", pod("a", "n-0", terminationGracePeriodSeconds=20))
+        await rig.create("pods", pod("a", on="n-0", terminationGracePeriodSeconds=20))
         await rig.api.delete("pods", "a", "default")
         await rig.advance(19)
         assert rig.get("pods", "a")["status"]["phase"] == "Running"
@@ -156,7 +156,7 @@ async def test_termination_can_be_told_to_be_quick_but_never_longer_than_the_gra
     async with running(NODES) as rig:
         for name, told in (("quick", "3s"), ("slow", "90s")):
             annotations = {"reprieve.dev/terminate-after": told}
-            doc = pod(name, "n-0", terminationGracePeriodSeconds=20, annotations=annotations)
+            doc = pod(name, on="n-0", terminationGracePeriodSeconds=20, annotations=annotations)
             await rig.create("pods", doc)
             await rig.api.delete("pods", name, "default")
         await rig.advance(4)
@@ -168,7 +168,10 @@ async def test_termination_can_be_told_to_be_quick_but_never_longer_than_the_gra
 
 async def test_a_pod_held_by_a_finalizer_ends_and_waits() -> None:
     async with running(NODES) as rig:
-        await rig.create("pods", pod("a", "n-0", finalizers=["x.io/keep"], terminationGracePeriodSeconds=1))
+        await rig.create(
+            "pods",
+            pod("a", on="n-0", metadata={"finalizers": ["x.io/keep"]}, terminationGracePeriodSeconds=1),
+        )
         await rig.api.delete("pods", "a", "default")
         await rig.advance(2)
         held = rig.get("pods", "a")
@@ -180,7 +183,7 @@ async def test_a_pod_held_by_a_finalizer_ends_and_waits() -> None:
 
 async def test_a_failed_node_turns_unknown_and_its_pods_go_after_their_toleration() -> None:
     async with running(NODES) as rig:
-        await rig.create("pods", pod("a", "n-0", terminationGracePeriodSeconds=1))
+        await rig.create("pods", pod("a", on="n-0", terminationGracePeriodSeconds=1))
         await rig.api.patch("nodes", "n-0", {"metadata": {"annotations": {"reprieve.dev/fail": "true"}}})
         await rig.settle()
         node = rig.get("nodes", "n-0", "")
@@ -203,7 +206,7 @@ async def test_a_failed_node_turns_unknown_and_its_pods_go_after_their_toleratio
 
 async def test_a_node_that_returns_in_time_keeps_its_pods() -> None:
     async with running(NODES) as rig:
-        await rig.create("pods", pod("a", "n-0"))
+        await rig.create("pods", pod("a", on="n-0"))
         for told in ("true", "false"):
             await rig.api.patch("nodes", "n-0", {"metadata": {"annotations": {"reprieve.dev/fail": told}}})
             await rig.advance(10)
@@ -216,6 +219,6 @@ async def test_a_node_that_returns_in_time_keeps_its_pods() -> None:
 async def test_a_thousand_pods_start_together() -> None:
     async with running(("n=10:cpu=4",)) as rig:
         for index in range(1000):
-            await rig.api.create("pods", pod(f"p{index}", f"n-{index % 10}"))
+            await rig.api.create("pods", pod(f"p{index}", on=f"n-{index % 10}"))
         await rig.settle()
         assert rig.phases() == ["Running"] * 1000

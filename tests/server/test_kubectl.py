@@ -43,7 +43,7 @@ def kubectl(binary: str, cluster: EmbeddedServer, tmp_path: Path) -> Iterator[Ku
     tool("delete", "namespace", name, "--wait=false")
 
 
-def pod(name: str = "p", extra: str = "") -> str:
+def pod_yaml(name: str = "p", extra: str = "") -> str:
     return textwrap.dedent(f"""\
         apiVersion: v1
         kind: Pod
@@ -96,8 +96,8 @@ def test_explain_goes_all_the_way_down(kubectl: Kubectl) -> None:
 
 
 def test_create_get_describe_delete(kubectl: Kubectl) -> None:
-    assert kubectl("create", "-f", "-", stdin=pod()) == "pod/p created\n"
-    assert "AlreadyExists" in kubectl.fails("create", "-f", "-", stdin=pod())
+    assert kubectl("create", "-f", "-", stdin=pod_yaml()) == "pod/p created\n"
+    assert "AlreadyExists" in kubectl.fails("create", "-f", "-", stdin=pod_yaml())
     kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=10s")
     _, row = kubectl.rows("pods", "-o", "wide")
     assert row[:4] == ["p", "1/1", "Running", "0"]
@@ -111,9 +111,9 @@ def test_create_get_describe_delete(kubectl: Kubectl) -> None:
 
 
 def test_apply_changes_only_what_changed(kubectl: Kubectl) -> None:
-    assert kubectl("apply", "-f", "-", stdin=pod()) == "pod/p created\n"
-    assert kubectl("apply", "-f", "-", stdin=pod()) == "pod/p unchanged\n"
-    assert kubectl("apply", "-f", "-", stdin=pod().replace("i:1", "i:2")) == "pod/p configured\n"
+    assert kubectl("apply", "-f", "-", stdin=pod_yaml()) == "pod/p created\n"
+    assert kubectl("apply", "-f", "-", stdin=pod_yaml()) == "pod/p unchanged\n"
+    assert kubectl("apply", "-f", "-", stdin=pod_yaml().replace("i:1", "i:2")) == "pod/p configured\n"
     assert kubectl("get", "pod", "p", "-o", "jsonpath={.spec.containers[0].image}") == "i:2"
 
 
@@ -158,7 +158,7 @@ def test_server_side_apply_after_client_side_apply(kubectl: Kubectl) -> None:
     ],
 )
 def test_patches_of_the_kind_that_edit_sends(kubectl: Kubectl, kind: str, patch: str) -> None:
-    kubectl("create", "-f", "-", stdin=pod())
+    kubectl("create", "-f", "-", stdin=pod_yaml())
     assert "patched" in kubectl("patch", "pod", "p", f"--type={kind}", "-p", patch)
     document = json.loads(kubectl("get", "pod", "p", "-o", "json"))
     assert document["metadata"]["labels"] == {"app": "x", "new": "1"}
@@ -166,7 +166,7 @@ def test_patches_of_the_kind_that_edit_sends(kubectl: Kubectl, kind: str, patch:
 
 
 def test_edit_with_an_editor_that_changes_a_line(kubectl: Kubectl, tmp_path: Path) -> None:
-    kubectl("create", "-f", "-", stdin=pod())
+    kubectl("create", "-f", "-", stdin=pod_yaml())
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\nsed -i 's/app: x/app: edited/' \"$1\"\n")
     editor.chmod(0o755)
@@ -176,7 +176,7 @@ def test_edit_with_an_editor_that_changes_a_line(kubectl: Kubectl, tmp_path: Pat
 
 
 def test_label_and_annotate(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod())
+    kubectl("create", "-f", "-", stdin=pod_yaml())
     kubectl("label", "pod", "p", "tier=front")
     kubectl("annotate", "pod", "p", "note=hello")
     assert "--overwrite is false" in kubectl.fails("label", "pod", "p", "tier=back")
@@ -188,12 +188,12 @@ def test_label_and_annotate(kubectl: Kubectl) -> None:
 
 def test_wait_for_a_condition_a_phase_and_a_deletion(kubectl: Kubectl) -> None:
     annotations = "annotations: {reprieve.dev/run-for: 1s}"
-    kubectl("create", "-f", "-", stdin=pod().replace("labels: {app: x}", annotations))
+    kubectl("create", "-f", "-", stdin=pod_yaml().replace("labels: {app: x}", annotations))
     kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=10s")
     if kubectl.minor >= 23:
         kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/p", "--timeout=10s")
     annotations = "annotations: {reprieve.dev/terminate-after: 2s}"
-    kubectl("create", "-f", "-", stdin=pod("slow").replace("labels: {app: x}", annotations))
+    kubectl("create", "-f", "-", stdin=pod_yaml("slow").replace("labels: {app: x}", annotations))
     kubectl("wait", "--for=condition=Ready", "pod/slow", "--timeout=10s")
     kubectl("delete", "pod", "slow", "--wait=false")
     assert kubectl("wait", "--for=delete", "pod/slow", "--timeout=10s") == "pod/slow condition met\n"
@@ -276,7 +276,7 @@ def test_get_watch_streams_rows_as_things_happen(kubectl: Kubectl, cluster: Embe
         try:
             while cluster.backend.hub.count == watchers:  # a pod that runs by then would be one line, not two
                 time.sleep(0.01)
-            kubectl("create", "-f", "-", stdin=pod())
+            kubectl("create", "-f", "-", stdin=pod_yaml())
             lines = [watching.stdout.readline().split() for _ in range(2)]
         finally:
             watching.terminate()
@@ -285,19 +285,19 @@ def test_get_watch_streams_rows_as_things_happen(kubectl: Kubectl, cluster: Embe
 
 
 def test_unknown_fields_are_refused_by_name(kubectl: Kubectl) -> None:
-    said = kubectl.fails("create", "-f", "-", stdin=pod(extra="shinyNewField: 1\n"))
+    said = kubectl.fails("create", "-f", "-", stdin=pod_yaml(extra="shinyNewField: 1\n"))
     assert "shinyNewField" in said
-    kubectl("create", "--validate=false", "-f", "-", stdin=pod(extra="shinyNewField: 1\n"))
+    kubectl("create", "--validate=false", "-f", "-", stdin=pod_yaml(extra="shinyNewField: 1\n"))
 
 
 def test_a_dry_run_stores_nothing(kubectl: Kubectl) -> None:
-    assert "dry run" in kubectl("apply", "--dry-run=server", "-f", "-", stdin=pod())
+    assert "dry run" in kubectl("apply", "--dry-run=server", "-f", "-", stdin=pod_yaml())
     assert "NotFound" in kubectl.fails("get", "pod", "p")
 
 
 def test_selectors_and_output_forms(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod("a"))
-    kubectl("create", "-f", "-", stdin=pod("b").replace("app: x", "app: other"))
+    kubectl("create", "-f", "-", stdin=pod_yaml("a"))
+    kubectl("create", "-f", "-", stdin=pod_yaml("b").replace("app: x", "app: other"))
     assert [row[0] for row in kubectl.rows("pods", "-l", "app in (other)", "--no-headers")] == ["b"]
     assert [row[0] for row in kubectl.rows("pods", "--field-selector=metadata.name=a", "--no-headers")] == [
         "a"
@@ -309,7 +309,7 @@ def test_selectors_and_output_forms(kubectl: Kubectl) -> None:
 
 
 def test_cordon_taint_and_drain(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod())
+    kubectl("create", "-f", "-", stdin=pod_yaml())
     kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=10s")
     try:
         kubectl("taint", "nodes", "n-0", "busy=yes:NoSchedule")
@@ -322,7 +322,7 @@ def test_cordon_taint_and_drain(kubectl: Kubectl) -> None:
 
 
 def test_a_budget_stops_an_eviction(kubectl: Kubectl) -> None:
-    kubectl("create", "-f", "-", stdin=pod())
+    kubectl("create", "-f", "-", stdin=pod_yaml())
     kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=10s")
     budget = (
         "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {minAvailable: 1, "

@@ -3,11 +3,13 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import aiohttp
 
 from reprieve.server import EmbeddedServer
+from tests import builders
 
 MERGE = "application/merge-patch+json"
 PODS = "/api/v1/namespaces/default/pods"
@@ -104,13 +106,7 @@ async def connected(**options: Any) -> AsyncIterator[Wire]:
             yield Wire(server, session)
 
 
-def pod(name: str = "", **spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name} if name else {},
-        "spec": {"containers": [{"name": "main", "image": "busybox:1"}], **spec},
-    }
+pod = partial(builders.pod, cpu=None, namespace="", labels={})
 
 
 def config_map(name: str, labels: dict[str, str] | None = None, **data: str) -> dict[str, Any]:
