@@ -191,15 +191,13 @@ def test_atomic_lists_have_one_owner() -> None:
 
 
 def test_sets_merge_value_by_value() -> None:
-    def with_finalizers(*finalizers: str) -> Doc:
+    def held(*finalizers: str) -> Doc:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "finalizers": list(finalizers)}}
 
-    current = apply(
-        apply(None, with_finalizers("a"), "alice", resource=PODS), with_finalizers("b"), "bob", resource=PODS
-    )
+    current = apply(apply(None, held("a"), "alice", resource=PODS), held("b"), "bob", resource=PODS)
     assert current["metadata"]["finalizers"] == ["a", "b"]
     assert fields_of(current, "bob") == {"f:metadata": {"f:finalizers": {'v:"b"': {}}}}
-    assert apply(current, with_finalizers(), "alice", resource=PODS)["metadata"]["finalizers"] == ["b"]
+    assert apply(current, held(), "alice", resource=PODS)["metadata"]["finalizers"] == ["b"]
 
 
 def test_ports_are_told_apart_by_number_and_protocol_with_its_default() -> None:

@@ -68,7 +68,7 @@ async def test_pods_that_are_not_ready_are_not_healthy() -> None:
 async def test_max_unavailable_is_taken_from_what_the_controllers_want() -> None:
     async with running(NODES) as rig:
         spec = job(parallelism=4, completions=4)
-        spec["spec"]["template"]["metadata"]["labels"] = {"app": "x"}
+        spec["spec"]["template"]["metadata"] = {"labels": {"app": "x"}}
         await rig.create("jobs.batch", spec)
         await rig.create("poddisruptionbudgets.policy", budget(maxUnavailable="30%"))
         assert numbers(rig) == (2, 4, 2, 4)
