@@ -48,6 +48,20 @@ class Rig:
     def gone(self, resource: str, name: str, namespace: str = "default") -> bool:
         return self.api.peek(resource, name, namespace) is None
 
+    async def end(self, name: str, code: int = 0, namespace: str = "default") -> None:
+        """A pod's only container ends with this code, as a kubelet would report it."""
+        now = self.api.backend.timestamp()
+        ended = {"terminated": {"exitCode": code, "finishedAt": now, "startedAt": now}}
+        status: Doc = {
+            "phase": "Failed" if code else "Succeeded",
+            "containerStatuses": [
+                {"name": "c", "image": "i", "ready": False, "restartCount": 0, "state": ended}
+            ],
+        }
+        patch = {"status": status}
+        await self.api.patch("pods", name, patch, namespace, subresource="status")
+        await self.settle()
+
     def pods(self, where: Callable[[Doc], bool] = lambda pod: True) -> list[Doc]:
         return [pod for pod in self.api.select("pods") if where(pod)]
 

@@ -20,6 +20,7 @@ def test_a_template_makes_nodes_with_their_resources() -> None:
     assert [n["metadata"]["name"] for n in nodes] == [f"h100-{i}" for i in range(8)]
     assert nodes[0]["status"]["allocatable"] == {
         "cpu": "96",
+        "ephemeral-storage": "100Gi",
         "memory": "1Ti",
         "nvidia.com/gpu": "8",
         "pods": "110",

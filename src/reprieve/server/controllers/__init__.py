@@ -2,9 +2,11 @@
 
     budgets      PodDisruptionBudget status: how many disruptions are possible
     jobs         pods of Jobs until enough succeed
-    replicas     pods of ReplicaSets, ReplicaSets of Deployments
+    replicas     pods of ReplicaSets and ReplicationControllers
+    deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
     garbage      dependents of deleted owners; background, foreground, orphan
     cleanup      deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
+    taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
 
 All run in the server's event loop, read the committed state and write through `Api`, as any client would.
@@ -19,10 +21,12 @@ from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import Budgets
 from reprieve.server.controllers.cleanup import Events, Namespaces, OrphanedPods, PodGroups
 from reprieve.server.controllers.definitions import Definitions
+from reprieve.server.controllers.deployments import Deployments
 from reprieve.server.controllers.garbage import GarbageCollector
 from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.pods import PodIndex
-from reprieve.server.controllers.replicas import Deployments, ReplicaSets
+from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
+from reprieve.server.controllers.taints import TaintEviction
 
 log = logging.getLogger(__name__)
 
@@ -41,10 +45,12 @@ async def run(api: Api) -> None:
         Budgets(api, pods),
         Jobs(api, pods),
         ReplicaSets(api, pods),
-        Deployments(api),
+        ReplicationControllers(api, pods),
+        Deployments(api, pods),
         PodGroups(api, pods),
         Events(api),
         OrphanedPods(api, pods),
+        TaintEviction(api, pods),
     ]
     async with asyncio.TaskGroup() as tasks:
         for controller in controllers:

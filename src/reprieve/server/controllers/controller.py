@@ -75,8 +75,14 @@ class Controller:
             self.queue.add(key, due)
 
 
-async def in_parallel(calls: Iterable[Callable[[], Awaitable[object]]]) -> list[ApiError]:
-    """Run writes concurrently, so that they share commits; returns the errors of those that were refused."""
+async def in_parallel(
+    calls: Iterable[Callable[[], Awaitable[object]]], *, stop_when_refused: bool = False
+) -> list[ApiError]:
+    """Run writes concurrently, so that they share commits; returns the errors of those that were refused.
+
+    With `stop_when_refused` no further batch is begun after a refusal: what a quota forbids once it forbids a
+    thousand times.
+    """
     waiting = list(calls)
     refusals: list[ApiError] = []
     for start in range(0, len(waiting), WRITES_AT_ONCE):
@@ -87,4 +93,6 @@ async def in_parallel(calls: Iterable[Callable[[], Awaitable[object]]]) -> list[
                 refusals.append(result)
             elif isinstance(result, BaseException):
                 raise result
+        if refusals and stop_when_refused:
+            break
     return refusals

@@ -17,6 +17,7 @@ from reprieve.server.api import Api
 from reprieve.server.storage import DELETED, Change, Record, Store
 
 PodKey = tuple[str, str]
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 Listener = Callable[["Pod | None", "Pod | None"], None]
 
 
@@ -45,14 +46,20 @@ class _Spec(msgspec.Struct, gc=False, frozen=True, rename="camel"):
     scheduling_group: _Group | None = None
 
 
-class _Condition(msgspec.Struct, gc=False):
+class _Condition(msgspec.Struct, gc=False, rename="camel"):
     type: str = ""
     status: str = ""
+    last_transition_time: str | None = None
 
 
-class _Status(msgspec.Struct, gc=False, frozen=True):
+class _Container(msgspec.Struct, gc=False, rename="camel"):
+    restart_count: int = 0
+
+
+class _Status(msgspec.Struct, gc=False, frozen=True, rename="camel"):
     phase: str = ""
     conditions: list[_Condition] | None = None
+    container_statuses: list[_Container] | None = None
 
 
 class _Document(msgspec.Struct, gc=False):
@@ -79,8 +86,10 @@ class Pod(msgspec.Struct, gc=False, frozen=True):
     group: str
     phase: str
     ready: bool
-    disrupted: bool
     completion_index: int | None
+    ready_since: str = ""
+    restarts: int = 0
+    deletion_cost: int = 0
 
     @property
     def key(self) -> PodKey:
@@ -99,7 +108,8 @@ def reduce(record: Record) -> Pod:
     document = _decode(record.raw)
     meta = document.metadata
     owner = next((o for o in meta.owner_references if o.controller), _Owner())
-    true = {c.type for c in document.status.conditions or () if c.status == "True"}
+    ready = next((c for c in document.status.conditions or () if c.type == well_known.READY), None)
+    is_ready = ready is not None and ready.status == "True"
     link = document.spec.scheduling_group
     index = meta.annotations.get(well_known.JOB_INDEX_ANNOTATION, "")
     return Pod(
@@ -116,10 +126,17 @@ def reduce(record: Record) -> Pod:
         node=document.spec.node_name,
         group=group_name(link.pod_group_name if link else None, record.labels or {}),
         phase=document.status.phase,
-        ready=well_known.READY in true,
-        disrupted=well_known.DISRUPTION_TARGET in true,
+        ready=is_ready,
         completion_index=int(index) if index.isdigit() else None,
+        ready_since=(ready.last_transition_time or "") if ready is not None and is_ready else "",
+        restarts=sum(c.restart_count for c in document.status.container_statuses or ()),
+        deletion_cost=_number(meta.annotations.get(DELETION_COST, "")),
     )
+
+
+def _number(text: str) -> int:
+    """An int32 in an annotation; anything else counts as 0."""
+    return int(text) if len(text) < 12 and text.removeprefix("-").isdigit() else 0
 
 
 class PodIndex:
@@ -128,7 +145,7 @@ class PodIndex:
     def __init__(self, api: Api) -> None:
         self._pods: dict[PodKey, Pod] = {}
         self._by: dict[str, dict[Any, dict[PodKey, Pod]]] = {
-            name: defaultdict(dict) for name in ("controller", "namespace", "node", "group")
+            name: defaultdict(dict) for name in ("controller", "orphans", "namespace", "node", "group")
         }
         self._listeners: list[Listener] = []
         for record in api.backend.store.collection("pods").scan(None):
@@ -155,6 +172,10 @@ class PodIndex:
 
     def of_controller(self, uid: str) -> list[Pod]:
         return self._group("controller", uid)
+
+    def orphans(self, namespace: str, label: str = "", value: str = "") -> list[Pod]:
+        """Pods without a controller that carry this label, or all of them."""
+        return self._group("orphans", (namespace, label, value))
 
     def in_namespace(self, namespace: str) -> list[Pod]:
         return self._group("namespace", namespace)
@@ -200,6 +221,9 @@ def _memberships(pod: Pod) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = [("namespace", pod.namespace)]
     if pod.controller_uid:
         found.append(("controller", pod.controller_uid))
+    else:
+        found.append(("orphans", (pod.namespace, "", "")))
+        found += [("orphans", (pod.namespace, label, value)) for label, value in pod.labels.items()]
     if pod.node:
         found.append(("node", pod.node))
     if pod.group:
@@ -223,13 +247,14 @@ def owner_reference(owner: Document) -> Document:
 
 
 def pod_from_template(owner: Document, template: Document) -> Document:
-    """A pod with a generated name, the template's labels and annotations, and its owner."""
+    """A pod with a generated name, the template's labels, annotations and finalizers, and its owner."""
     meta = template.get("metadata") or {}
     metadata: dict[str, Any] = {
         "generateName": f"{owner['metadata']['name']}-",
         "namespace": owner["metadata"]["namespace"],
         "labels": dict(meta.get("labels") or {}),
         "annotations": dict(meta.get("annotations") or {}),
+        "finalizers": list(meta.get("finalizers") or ()),
         "ownerReferences": [owner_reference(owner)],
     }
     return {

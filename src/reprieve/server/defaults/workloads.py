@@ -2,7 +2,7 @@
 
 from reprieve.objects import Document, well_known
 from reprieve.server.defaults.pods import default_pod_spec
-from reprieve.server.documents import section
+from reprieve.server.documents import at, items, section
 
 
 def _template(spec: Document) -> None:
@@ -15,16 +15,25 @@ def default_job_spec(spec: Document) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = spec["parallelism"] = 1
     spec.setdefault("parallelism", 1)
-    spec.setdefault("backoffLimit", 6)
+    spec.setdefault("backoffLimit", 6 if spec.get("backoffLimitPerIndex") is None else 2**31 - 1)
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     spec.setdefault("manualSelector", False)
-    spec.setdefault("podReplacementPolicy", "TerminatingOrFailed")
+    by_policy = isinstance(spec.get("podFailurePolicy"), dict)
+    spec.setdefault("podReplacementPolicy", "Failed" if by_policy else "TerminatingOrFailed")
+    for rule in items(spec, "podFailurePolicy", "rules"):
+        for pattern in items(rule, "onPodConditions"):
+            pattern.setdefault("status", "True")
 
 
 def default_job(document: Document, timestamp: str) -> None:
+    """A job without labels gets those of its pods."""
     del timestamp
-    default_job_spec(section(document, "spec"))
+    spec = section(document, "spec")
+    default_job_spec(spec)
+    labels = at(spec, "template", "metadata", "labels")
+    if isinstance(labels, dict) and not document["metadata"].get("labels"):
+        document["metadata"]["labels"] = dict(labels)
 
 
 def new_job(document: Document, timestamp: str) -> None:

@@ -1,15 +1,14 @@
 """Fake nodes are created, kept ready, taken down and brought back.
 
-A ready node renews its Lease and carries the condition Ready. One that fails on command stops doing both:
-Ready turns Unknown, the taint `node.kubernetes.io/unreachable` keeps pods away, and pods that do not
-tolerate it are deleted when their toleration ends. They stay Terminating until the node returns, as on a
-real cluster.
+A ready node renews its Lease and carries the condition Ready; its Node object is written only when something
+changes. One that fails on command stops renewing: Ready turns Unknown, and the taint
+`node.kubernetes.io/unreachable` keeps pods away and makes `controllers.taints` delete those that do not
+tolerate it. They stay Terminating until the node returns, as on a real cluster.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -17,9 +16,9 @@ from reprieve.objects import Document, condition_of, format_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
-from reprieve.server.controllers.pods import PodIndex, PodKey
+from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.errors import ApiError
-from reprieve.server.fake_nodes.template import KUBELET_VERSION, NodeTemplate
+from reprieve.server.fake_nodes.template import NodeTemplate, node_info
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.storage import DELETED, Change, Record
 
@@ -45,7 +44,6 @@ class NodeKeeper:
         self._up: dict[str, bool] = {}
         """Fake nodes and whether they are up."""
         self._queue: DelayingQueue[str] = DelayingQueue(api.backend.clock)
-        self._evictions: DelayingQueue[PodKey] = DelayingQueue(api.backend.clock)
         for record in api.backend.store.collection("nodes").scan(None):
             self._note(record)
         api.backend.store.listen(self._follow)
@@ -79,9 +77,9 @@ class NodeKeeper:
 
     async def run(self) -> None:
         await self._create()
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._run_nodes())
-            tasks.create_task(self._run_evictions())
+        while True:
+            due = await self._queue.take()
+            await in_parallel(partial(self._reconcile, name) for name in due)
 
     async def _create(self) -> None:
         """Nodes that exist already are left as they are."""
@@ -90,11 +88,6 @@ class NodeKeeper:
         for node in wanted:
             node["status"] |= self._alive(node)
         await in_parallel(partial(self._api.create, "nodes", n, manager="kubelet") for n in wanted)
-
-    async def _run_nodes(self) -> None:
-        while True:
-            due = await self._queue.take()
-            await in_parallel(partial(self._reconcile, name) for name in due)
 
     async def _reconcile(self, name: str) -> None:
         node = self._api.peek("nodes", name)
@@ -122,8 +115,7 @@ class NodeKeeper:
         await self._renew(name)
 
     def _alive(self, node: Document) -> Document:
-        now = self._api.now()
-        stamp = format_time(now.replace(microsecond=0))
+        stamp = self._api.backend.timestamp()
         name = node["metadata"]["name"]
         common = {"lastHeartbeatTime": stamp, "lastTransitionTime": stamp}
         conditions = [
@@ -145,30 +137,22 @@ class NodeKeeper:
                 {"type": "InternalIP", "address": self.address(name)},
                 {"type": "Hostname", "address": name},
             ],
-            "nodeInfo": {
-                "architecture": "amd64",
-                "bootID": "",
-                "containerRuntimeVersion": "fake://1",
-                "kernelVersion": "fake",
-                "kubeProxyVersion": KUBELET_VERSION,
-                "kubeletVersion": KUBELET_VERSION,
-                "machineID": "",
-                "operatingSystem": "linux",
-                "osImage": "fake",
-                "systemUUID": "",
-            },
+            "nodeInfo": node_info(name),
         }
 
     async def _renew(self, name: str) -> None:
         now = format_time(self._api.now())
-        lease = self._api.peek("leases.coordination.k8s.io", name, LEASES)
-        if lease is not None:
+        if self._api.peek("leases.coordination.k8s.io", name, LEASES) is not None:
             await self._api.patch("leases.coordination.k8s.io", name, {"spec": {"renewTime": now}}, LEASES)
             return
+        node = self._api.peek("nodes", name)
+        if node is None:
+            return
+        owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
         document = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
-            "metadata": {"name": name},
+            "metadata": {"name": name, "ownerReferences": [owner]},
             "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": now},
         }
         await self._api.create("leases.coordination.k8s.io", document, LEASES)
@@ -176,10 +160,10 @@ class NodeKeeper:
     # -- down ------------------------------------------------------------------------------------------------
 
     async def _take_down(self, node: Document) -> None:
-        name, now = node["metadata"]["name"], self._api.now()
+        name = node["metadata"]["name"]
         if _ready(node) == "Unknown":
             return
-        stamp = format_time(now.replace(microsecond=0))
+        stamp = self._api.backend.timestamp()
         unknown = {
             "type": well_known.READY,
             "status": "Unknown",
@@ -199,10 +183,6 @@ class NodeKeeper:
         ]
         await self._api.patch("nodes", name, {"spec": {"taints": taints}})
         await self._not_ready(name, stamp)
-        for pod in self._pods.on_node(name):
-            due = self._eviction_time(pod.key, now)
-            if due is not None:
-                self._evictions.add(pod.key, due)
 
     async def _not_ready(self, node: str, stamp: str) -> None:
         condition = {"type": well_known.READY, "status": "False", "lastTransitionTime": stamp}
@@ -220,35 +200,6 @@ class NodeKeeper:
             for p in self._pods.on_node(node)
             if p.ready
         )
-
-    def _eviction_time(self, key: PodKey, now: datetime) -> datetime | None:
-        """When a pod's toleration of the failure ends; None: never."""
-        pod = self._api.peek("pods", key[1], key[0]) or {}
-        best: float | None = 0.0
-        for toleration in (pod.get("spec") or {}).get("tolerations") or ():
-            matches = toleration.get("key") in (well_known.UNREACHABLE_TAINT, None, "") and toleration.get(
-                "effect"
-            ) in (
-                "NoExecute",
-                None,
-                "",
-            )
-            if matches and best is not None:
-                seconds = toleration.get("tolerationSeconds")
-                best = None if seconds is None else max(best, float(seconds))
-        return None if best is None else now + timedelta(seconds=best)
-
-    async def _run_evictions(self) -> None:
-        while True:
-            for key in await self._evictions.take():
-                pod = self._pods.get(key)
-                if pod is None or pod.deleting or pod.finished or self.is_up(pod.node):
-                    continue
-                try:
-                    await self._api.delete("pods", pod.name, pod.namespace, uid=pod.uid)
-                except ApiError as refusal:
-                    if refusal.code not in (404, 409):
-                        raise
 
     async def _untaint(self, node: Document) -> None:
         taints = (node.get("spec") or {}).get("taints") or ()

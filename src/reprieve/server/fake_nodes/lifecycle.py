@@ -21,7 +21,7 @@ from reprieve.objects import (
     parse_time,
     well_known,
 )
-from reprieve.server.documents import time_or_none
+from reprieve.server.documents import items, time_or_none
 
 KILLED = 143
 
@@ -123,38 +123,49 @@ def _exit_code(pod: Document) -> int:
 
 
 def running_status(pod: Document, now: datetime, pod_ip: str, host_ip: str) -> Document:
-    """A patch of the status: everything is up and ready."""
+    """A patch of the status: init containers are done, everything else is up and ready."""
     when = format_time(now.replace(microsecond=0))
     true = {"status": "True", "lastTransitionTime": when}
-    return {
+    up = {"running": {"startedAt": when}}
+    done = _terminated(0, "Completed", when, when)
+    types = ("PodReadyToStartContainers", "Initialized", "ContainersReady", well_known.READY)
+    status: Document = {
         "phase": "Running",
         "hostIP": host_ip,
         "hostIPs": [{"ip": host_ip}],
         "podIP": pod_ip,
         "podIPs": [{"ip": pod_ip}],
         "startTime": format_time(now),
-        "conditions": [{"type": t, **true} for t in ("Initialized", "ContainersReady", well_known.READY)],
-        "containerStatuses": [
-            _container(c, ready=True, state={"running": {"startedAt": when}}) for c in _containers(pod)
-        ],
+        "conditions": [{"type": t, **true} for t in types],
+        "containerStatuses": [_container(c, state=up) for c in items(pod, "spec", "containers")],
     }
+    before = [
+        _container(c, state=up) if _is_sidecar(c) else _container(c, state=done) | {"ready": True}
+        for c in _init_containers(pod)
+    ]
+    return status | ({"initContainerStatuses": before} if before else {})
 
 
 def ended_status(pod: Document, now: datetime, exit_code: int, reason: str) -> Document:
-    """A patch of the status: every container has ended with this code."""
+    """A patch of the status: every container has ended with this code, and then the sidecars."""
     when = format_time(now.replace(microsecond=0))
     succeeded = exit_code == 0
     began = (pod.get("status") or {}).get("startTime") or when
-    ending = {"exitCode": exit_code, "reason": reason, "startedAt": began, "finishedAt": when}
+    ended = _terminated(exit_code, reason, began, when)
+    stopped = _terminated(0, "Completed", began, when)
     word = "PodCompleted" if succeeded else "PodFailed"
     false = {"status": "False", "reason": word, "lastTransitionTime": when}
     status: Document = {
         "phase": "Succeeded" if succeeded else "Failed",
         "conditions": [{"type": t, **false} for t in (well_known.READY, "ContainersReady")],
-        "containerStatuses": [
-            _container(c, ready=False, state={"terminated": ending}) for c in _containers(pod)
-        ],
+        "containerStatuses": [_container(c, state=ended) for c in items(pod, "spec", "containers")],
     }
+    before = [
+        _container(c, state=stopped) | ({} if _is_sidecar(c) else {"ready": True})
+        for c in _init_containers(pod)
+    ]
+    if before:
+        status["initContainerStatuses"] = before
     if reason == "DeadlineExceeded":
         status |= {
             "reason": reason,
@@ -163,18 +174,27 @@ def ended_status(pod: Document, now: datetime, exit_code: int, reason: str) -> D
     return status
 
 
-def _containers(pod: Document) -> list[Document]:
-    return (pod.get("spec") or {}).get("containers") or []
+def _init_containers(pod: Document) -> list[Document]:
+    return items(pod, "spec", "initContainers")
 
 
-def _container(container: Document, *, ready: bool, state: Document) -> Document:
+def _is_sidecar(container: Document) -> bool:
+    return container.get("restartPolicy") == "Always"
+
+
+def _terminated(exit_code: int, reason: str, began: str, ended: str) -> Document:
+    return {"terminated": {"exitCode": exit_code, "reason": reason, "startedAt": began, "finishedAt": ended}}
+
+
+def _container(container: Document, *, state: Document) -> Document:
+    running = "running" in state
     return {
         "name": container.get("name", ""),
         "image": container.get("image", ""),
         "imageID": f"fake://{container.get('image', '')}",
         "containerID": f"fake://{container.get('name', '')}",
-        "ready": ready,
-        "started": ready,
+        "ready": running,
+        "started": running,
         "restartCount": 0,
         "state": state,
     }

@@ -2,9 +2,12 @@
 
     NAME=COUNT:RESOURCE=QUANTITY,...[;zones=A,B][;racks=N][;labels=K=V,...][;taints=K=V:EFFECT,...]
 
-Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn; `pods` is 110 unless given.
+Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn; `pods` is 110 and
+`ephemeral-storage` 100Gi unless given.
 """
 
+import hashlib
+import uuid
 from typing import Any
 
 import msgspec
@@ -21,6 +24,7 @@ from reprieve.objects import (
 
 KUBELET_VERSION = "v1.37.0-reprieve"
 MAX_NODES = 100_000
+_USUAL = {"pods": "110", "ephemeral-storage": "100Gi"}
 _OPTIONS = ("zones", "racks", "labels", "taints")
 
 
@@ -53,7 +57,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         return NodeTemplate(
             name=name,
             count=int(count),
-            resources={"pods": "110", **_quantities(resources, text)},
+            resources={**_USUAL, **_quantities(resources, text)},
             labels=_pairs(found.get("labels", ""), text),
             taints=tuple(_taint(item, text) for item in _split(found.get("taints", ""))),
             zones=tuple(_split(found.get("zones", ""))),
@@ -71,6 +75,8 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
             well_known.HOSTNAME_LABEL: name,
             "kubernetes.io/os": "linux",
             "kubernetes.io/arch": "amd64",
+            "beta.kubernetes.io/os": "linux",
+            "beta.kubernetes.io/arch": "amd64",
             "node.kubernetes.io/instance-type": self.name,
         }
         if self.zones:
@@ -91,6 +97,24 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         if self.taints:
             node["spec"]["taints"] = [dict(taint) for taint in self.taints]
         return node
+
+
+def node_info(name: str) -> dict[str, str]:
+    """What a kubelet reports about its machine: made up, but always the same for the same name."""
+    machine = hashlib.blake2b(name.encode(), digest_size=16).digest()
+    boot = hashlib.blake2b(machine, digest_size=16).digest()
+    return {
+        "architecture": "amd64",
+        "bootID": str(uuid.UUID(bytes=boot)),
+        "containerRuntimeVersion": "fake://1.0.0",
+        "kernelVersion": "6.12.0-fake",
+        "kubeProxyVersion": KUBELET_VERSION,
+        "kubeletVersion": KUBELET_VERSION,
+        "machineID": machine.hex(),
+        "operatingSystem": "linux",
+        "osImage": "Fake Linux",
+        "systemUUID": str(uuid.UUID(bytes=machine)),
+    }
 
 
 def _split(text: str) -> list[str]:
