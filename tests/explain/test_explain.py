@@ -1,37 +1,20 @@
 """What people ask at three in the morning, and what they must be told."""
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
 from reprieve.explain import Evidence, explain
 from reprieve.objects.errors import ReprieveError
+from tests import builders
+from tests.builders import local_queue, node
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
 
 
-def pod(name: str, *, node: str = "", group: str = "", cpu: str = "1", **more: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = {
-        "priority": more.pop("priority", 0),
-        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}],
-    }
-    if node:
-        spec["nodeName"] = node
-    if group:
-        spec["schedulingGroup"] = {"podGroupName": group}
-    spec.update(more.pop("spec", {}))
-    metadata = {"name": name, "namespace": "ml", **more.pop("metadata", {})}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": more}
-
-
-def node(name: str, cpu: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name},
-        "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}},
-    }
+pod = partial(builders.pod, namespace="ml")
 
 
 def decision(for_: str, victim: str, unit: str = "") -> dict[str, Any]:
@@ -53,12 +36,12 @@ def scheduled_false(message: str) -> list[dict[str, Any]]:
 def test_a_waiting_pod_gets_the_schedulers_reason_and_advice():
     objects = [
         node("n", "2"),
-        pod("low", node="n", cpu="2", phase="Running"),
+        pod("low", on="n", cpu="2"),
         pod(
             "high",
             cpu="2",
             priority=10,
-            conditions=scheduled_false("0/1 nodes are available: 1 Insufficient cpu."),
+            status={"conditions": scheduled_false("0/1 nodes are available: 1 Insufficient cpu.")},
         ),
     ]
     answer = explain("pod/ml/high", Evidence(objects), NOW)
@@ -77,16 +60,18 @@ def test_a_preempted_pod_that_is_gone_names_preemptor_and_reason():
 def test_without_a_record_the_condition_speaks_and_without_that_the_event():
     by_condition = pod(
         "low",
-        node="n",
+        on="n",
         metadata={"deletionTimestamp": "2026-11-15T20:59:00Z"},
-        conditions=[
-            {
-                "type": "DisruptionTarget",
-                "status": "True",
-                "reason": "PreemptionByScheduler",
-                "message": "preempted by PodGroup ml/train",
-            }
-        ],
+        status={
+            "conditions": [
+                {
+                    "type": "DisruptionTarget",
+                    "status": "True",
+                    "reason": "PreemptionByScheduler",
+                    "message": "preempted by PodGroup ml/train",
+                }
+            ]
+        },
     )
     event = {
         "reason": "Preempted",
@@ -100,14 +85,14 @@ def test_without_a_record_the_condition_speaks_and_without_that_the_event():
 
 
 def test_a_deleted_pod_that_nobody_preempted_is_not_called_preempted():
-    leaving = pod("a", node="n", metadata={"deletionTimestamp": "2026-11-15T20:59:00Z"})
+    leaving = pod("a", on="n", metadata={"deletionTimestamp": "2026-11-15T20:59:00Z"})
     answer = explain("Pod/ml/a", Evidence([leaving]), NOW)
     assert answer.state == "leaving"
     assert "not preempted" in answer.sentence
 
 
 def test_a_gated_pod_names_its_gate():
-    gated = pod("a", spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})
+    gated = pod("a", schedulingGates=[{"name": "kueue.x-k8s.io/admission"}])
     assert "kueue.x-k8s.io/admission" in explain("Pod/ml/a", Evidence([gated, node("n", "2")]), NOW).sentence
 
 
@@ -137,23 +122,18 @@ def test_a_group_evicted_as_a_whole_names_its_preemptor():
     assert "preempted by Pod/ml/urgent" in answer.sentence
 
 
-def workload(name: str, **status: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "Workload",
-        "metadata": {"name": name, "namespace": "ml"},
-        "spec": {"queueName": "main", "podSets": []},
-        "status": status,
-    }
+workload = partial(builders.workload, namespace="ml")
 
 
 def test_a_waiting_workload_repeats_the_reason_of_its_condition_and_its_gate():
     waiting = workload(
         "w",
-        conditions=[
-            {"type": "QuotaReserved", "status": "False", "message": "insufficient unused quota for cpu"},
-            {"type": "BlockedOnPreemptionGates", "status": "True", "message": "it's gated"},
-        ],
+        status={
+            "conditions": [
+                {"type": "QuotaReserved", "status": "False", "message": "insufficient unused quota for cpu"},
+                {"type": "BlockedOnPreemptionGates", "status": "True", "message": "it's gated"},
+            ]
+        },
     )
     answer = explain("workload/ml/w", Evidence([waiting]), NOW)
     assert answer.sentence == "Workload ml/w waits for quota: insufficient unused quota for cpu"
@@ -161,14 +141,8 @@ def test_a_waiting_workload_repeats_the_reason_of_its_condition_and_its_gate():
 
 
 def test_a_queue_lists_its_waiting_workloads_most_important_first():
-    queue = {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "LocalQueue",
-        "metadata": {"name": "main", "namespace": "ml"},
-    }
-    low, high = workload("low"), workload("high")
-    high["spec"]["priority"] = 5
-    answer = explain("lq/ml/main", Evidence([queue, low, high]), NOW)
+    queue = local_queue("main", namespace="ml")
+    answer = explain("lq/ml/main", Evidence([queue, workload("low"), workload("high", 1, 5)]), NOW)
     assert answer.waits_for == ["ml/high: not looked at yet", "ml/low: not looked at yet"]
 
 

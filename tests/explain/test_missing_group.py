@@ -3,14 +3,10 @@
 from datetime import UTC, datetime
 
 from reprieve.explain import Evidence, explain
+from tests.builders import pod, pod_group
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "lonely", "namespace": "ml"},
-    "spec": {"schedulingGroup": {"podGroupName": "nobody"}, "containers": []},
-}
+POD = pod("lonely", group="nobody", namespace="ml")
 
 
 def test_a_pod_of_a_missing_group_waits_for_that_group_with_advice() -> None:
@@ -21,11 +17,5 @@ def test_a_pod_of_a_missing_group_waits_for_that_group_with_advice() -> None:
 
 
 def test_what_it_waits_for_is_not_repeated_as_advice() -> None:
-    group = {
-        "apiVersion": "scheduling.k8s.io/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": "nobody", "namespace": "ml"},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}},
-    }
-    answer = explain("pod/ml/lonely", Evidence([POD, group]), NOW)
+    answer = explain("pod/ml/lonely", Evidence([POD, pod_group("nobody", namespace="ml")]), NOW)
     assert not set(answer.waits_for) & set(answer.would_help)

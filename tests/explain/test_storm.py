@@ -6,16 +6,12 @@ from typing import Any
 import pytest
 
 from reprieve.explain import Evidence, explain, render
-from tests.explain.test_explain import decision, node, pod, scheduled_false
+from tests.builders import node, pod_group
+from tests.explain.test_explain import decision, pod, scheduled_false, workload
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
 LEAVING = {"deletionTimestamp": "2026-11-15T20:59:00Z"}
-GROUP = {
-    "apiVersion": "scheduling.k8s.io/v1beta1",
-    "kind": "PodGroup",
-    "metadata": {"name": "train", "namespace": "ml"},
-    "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 10},
-}
+GROUP = pod_group("train", 2, 10, namespace="ml")
 
 
 def mark(by: str) -> list[dict[str, Any]]:
@@ -38,7 +34,8 @@ def preempted_event(victim: str, by: str, note: str) -> dict[str, Any]:
 
 def test_a_group_whose_pods_are_all_leaving_does_not_run():
     pods = [
-        pod(f"t-{i}", node="n", group="train", metadata=LEAVING, conditions=mark("ml/big")) for i in range(2)
+        pod(f"t-{i}", on="n", group="train", metadata=LEAVING, status={"conditions": mark("ml/big")})
+        for i in range(2)
     ]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert answer.state == "leaving"
@@ -49,14 +46,14 @@ def test_a_group_whose_pods_are_all_leaving_does_not_run():
 
 
 def test_a_group_that_loses_one_pod_still_runs_and_reports_the_loss():
-    pods = [pod("t-0", node="n", group="train"), pod("t-1", node="n", group="train", metadata=LEAVING)]
+    pods = [pod("t-0", on="n", group="train"), pod("t-1", on="n", group="train", metadata=LEAVING)]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert answer.state == "running"
     assert "runs with 1 pods, 2 at once needed; 1 more is leaving." in answer.sentence
 
 
 def test_a_group_that_is_done_has_ended():
-    pods = [pod(f"t-{i}", node="n", group="train", phase="Succeeded") for i in range(2)]
+    pods = [pod(f"t-{i}", on="n", group="train", status={"phase": "Succeeded"}) for i in range(2)]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert (answer.state, answer.sentence) == ("finished", "PodGroup ml/train has ended: 2 pods are done.")
 
@@ -65,9 +62,9 @@ def test_a_nominated_pod_waits_for_the_pods_that_still_have_to_leave():
     objects = [
         node("n", "2"),
         GROUP,
-        pod("low", node="n", cpu="2", metadata=LEAVING, phase="Running"),
-        pod("t-0", group="train", cpu="1", priority=10, nominatedNodeName="n"),
-        pod("t-1", group="train", cpu="1", priority=10, nominatedNodeName="n"),
+        pod("low", on="n", cpu="2", metadata=LEAVING),
+        pod("t-0", group="train", cpu="1", priority=10, status={"nominatedNodeName": "n"}),
+        pod("t-1", group="train", cpu="1", priority=10, status={"nominatedNodeName": "n"}),
     ]
     for target in ("podgroup/ml/train", "pod/ml/t-0"):
         answer = explain(target, Evidence(objects), NOW)
@@ -93,7 +90,7 @@ def test_an_event_of_kube_scheduler_names_no_reason_and_none_is_made_up():
 
 def test_without_records_events_tell_whom_a_unit_and_a_node_lost():
     event = preempted_event("low", "PodGroup/ml/train", "Preempted by podgroup ml/train (1) on node n: why")
-    evidence = Evidence([GROUP, node("n", "2"), pod("t-0", node="n", group="train")], [event])
+    evidence = Evidence([GROUP, node("n", "2"), pod("t-0", on="n", group="train")], [event])
     for target in ("podgroup/ml/train", "pod/ml/t-0"):
         assert [each.victim for each in explain(target, evidence, NOW).preempted] == ["ml/low"]
     assert [each.victim for each in explain("node/n", evidence, NOW).preempted_by] == ["ml/low"]
@@ -106,7 +103,9 @@ def test_a_victim_in_a_record_and_an_event_is_listed_once():
 
 
 def test_a_pod_too_large_for_every_node_gets_the_largest_node():
-    huge = pod("huge", cpu="64", priority=10, conditions=scheduled_false("0/1 nodes are available"))
+    huge = pod(
+        "huge", cpu="64", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}
+    )
     answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
     assert (
         answer.would_help[-1]
@@ -117,8 +116,8 @@ def test_a_pod_too_large_for_every_node_gets_the_largest_node():
 def test_a_pod_that_can_preempt_nothing_gets_the_priority_that_would_do():
     objects = [
         node("n", "4"),
-        pod("equal", node="n", cpu="3", priority=10, phase="Running"),
-        pod("meek", cpu="2", priority=10, conditions=scheduled_false("0/1 nodes are available")),
+        pod("equal", on="n", cpu="3", priority=10),
+        pod("meek", cpu="2", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}),
     ]
     assert explain("pod/ml/meek", Evidence(objects), NOW).would_help[-2:] == [
         "With a priority above 10 it would find room: Pod/ml/equal would make way.",
@@ -130,7 +129,7 @@ def test_a_group_gets_the_priority_that_would_do():
     objects = [
         node("n", "2"),
         GROUP,
-        pod("busy", node="n", cpu="2", priority=50, phase="Running"),
+        pod("busy", on="n", cpu="2", priority=50),
         *(pod(f"t-{i}", group="train", cpu="1", priority=10) for i in range(2)),
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
@@ -140,11 +139,8 @@ def test_a_group_gets_the_priority_that_would_do():
 @pytest.mark.parametrize(
     "joined",
     [
-        {"spec": {"schedulingGroup": {"podGroupName": "train"}, "preemptionPolicy": "Never"}},
-        {
-            "metadata": {"labels": {"scheduling.x-k8s.io/pod-group": "train"}},
-            "spec": {"preemptionPolicy": "Never"},
-        },
+        {"group": "train"},
+        {"labels": {"scheduling.x-k8s.io/pod-group": "train"}},
     ],
     ids=["field", "label"],
 )
@@ -152,15 +148,15 @@ def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: 
     objects = [
         node("n", "2"),
         GROUP,
-        pod("busy", node="n", cpu="2", priority=50, phase="Running"),
-        *(pod(f"t-{i}", cpu="1", priority=10, **joined) for i in range(2)),
+        pod("busy", on="n", cpu="2", priority=50),
+        *(pod(f"t-{i}", cpu="1", priority=10, preemptionPolicy="Never", **joined) for i in range(2)),
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
     assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
 
 
 def test_partial_rights_get_no_advice_that_could_be_wrong():
-    alone = pod("a", cpu="1", conditions=scheduled_false("0/1 nodes are available"))
+    alone = pod("a", cpu="1", status={"conditions": scheduled_false("0/1 nodes are available")})
     answer = explain("pod/ml/a", Evidence([node("n", "2"), alone], partial=True), NOW)
     assert len(answer.would_help) == 1
     assert "cannot be said from what you may see" in answer.would_help[0]
@@ -191,20 +187,12 @@ def test_a_node_shows_victims_and_preemptors():
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_preempted_workload_names_its_preemptor_if_that_is_visible(known: bool):
-    def workload(name: str, **status: Any) -> dict[str, Any]:
-        metadata = {"name": name, "namespace": "ml", "uid": f"uid-{name}"}
-        return {
-            "apiVersion": "kueue.x-k8s.io/v1beta2",
-            "kind": "Workload",
-            "metadata": metadata,
-            "status": status,
-        }
-
     message = (
         "Preempted to accommodate a workload (UID: uid-big, JobUID: x) due to prioritization in the "
         "ClusterQueue"
     )
     preempted = {"type": "Preempted", "status": "True", "reason": "InClusterQueue", "message": message}
-    objects = [workload("small", conditions=[preempted]), *([workload("big")] if known else [])]
+    small = workload("small", status={"conditions": [preempted]})
+    objects = [small, *([workload("big", metadata={"uid": "uid-big"})] if known else [])]
     answer = explain("workload/ml/small", Evidence(objects, partial=True), NOW)
     assert answer.preempted_by[0].by == ("Workload/ml/big" if known else "")
