@@ -42,6 +42,7 @@ def document(
     **parts: Any,
 ) -> Document:
     """Any object. Parts that are None, and labels and annotations that are empty, are left out."""
+    assert "spec" not in (parts.get("spec") or {}), "fields of the spec are named one by one"
     meta = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations}
     return {
         "apiVersion": API_VERSIONS.get(kind, KUEUE),

@@ -10,9 +10,10 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode
 from reprieve.preemption import decide
+from tests.builders import Document
 from tests.scale import examples
 from tests.strategies.choices import Choices
-from tests.strategies.cluster import Document, Scene, scenes
+from tests.strategies.cluster import Scene, scenes
 
 
 @examples(120)

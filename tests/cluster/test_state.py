@@ -2,6 +2,8 @@
 trace.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,17 +19,24 @@ from reprieve.objects.meta import Object
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.preemption import decide
+from tests import builders
+from tests.builders import Document, node, priority_class, view, views
 from tests.scale import examples
 from tests.strategies.choices import Choices
-from tests.strategies.cluster import Document, Scene, scenes
+from tests.strategies.cluster import Scene, scenes
 
 quiet = examples(150)
+pod = partial(builders.pod, namespace="a")
+
+
+def put(cluster: Cluster, *documents: Document) -> None:
+    for each in views(*documents):
+        cluster.set(each)
 
 
 def bulk(documents: list[Document]) -> Cluster:
     cluster = Cluster()
-    for each in documents:
-        cluster.set(decode(each))
+    put(cluster, *documents)
     return cluster
 
 
@@ -142,30 +151,11 @@ def test_a_rollback_leaves_no_trace(scene: Scene, data: st.DataObject) -> None:
     assert picture(cluster) == before
 
 
-def pod(name: str, **spec: object) -> Pod:
-    view = decode(
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "a"}, "spec": spec}
-    )
-    assert isinstance(view, Pod)
-    return view
-
-
-def node(name: str, **allocatable: str) -> Node:
-    status = {"allocatable": {"cpu": "4", "pods": "10", **allocatable}}
-    view = decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
-    assert isinstance(view, Node)
-    return view
-
-
-def containers(**requests: str) -> list[Document]:
-    return [{"name": "c", "resources": {"requests": requests}}]
-
-
 def test_a_pod_on_an_unknown_node_counts_once_the_node_comes() -> None:
     cluster = Cluster()
-    cluster.set(pod("p", nodeName="n", containers=containers(cpu="1")))
+    put(cluster, pod("p", on="n"))
     assert cluster.pods.node[0] == LOST
-    cluster.set(node("n"))
+    put(cluster, node("n"))
     assert cluster.nodes.used[0, cluster.pods.node[0]] == 1000
     cluster.remove(Node, "n")
     assert cluster.pods.node[0] == LOST
@@ -173,8 +163,8 @@ def test_a_pod_on_an_unknown_node_counts_once_the_node_comes() -> None:
 
 def test_an_assumed_pod_stays_where_it_was_assumed_until_the_api_shows_it() -> None:
     cluster = Cluster()
-    cluster.set(node("n"))
-    waiting = pod("p", containers=containers(cpu="1"))
+    put(cluster, node("n"))
+    waiting = view(pod("p"))
     cluster.set(waiting)
     cluster.assume("a/p", "n")
     for _ in range(3):
@@ -187,32 +177,18 @@ def test_an_assumed_pod_stays_where_it_was_assumed_until_the_api_shows_it() -> N
 
 def test_a_finished_pod_is_gone() -> None:
     cluster = Cluster()
-    cluster.set(node("n"))
-    cluster.set(pod("p", nodeName="n", containers=containers(cpu="1")))
-    done = decode(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "p", "namespace": "a"},
-            "spec": {"nodeName": "n"},
-            "status": {"phase": "Succeeded"},
-        }
-    )
-    cluster.set(done)
+    put(cluster, node("n"))
+    put(cluster, pod("p", on="n"))
+    put(cluster, pod("p", on="n", status={"phase": "Succeeded"}))
     assert len(cluster.pods) == 0
     assert cluster.nodes.used[0, 0] == 0
 
 
 def test_a_priority_class_that_comes_late_still_counts() -> None:
     cluster = Cluster()
-    cluster.set(pod("p", priorityClassName="high", containers=[]))
+    put(cluster, pod("p", None, "high"))
     assert cluster.missing_classes() == ["high"]
-    cluster.set(
-        PriorityClass(
-            metadata=decode({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "high"}}).metadata,
-            value=7,
-        )
-    )
+    put(cluster, priority_class("high", 7))
     assert cluster.pods.priority[0] == 7
     assert cluster.missing_classes() == []
     cluster.remove(PriorityClass, "high")
@@ -222,10 +198,7 @@ def test_a_priority_class_that_comes_late_still_counts() -> None:
 def test_nodes_are_walked_zone_by_zone_in_turn() -> None:
     cluster = Cluster()
     for name, zone in (("a1", "a"), ("a2", "a"), ("b1", "b"), ("a3", "a"), ("none", "")):
-        labels = {"topology.kubernetes.io/zone": zone} if zone else {}
-        cluster.set(
-            decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}})
-        )
+        put(cluster, node(name, zone=zone))
     assert [cluster.nodes.names[slot] for slot in cluster.nodes.order] == ["a1", "b1", "none", "a2", "a3"]
 
 
@@ -242,9 +215,7 @@ def test_the_order_of_nodes_follows_their_coming_and_going(changes: list[tuple[i
             cluster.remove(Node, name)
         else:
             present[name] = zone
-            labels = {"topology.kubernetes.io/zone": zone} if zone else {}
-            document = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
-            cluster.set(decode(document))
+            put(cluster, node(name, zone=zone))
         zones: dict[str, list[str]] = {}
         for each, where in present.items():
             zones.setdefault(where, []).append(each)
@@ -254,34 +225,34 @@ def test_the_order_of_nodes_follows_their_coming_and_going(changes: list[tuple[i
 
 
 @pytest.mark.parametrize(
-    ("obj", "path"),
+    ("document", "path"),
     [
-        (lambda: pod("p", containers=containers(cpu="-1")), "requests[cpu]"),
-        (lambda: node("n", cpu="-1"), "allocatable[cpu]"),
-        (lambda: node("n", cpu="lots"), "allocatable[cpu]"),
+        (pod("p", "-1"), "requests[cpu]"),
+        (node("n", "-1"), "allocatable[cpu]"),
+        (node("n", "lots"), "allocatable[cpu]"),
     ],
 )
-def test_what_no_amount_can_be_is_refused_with_its_path(obj: object, path: str) -> None:
+def test_what_no_amount_can_be_is_refused_with_its_path(document: Document, path: str) -> None:
     with pytest.raises(InvalidObject) as caught:
-        Cluster().set(obj())  # type: ignore[operator]
+        put(Cluster(), document)
     assert path in str(caught.value)
 
 
 def test_absurd_amounts_do_not_overflow() -> None:
     cluster = Cluster()
-    cluster.set(node("n", cpu="9E"))
+    put(cluster, node("n", cpu="9E"))
     for i in range(20):
-        cluster.set(pod(f"p{i}", nodeName="n", containers=containers(cpu="9E")))
+        put(cluster, pod(f"p{i}", "9E", on="n"))
     assert cluster.nodes.used[0, 0] == 20 * 2**53
 
 
 def test_observed_changes_are_refused_while_a_what_if_is_open() -> None:
     cluster = Cluster()
-    cluster.set(node("n"))
-    cluster.set(pod("p", containers=[]))
+    put(cluster, node("n"))
+    put(cluster, pod("p", None))
     cluster.attach(0, 0)
     with pytest.raises(RuntimeError):
-        cluster.set(node("m"))
+        put(cluster, node("m"))
 
 
 def test_removing_what_is_not_there_is_harmless() -> None:
@@ -296,19 +267,10 @@ def test_a_long_life_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("reprieve.cluster.classes.MAX_IDLE", 10)
     monkeypatch.setattr("reprieve.cluster.state.LONGEST_LOG", 50)
     cluster = Cluster()
-    cluster.set(node("n"))
-    cluster.set(pod("resident", nodeName="n", containers=containers(cpu="1")))
+    put(cluster, node("n"))
+    put(cluster, pod("resident", on="n"))
     for i in range(300):
-        spec = {"schedulingGroup": {"podGroupName": f"g{i}"}, "containers": containers(cpu="1")}
-        fresh = decode(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": f"p{i}", "namespace": "a", "labels": {"job": str(i)}},
-                "spec": spec,
-            }
-        )
-        cluster.set(fresh)
+        put(cluster, pod(f"p{i}", group=f"g{i}", labels={"job": str(i)}))
         plan = decide(
             cluster,
             Reference("Pod", "a", f"p{i}"),

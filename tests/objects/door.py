@@ -14,16 +14,6 @@ def context(*classes: dict[str, Any], config: dict[str, Any] | None = None) -> C
     return Configuration.load(config).admission_context(known)
 
 
-def priority_class(name: str, value: int, **more: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": name},
-        "value": value,
-        **more,
-    }
-
-
 def paths(document: dict[str, Any], *, at: Context = CONTEXT, old: dict[str, Any] | None = None) -> list[str]:
     return [problem.path for problem in admit(document, at, old)[1]]
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.objects.door import context, lines, paths, priority_class, stored
+from tests.builders import priority_class
+from tests.objects.door import context, lines, paths, stored
 from tests.objects.samples import SAMPLES, edited, sample
 
 GROUP = sample("PodGroup")

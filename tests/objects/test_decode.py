@@ -12,16 +12,13 @@ from reprieve.objects.decode import KINDS, Source, decode, decode_all, decode_li
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.normalise import is_current, normalise
+from tests import builders
 from tests.objects.samples import SAMPLES, edited, sample
 
 
 def group(**spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "scheduling.k8s.io/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": "g"},
-        "spec": spec,
-    }
+    """With these fields and no others, in any spelling."""
+    return builders.document("PodGroup", "g", spec=spec)
 
 
 def refused(document: Any) -> InvalidObject:

@@ -1,31 +1,18 @@
 """Which priority class applies, what it fills in, and what must not contradict it."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from reprieve.objects.admission import admit
 from reprieve.objects.structure import REFUSED
-from tests.objects.door import context, lines, paths, priority_class, stored
+from tests import builders
+from tests.builders import priority_class
+from tests.objects.door import context, lines, paths, stored
 
-
-def pod(**spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "namespace": "ml"},
-        "spec": {"containers": [{"name": "c"}], **spec},
-    }
-
-
-def group(**spec: Any) -> dict[str, Any]:
-    policy = {"schedulingPolicy": {"gang": {"minCount": 1}}}
-    return {
-        "apiVersion": "scheduling.k8s.io/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": "g", "namespace": "ml"},
-        "spec": {**policy, **spec},
-    }
+pod = partial(builders.pod, "p", None, namespace="ml")
+group = partial(builders.pod_group, "g", namespace="ml")
 
 
 def resolved(document: dict[str, Any], *classes: dict[str, Any]) -> tuple[Any, Any, Any]:

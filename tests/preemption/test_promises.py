@@ -8,10 +8,11 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.preemption import Plan, decide
 from reprieve.whatif.pods import load
+from tests.builders import Document
 from tests.reference.core.filters import State, dynamic, static
 from tests.reference.core.model import P, World
 from tests.scale import examples
-from tests.strategies.cluster import Document, Scene, scenes
+from tests.strategies.cluster import Scene, scenes
 
 many = examples(250)
 

@@ -12,9 +12,10 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.preemption import decide
 from reprieve.whatif.pods import load
+from tests.builders import Document
 from tests.reference.core import plan as reference_plan
 from tests.scale import examples
-from tests.strategies.cluster import Document, Scene, crowded_scenes, scenes
+from tests.strategies.cluster import Scene, crowded_scenes, scenes
 
 GATES = {
     "GenericWorkload": True,
