@@ -23,10 +23,10 @@ def metadata(namespaced: bool = True) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def containers(least: int = 1) -> st.SearchStrategy[list[dict[str, Any]]]:
-    resources = st.fixed_dictionaries(
-        {}, optional={"cpu": CPU, "memory": MEMORY, "nvidia.com/gpu": st.just("1")}
-    )
-    one = st.fixed_dictionaries({"name": NAMES, "resources": st.fixed_dictionaries({"requests": resources})})
+    requests = st.fixed_dictionaries({}, optional={"cpu": CPU, "memory": MEMORY})
+    devices = st.fixed_dictionaries({}, optional={"nvidia.com/gpu": st.just("1")})
+    resources = st.fixed_dictionaries({"requests": requests, "limits": devices})
+    one = st.fixed_dictionaries({"name": NAMES, "resources": resources})
     return st.lists(one, min_size=least, max_size=3, unique_by=lambda each: each["name"])
 
 

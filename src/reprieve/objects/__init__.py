@@ -39,7 +39,7 @@ from reprieve.objects.core import (
     TopologySpreadConstraint,
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
-from reprieve.objects.defaulting import requests_from_limits
+from reprieve.objects.defaults.resources import state_requests
 from reprieve.objects.documents import MAX_BYTES, Found, Source, document_of, scan_documents
 from reprieve.objects.errors import InvalidObject, ReprieveError
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
@@ -90,6 +90,7 @@ from reprieve.objects.times import (
     parse_duration,
     parse_time,
 )
+from reprieve.objects.validation.resources import countable
 from reprieve.objects.validation.runnable import MOST_PODS, runnable_problems
 
 __all__ = [
@@ -167,6 +168,7 @@ __all__ = [
     "batch",
     "condition_of",
     "core",
+    "countable",
     "counted",
     "decode",
     "decode_all",
@@ -205,7 +207,6 @@ __all__ = [
     "priority_class_of",
     "put_condition",
     "read_documents",
-    "requests_from_limits",
     "review",
     "runnable_problems",
     "scan_documents",
@@ -215,6 +216,7 @@ __all__ = [
     "shown",
     "some",
     "split_key",
+    "state_requests",
     "tolerates",
     "usable",
     "well_known",

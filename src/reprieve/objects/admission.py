@@ -7,7 +7,7 @@ Takes and returns raw documents, so that no field unknown to us is lost; the arg
 order, as Kubernetes does it:
 
 1. one spelling (`normalise.respell`), nulls away;
-2. defaults (`defaulting`);
+2. defaults (`defaults`);
 3. priority classes (create only): `priorityClassName`, `priority`, `preemptionPolicy` filled in or refused
    (`priorities`);
 4. validation: shape (`structure.misfits`) and rules (`validation`), everything that is wrong and not only the
@@ -26,7 +26,7 @@ whenever they are there.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reprieve.objects import defaulting, priorities
+from reprieve.objects import defaults, priorities
 from reprieve.objects.kinds import TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import respell
@@ -57,9 +57,9 @@ def admit(
     if key not in TABLE:
         return current, []
     before = None if old is None else respell(old)
-    defaulting.apply_defaults(current, key, context.gate, creating=before is None)
+    defaults.apply_defaults(current, key, context.gate, creating=before is None)
     if before is not None:
-        defaulting.apply_defaults(before, key, context.gate, creating=False)
+        defaults.apply_defaults(before, key, context.gate, creating=False)
     problems = list(_version(current, key))
     if before is None:
         problems += _resolve_priority(current, key, context)

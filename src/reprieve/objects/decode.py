@@ -1,7 +1,7 @@
 """Raw documents to typed views.
 
-State is taken as it is: spellings are normalised and types are checked, but no rule of admission is applied
-here (see `reprieve.objects.admission`).
+State is taken as it is: spellings are normalised, types are checked and what every API server fills in is
+filled in, but no rule of admission is applied here (see `reprieve.objects.admission`).
 """
 
 import gc
@@ -13,13 +13,13 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from reprieve.objects import well_known
-from reprieve.objects.core import Pod
+from reprieve.objects.defaults.views import AS_STORED
 from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
 from reprieve.objects.kueue import ClusterQueue
 from reprieve.objects.meta import Document, Object
-from reprieve.objects.normalise import is_current, normalise, with_group
+from reprieve.objects.normalise import is_current, normalise
 from reprieve.objects.scheduling import PodGroup, Workload
 from reprieve.objects.structure import misfits
 from reprieve.objects.text import shown
@@ -45,20 +45,25 @@ def decode(document: Document) -> Object:
 
 def decode_as(document: Document, view: type[T]) -> T:
     """The typed view, where the kind is already known (items of a typed list carry none)."""
+    stored = AS_STORED.get(view, _unchanged)
     if is_current(document):
         try:
-            return msgspec.convert(document, view)
+            return cast("T", stored(msgspec.convert(document, view)))
         except (msgspec.ValidationError, OverflowError, UnicodeError):
             pass  # perhaps only a null in an odd place
     current = normalise(document)
     try:
-        return msgspec.convert(current, view)
+        return cast("T", stored(msgspec.convert(current, view)))
     except (msgspec.ValidationError, OverflowError, UnicodeError) as error:
         problems = misfits(current, view)
         if not problems:
             raise InvalidObject("", None, str(error)) from error
         first = problems[0]
         raise InvalidObject(first.path, first.value, first.message) from error
+
+
+def _unchanged(view: T) -> T:
+    return view
 
 
 def decode_all(documents: Iterable[Document | Source], *, skipped: list[str] | None = None) -> list[Object]:
@@ -97,7 +102,7 @@ def decode_list(data: bytes, view: type[T]) -> list[T]:
         try:
             if not _needs_rewriting(data, view) and b"/v1beta1" not in data[:200]:
                 items = _list_decoder(view).decode(data).items
-                return cast("list[T]", [with_group(pod) for pod in items] if view is Pod else items)
+                return cast("list[T]", list(map(AS_STORED[view], items)) if view in AS_STORED else items)
         except (msgspec.DecodeError, RecursionError):
             pass  # the long way forgives a null, and finds out which field of which item it was
         return [decode_as(item, view) for item in _list_items(data, view)]
@@ -112,7 +117,7 @@ def json_decoder(view: type[T], api_version: str, kind: str) -> Callable[[bytes 
     typed = {"apiVersion": api_version, "kind": kind}
     known = TABLE.get(kind_key(typed))
     fast = msgspec.json.Decoder(view).decode
-    is_pod, has_old_spellings = view is Pod, view in _MARKERS
+    stored, has_old_spellings = AS_STORED.get(view, _unchanged), view in _MARKERS
 
     def the_long_way(data: bytes | msgspec.Raw) -> T:
         return cast("T", decode({**typed, **msgspec.json.decode(data)}))
@@ -124,7 +129,7 @@ def json_decoder(view: type[T], api_version: str, kind: str) -> Callable[[bytes 
             found = fast(data)
         except msgspec.ValidationError:
             return the_long_way(data)
-        return cast("T", with_group(cast("Pod", found))) if is_pod else found
+        return cast("T", stored(found))
 
     current = known is None or group_version(typed)[1] == known.versions[0]
     return straight if current else the_long_way

@@ -7,10 +7,7 @@ validated: values in neither spelling stay for validation to report.
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from reprieve.objects import well_known
-from reprieve.objects.core import Pod, SchedulingGroup
 from reprieve.objects.kinds import TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
 
@@ -72,14 +69,6 @@ def group_key(pod: Document) -> str:
     stated = link.get("podGroupName", "") if isinstance(link, dict) else None
     name = group_name(stated, _section(pod, "metadata", "labels"))
     return f"{_section(pod, 'metadata').get('namespace') or 'default'}/{name}" if name else ""
-
-
-def with_group(pod: Pod) -> Pod:
-    """A pod decoded straight from bytes, its group in `spec.scheduling_group` however it joined."""
-    if well_known.POD_GROUP_LABEL not in pod.metadata.labels or pod.spec.scheduling_group is not None:
-        return pod
-    group = SchedulingGroup(pod_group_name=group_name(None, pod.metadata.labels))
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=group))
 
 
 def without_nulls(value: Any) -> Any:

@@ -115,6 +115,12 @@ def format_amount(resource: str, number: int) -> str:
     return _with_suffix(number, 1000, ("", "k", "M", "G", "T", "P", "E"))
 
 
+def written(resource: str, billionths: int) -> str:
+    """The canonical quantity of an exact number of billionths."""
+    unit = 10**6 if resource == "cpu" else NANO
+    return f"{billionths}n" if billionths % unit else format_amount(resource, billionths // unit)
+
+
 def _with_suffix(number: int, base: int, suffixes: tuple[str, ...]) -> str:
     """The largest suffix that leaves a whole number."""
     if number == 0:

@@ -12,6 +12,7 @@ from reprieve.objects import well_known
 from reprieve.objects.conditions import find_condition
 from reprieve.objects.core import Container, ContainerStatus, PodSpec, PodStatus, ResourceList
 from reprieve.objects.quantity import milli_units, nano, whole_units
+from reprieve.objects.resource_names import is_for_pods, is_tracked
 
 Exact = dict[str, int]
 """Resource name to billionths."""
@@ -45,15 +46,6 @@ def nonzero_requests(spec: PodSpec, status: PodStatus | None = None) -> tuple[in
     return milli_units(total.get("cpu", 0)), whole_units(total.get("memory", 0))
 
 
-def is_tracked(resource: str) -> bool:
-    """Whether a node's accounting knows the name: built in, extended, huge pages or attachable volumes."""
-    if resource in ("cpu", "memory", "ephemeral-storage"):
-        return True
-    if "kubernetes.io/" in resource or resource.startswith(("hugepages-", "attachable-volumes-")):
-        return True
-    return "/" in resource and not resource.startswith("requests.")
-
-
 def _effective(spec: PodSpec, status: PodStatus | None, fill: Mapping[str, int]) -> Exact:
     wanted = _total(spec, _requested, fill)
     if status is None or not _has_resources(status):
@@ -78,10 +70,10 @@ def _has_resources(status: PodStatus) -> bool:
 def _status_totals(spec: PodSpec, status: PodStatus, fill: Mapping[str, int]) -> tuple[Exact, Exact]:
     """(what the kubelet granted, what the containers hold now)."""
     if status.allocated_resources and status.resources is not None and status.resources.requests:
-        overhead = _exact(spec.overhead)
+        overhead = exact_amounts(spec.overhead)
         return (
-            _sum((_exact(status.allocated_resources), overhead)),
-            _sum((_exact(status.resources.requests), overhead)),
+            _sum((exact_amounts(status.allocated_resources), overhead)),
+            _sum((exact_amounts(status.resources.requests), overhead)),
         )
     by_name = {each.name: each for each in status.container_statuses}
     sidecars = {each.name: each for each in status.init_container_statuses}
@@ -110,17 +102,25 @@ def _requested(container: Container) -> ResourceList:
 
 def _total(spec: PodSpec, requested: Callable[[Container], ResourceList], fill: Mapping[str, int]) -> Exact:
     def of(container: Container) -> Exact:
-        requests = _exact(requested(container))
+        requests = exact_amounts(requested(container))
         return {**fill, **requests} if fill else requests
 
-    together: Exact = {}
-    for container in spec.containers:
-        _add(together, of(container))
+    together = add_up(
+        map(of, spec.containers),
+        ((of(each), each.restart_policy == "Always") for each in spec.init_containers),
+    )
+    together.update(_pod_level(spec))
+    _add(together, exact_amounts(spec.overhead))
+    return together
+
+
+def add_up(containers: Iterable[Exact], init_containers: Iterable[tuple[Exact, bool]]) -> Exact:
+    """What containers and init containers need together; each of the latter with whether it is a sidecar."""
+    together = _sum(containers)
     sidecars: Exact = {}
     peak: Exact = {}
-    for container in spec.init_containers:
-        own = of(container)
-        if container.restart_policy == "Always":
+    for own, is_sidecar in init_containers:
+        if is_sidecar:
             _add(together, own)
             _add(sidecars, own)
             current = sidecars
@@ -130,8 +130,6 @@ def _total(spec: PodSpec, requested: Callable[[Container], ResourceList], fill: 
             peak[name] = max(peak.get(name, number), number)
     for name, number in peak.items():
         together[name] = max(together.get(name, number), number)
-    together.update(_pod_level(spec))
-    _add(together, _exact(spec.overhead))
     return together
 
 
@@ -139,14 +137,10 @@ def _pod_level(spec: PodSpec) -> Exact:
     """Requests stated for the whole pod; only these names may be."""
     if spec.resources is None:
         return {}
-    return {
-        name: nano(quantity)
-        for name, quantity in spec.resources.requests.items()
-        if name in ("cpu", "memory") or name.startswith("hugepages-")
-    }
+    return {name: nano(quantity) for name, quantity in spec.resources.requests.items() if is_for_pods(name)}
 
 
-def _exact(resources: ResourceList) -> Exact:
+def exact_amounts(resources: ResourceList) -> Exact:
     return {name: nano(quantity) for name, quantity in resources.items()}
 
 

@@ -13,10 +13,12 @@ from reprieve.objects import (
     InvalidObject,
     LabelSelector,
     Object,
+    Pod,
     PodGroup,
     Reference,
     ReprieveError,
     Source,
+    countable,
     decode_all,
     document_of,
     some,
@@ -53,20 +55,22 @@ def load(objects: Iterable[Document | Source]) -> Cluster:
         if identity in seen:
             raise ReprieveError(f"{type(each).__name__}/{each.key} is given twice; which one counts?")
         seen.add(identity)
-        if isinstance(each, PodGroup):
-            _check(each)
+        _check(each)
         cluster.set(each)
     for kind, namespace, name, selector in _owners(map(document_of, documents)):
         cluster.set_owner(kind, namespace, name, selector)
     return cluster
 
 
-def _check(group: PodGroup) -> None:
-    """What an API server would not have stored, and what would make every gang fit."""
-    gang = group.spec.scheduling_policy.gang
+def _check(each: Object) -> None:
+    """What an API server would not have stored: amounts that nobody can hand out, a gang that always fits."""
+    if isinstance(each, Pod):
+        for problem in countable(each.spec):
+            raise InvalidObject(problem.path, problem.value, problem.message, f"Pod/{each.key}")
+    gang = each.spec.scheduling_policy.gang if isinstance(each, PodGroup) else None
     if gang is not None and gang.min_count < 1:
         path, text = "spec.schedulingPolicy.gang.minCount", f"must be at least 1, is {gang.min_count}"
-        raise InvalidObject(path, gang.min_count, text, f"PodGroup/{group.key}")
+        raise InvalidObject(path, gang.min_count, text, f"PodGroup/{each.key}")
 
 
 def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:

@@ -13,11 +13,14 @@ from typing import Any
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
+    InvalidObject,
+    Object,
     Reference,
     ReprieveError,
     Source,
     Workload,
     amount,
+    countable,
     decode_all,
     format_time,
     well_known,
@@ -72,7 +75,7 @@ def plan_workload(
     searched.
     """
     rules = Rules.of(config)
-    views = decode_all(objects)
+    views = _decoded(objects)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
         known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
@@ -83,6 +86,16 @@ def plan_workload(
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
     return _Question(quota, info, queue).answer(given or {})
+
+
+def _decoded(objects: Iterable[Document | Source]) -> list[Object]:
+    """All views. A workload whose pods nobody could count, such as half a GPU each, gets no answer."""
+    views = decode_all(objects)
+    for view in views:
+        for index, pod_set in enumerate(view.spec.pod_sets if isinstance(view, Workload) else ()):
+            for problem in countable(pod_set.template.spec, f"spec.podSets[{index}].template.spec"):
+                raise InvalidObject(problem.path, problem.value, problem.message, f"Workload/{view.key}")
+    return views
 
 
 def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
@@ -231,5 +244,5 @@ def admit_all(
     deletions: Mapping[int, Sequence[str]],
 ) -> Admissions:
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
-    quota = load(decode_all(objects), Rules.of(config), now)
+    quota = load(_decoded(objects), Rules.of(config), now)
     return Admissions(quota, settle(quota, now, max_cycles, deletions))

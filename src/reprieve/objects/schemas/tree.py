@@ -10,8 +10,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 Shape = Literal["object", "map", "list", "scalar", "any"]
 SCALARS = ("string", "integer", "number", "boolean", "time", "microtime", "quantity", "bytes", "intOrString")
 
@@ -188,6 +186,8 @@ _FOLDER = Path(__file__).parent
 
 @cache
 def load(file: str) -> dict[str, Any]:
+    import yaml  # not before it is needed: commands that read no schema start without it
+
     text = (_FOLDER / f"{file}.yaml").read_text()
     document: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return document

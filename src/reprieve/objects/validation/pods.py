@@ -1,5 +1,7 @@
 """Pods, their templates, nodes, budgets, jobs: the parts that scheduling reads."""
 
+from collections.abc import Callable
+
 from reprieve.objects.structure import FORBIDDEN
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
@@ -18,6 +20,7 @@ from reprieve.objects.validation.checks import (
     subdomain,
     unique,
 )
+from reprieve.objects.validation.resources import pod_resources
 from reprieve.objects.validation.shared import (
     label_selector,
     node_selector,
@@ -60,7 +63,7 @@ def pod_update(new: At, old: At) -> Problems:
             )
 
 
-def pod_spec(spec: At) -> Problems:
+def pod_spec(spec: At, resources: Callable[[At], Problems] = pod_resources) -> Problems:
     """Also for templates."""
     yield from int32(spec.field("priority"))
     yield from subdomain(spec.field("priorityClassName"))
@@ -73,8 +76,7 @@ def pod_spec(spec: At) -> Problems:
         if spec.field("evictionResponders").is_set:
             yield group.problem("cannot be combined with spec.evictionResponders", FORBIDDEN)
     yield from _containers(spec)
-    yield from quantities(spec.field("resources", "requests"))
-    yield from quantities(spec.field("overhead"))
+    yield from resources(spec)
     yield from label_map(spec.field("nodeSelector"))
     for each in spec.field("tolerations").items():
         yield from toleration(each)
@@ -88,8 +90,6 @@ def _containers(spec: At) -> Problems:
     everything = [*spec.field("containers").items(), *spec.field("initContainers").items()]
     yield from unique(container.field("name") for container in everything)
     for container in everything:
-        yield from quantities(container.field("resources", "requests"))
-        yield from quantities(container.field("resources", "limits"))
         for port in container.field("ports").items():
             yield from between(port.field("hostPort"), 0, 65535)
             yield from between(port.field("containerPort"), 0, 65535)

@@ -10,7 +10,6 @@ import msgspec
 
 from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document, LabelSelector
-from reprieve.objects.quantity import QuantityError, nano
 from reprieve.objects.selectors import matches
 from reprieve.objects.structure import FORBIDDEN, REQUIRED, Problem
 from reprieve.objects.validation.checks import At, Problems, between, dns_label, int32, required, subdomain
@@ -47,26 +46,11 @@ def _runnable_spec(spec: At) -> Problems:
         yield from required(container.field("name"))
         yield from dns_label(container.field("name"))
         yield from required(container.field("image"))
-        yield from _requests_within_limits(container.field("resources"))
     yield from between(spec.field("terminationGracePeriodSeconds"), 0, None)
     node = spec.field("nodeName")
     yield from subdomain(node)
     if node.text and spec.field("schedulingGates").items():
         yield node.problem("cannot be set until all schedulingGates have been cleared", FORBIDDEN)
-
-
-def _requests_within_limits(resources: At) -> Problems:
-    """Quantities that cannot be read are a problem of their own."""
-    limits = dict(resources.field("limits").members())
-    requests = resources.field("requests")
-    for name, request in requests.members():
-        try:
-            excess = name in limits and nano(request.value) > nano(limits[name].value)
-        except (QuantityError, TypeError):
-            continue
-        if excess:
-            message = f"must be less than or equal to {name} limit of {limits[name].value}"
-            yield Problem(requests.path, str(request.value), message)
 
 
 def _pod_change(spec: At, before: At) -> Problems:

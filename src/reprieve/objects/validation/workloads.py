@@ -19,6 +19,7 @@ from reprieve.objects.validation.checks import (
     unique,
 )
 from reprieve.objects.validation.pods import pod_spec
+from reprieve.objects.validation.resources import pod_amounts
 
 _MOST_POD_SETS = 18
 
@@ -73,7 +74,8 @@ def _pod_set(place: At) -> Problems:
     if least.number is not None and least.number > (count.number if count.number is not None else 1):
         yield least.problem(f"must not be more than count, {count.value}")
     template = place.field("template", "spec")
-    yield from pod_spec(template)
+    # Kueue stores what a pod could not have, such as devices without limits; not what nobody can count.
+    yield from pod_spec(template, pod_amounts)
     for container in [*template.field("containers").items(), *template.field("initContainers").items()]:
         for kind in ("requests", "limits"):
             pods = container.field("resources", kind, "pods")

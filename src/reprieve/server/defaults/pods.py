@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reprieve.objects import Document, requests_from_limits, well_known
+from reprieve.objects import Document, state_requests, well_known
 from reprieve.server.documents import items, section
 
 _SPEC_DEFAULTS: dict[str, Any] = {
@@ -52,7 +52,7 @@ def default_pod(document: Document, timestamp: str) -> None:
     default_pod_spec(spec)
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
-    requests_from_limits(spec)
+    state_requests(spec)
 
 
 def new_pod(document: Document, timestamp: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reprieve.objects import well_known
+from reprieve.objects.defaults.resources import state_requests
 from reprieve.objects.meta import Document
 
 Gate = Callable[[str], bool]
@@ -41,18 +42,9 @@ def _items(section: Document, name: str) -> list[Document]:
 
 
 def _pod(spec: Document, gate: Gate) -> None:
-    requests_from_limits(spec)
+    state_requests(spec)
     if not gate("GenericWorkload"):
         spec.pop("schedulingGroup", None)
-
-
-def requests_from_limits(spec: Document) -> None:
-    """A container of a pod that limits a resource and does not request it requests as much as it may use."""
-    for container in [*_items(spec, "containers"), *_items(spec, "initContainers")]:
-        resources = container.get("resources")
-        limits = resources.get("limits") if isinstance(resources, dict) else None
-        if isinstance(resources, dict) and isinstance(limits, dict) and limits:
-            _fill(resources.setdefault("requests", {}), **limits)
 
 
 def _pod_group(spec: Document, gate: Gate) -> None:

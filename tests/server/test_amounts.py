@@ -1,0 +1,56 @@
+"""The embedded server about resources: pods, and the templates of what makes pods."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.server.wire import PODS, Wire, connected, pod
+
+GPU = "nvidia.com/gpu"
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    async with connected() as wire:
+        yield wire
+
+
+def limited(amount: str) -> dict[str, Any]:
+    return {"containers": [{"name": "main", "image": "busybox:1", "resources": {"limits": {GPU: amount}}}]}
+
+
+async def test_half_a_device_is_refused_with_the_field_and_the_value(wire: Wire) -> None:
+    answer = await wire.post(PODS, pod("half", **limited("0.5")))
+    assert answer.status == 422
+    cause = answer.body["details"]["causes"][0]
+    assert cause["field"] == f"spec.containers[0].resources.limits[{GPU}]"
+    assert "must be an integer" in cause["message"]
+    assert "0.5" in cause["message"]
+
+
+async def test_a_deployment_of_half_devices_is_refused(wire: Wire) -> None:
+    labels = {"app": "half"}
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": limited("0.5")},
+    }
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    answer = await wire.post(path, {"metadata": {"name": "half"}, "spec": spec})
+    assert answer.status == 422
+    assert (
+        answer.body["details"]["causes"][0]["field"]
+        == f"spec.template.spec.containers[0].resources.limits[{GPU}]"
+    )
+
+
+async def test_resources_of_a_whole_pod_are_completed_as_a_real_server_does(wire: Wire) -> None:
+    spec = {
+        "containers": [{"name": "a", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
+        "resources": {"limits": {"cpu": "4", "memory": "1Gi"}},
+    }
+    created = (await wire.post(PODS, pod("whole", **spec))).body
+    assert created["spec"]["resources"] == {
+        "limits": {"cpu": "4", "memory": "1Gi"},
+        "requests": {"cpu": "1", "memory": "1Gi"},
+    }
