@@ -1,48 +1,77 @@
-"""The what-if form: a viewer's manifests, planned on top of the live cluster. Nothing is created."""
+"""The what-if form: a viewer's manifests, planned on top of the live cluster. Nothing is created.
+
+The work is done by a process of its own (`worker`), one at a time, so that no question, however large, slows
+down the controller that shares this process.
+"""
 
 import asyncio
-from collections.abc import Mapping
-from io import StringIO
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from reprieve import plan
-from reprieve.kube import Client, fetch_cluster
-from reprieve.objects import Document, ReprieveError, read_documents
-from reprieve.whatif import overlay
+import msgspec
 
-UNIT_KINDS = ("PodGroup", "Workload", "Pod")
+from reprieve.dashboard.worker import Question, Reply
+from reprieve.kube import Client, dump_cluster
+from reprieve.objects import ReprieveError
+
+SECONDS = 30
+BYTES = 4 << 30
+"""Address space: several times what a cluster of 50,000 nodes takes."""
+MOST_WAITING = 8
+BUSY = "too many what-ifs are being answered at this moment; try again in a minute"
+TOO_LONG = f"the plan was given up after {SECONDS} seconds; ask `reprieve plan`, which has no limit"
+TOO_LARGE = "the plan needs more than a what-if may use; ask `reprieve plan`, which has no limit"
 
 
 class WhatIf:
-    """Answers one form; the plan itself runs in a thread, so that the page stays live meanwhile."""
+    """Answers forms, one after the other."""
 
-    def __init__(self, client: Client, config: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, client: Client, config: Mapping[str, Any] | None = None, *, seconds: int = SECONDS
+    ) -> None:
         self._client = client
-        self._config = config
+        self._config = dict(config) if config is not None else None
+        self._seconds = seconds
+        self._turn = asyncio.Lock()
+        self._waiting = 0
 
     async def __call__(self, manifest: str, for_: str) -> dict[str, Any]:
-        submitted = [source.document for source in read_documents(StringIO(manifest))]
-        target = for_.strip() or only_unit(submitted)
-        objects = overlay(await fetch_cluster(self._client), submitted)
-        answer: dict[str, Any] = await asyncio.to_thread(
-            lambda: plan(objects, target, config=self._config).to_dict()
-        )
-        return answer
+        if self._waiting >= MOST_WAITING:
+            raise ReprieveError(BUSY)
+        self._waiting += 1
+        try:
+            async with self._turn, _worker() as worker:
+                # The worker starts up while the cluster is read.
+                question = Question(manifest, for_, self._config, self._seconds, BYTES)
+                lines = [msgspec.json.encode(question), *await dump_cluster(self._client)]
+                return await self._answer(worker, b"\n".join(lines))
+        finally:
+            self._waiting -= 1
+
+    async def _answer(self, worker: asyncio.subprocess.Process, lines: bytes) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(self._seconds):
+                printed, _ = await worker.communicate(lines)
+        except TimeoutError:
+            raise ReprieveError(TOO_LONG) from None
+        reply = msgspec.json.decode(printed, type=Reply) if printed else Reply(problem=TOO_LARGE)
+        if reply.plan is None:
+            raise ReprieveError(reply.problem)
+        return reply.plan
 
 
-def only_unit(documents: list[Document]) -> str:
-    """The unit to plan for when none is named: the only group, else the only workload, else the only pod."""
-    for kind in UNIT_KINDS:
-        units = [_target(document) for document in documents if document.get("kind") == kind]
-        if len(units) == 1:
-            return units[0]
-        if units:
-            raise ReprieveError(
-                f"the manifests hold several units; say which one to plan for: {', '.join(units)}"
-            )
-    raise ReprieveError("the manifests hold no Pod, PodGroup or Workload to plan for")
-
-
-def _target(document: Document) -> str:
-    metadata = document.get("metadata") or {}
-    return f"{document['kind']}/{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+@asynccontextmanager
+async def _worker() -> AsyncIterator[asyncio.subprocess.Process]:
+    pipe = asyncio.subprocess.PIPE
+    worker = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "reprieve.dashboard.worker", stdin=pipe, stdout=pipe,
+        stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield worker
+    finally:
+        with suppress(ProcessLookupError):
+            worker.kill()
+        await worker.wait()

@@ -37,7 +37,7 @@ from reprieve.kube.client import (
     Client,
     Listing,
 )
-from reprieve.kube.dump import fetch_cluster, read_cluster
+from reprieve.kube.dump import dump_cluster, read_cluster
 from reprieve.kube.election import Election, LeaderElector
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.events import EventRecorder, ObjectReference
@@ -121,7 +121,7 @@ __all__ = [
     "Stream",
     "Transport",
     "TransportError",
-    "fetch_cluster",
+    "dump_cluster",
     "merge",
     "read_cluster",
     "resolve",

@@ -142,13 +142,25 @@ class Client:
     async def list_all(self, resources: Iterable[Resource]) -> list[dict[str, Any]]:
         """Every object of these kinds as raw documents; kinds that the server does not serve are skipped."""
         documents: list[dict[str, Any]] = []
-        for wanted in resources:
-            resource = await self.served(wanted)
-            if resource is None:
-                continue
+        async for resource in self._served_of(resources):
             typed = {"apiVersion": resource.api_version, "kind": resource.kind}
             documents.extend({**typed, **item} for item in (await self.listing(resource.raw())).items)
         return documents
+
+    async def dump_all(self, resources: Iterable[Resource]) -> list[bytes]:
+        """The same as one List document (JSON, one line) for each kind, for another process: not decoded."""
+        lists = []
+        async for resource in self._served_of(resources):
+            listing = await self.listing(resource, decode=bytes)
+            head = f'{{"apiVersion":"{resource.api_version}","kind":"{resource.kind}List","items":['
+            lists.append(b"%s%s]}" % (head.encode(), b",".join(listing.items)))
+        return lists
+
+    async def _served_of(self, resources: Iterable[Resource]) -> AsyncIterator[Resource]:
+        for wanted in resources:
+            resource = await self.served(wanted)
+            if resource is not None:
+                yield resource
 
     async def watch(
         self, resource: Resource, namespace: str = "", *, query: Mapping[str, str], timeout: float

@@ -9,14 +9,9 @@ from reprieve.kube.client import INTERACTIVE_ATTEMPTS, Client
 from reprieve.kube.resources import QUOTA_KINDS, SCHEDULER_KINDS, Resource
 
 
-async def fetch_cluster(
-    client: Client, kinds: Iterable[Resource] = SCHEDULER_KINDS + QUOTA_KINDS
-) -> list[dict[str, Any]]:
-    """Every object that a decision can depend on, as raw documents; kinds not served are left out."""
-    documents = await client.list_all(kinds)
-    for document in documents:
-        document.get("metadata", {}).pop("managedFields", None)
-    return documents
+async def dump_cluster(client: Client) -> list[bytes]:
+    """Every object that a decision can depend on, as JSON for another process: a List on each line."""
+    return await client.dump_all(SCHEDULER_KINDS + QUOTA_KINDS)
 
 
 def read_cluster(
@@ -24,10 +19,13 @@ def read_cluster(
     context: str | None = None,
     kinds: Iterable[Resource] = SCHEDULER_KINDS + QUOTA_KINDS,
 ) -> list[dict[str, Any]]:
-    """`fetch_cluster` for callers without an event loop: connects as kubectl would, only ever reads."""
+    """The same as raw documents, without those of kinds not served. Connects as kubectl would, only reads."""
 
     async def run() -> list[dict[str, Any]]:
         async with Client.from_kubeconfig(kubeconfig, context, attempts=INTERACTIVE_ATTEMPTS) as client:
-            return await fetch_cluster(client, kinds)
+            return await client.list_all(kinds)
 
-    return asyncio.run(run())
+    documents = asyncio.run(run())
+    for document in documents:
+        document.get("metadata", {}).pop("managedFields", None)
+    return documents

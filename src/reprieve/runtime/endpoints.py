@@ -1,10 +1,11 @@
 """The HTTP side of a process: health, readiness, metrics, decisions, and the token for visitors."""
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from aiohttp import web
@@ -19,6 +20,10 @@ Probe = Callable[[], str]
 LIMIT = 1000
 TOKEN_VARIABLE = "REPRIEVE_TOKEN"
 SHORTEST_TOKEN = 16
+IDLE_SECONDS = 30.0
+"""How long a connection may be silent, or in the middle of a request's head."""
+BODY_SECONDS = 15.0
+MOST_CONNECTIONS = 512
 
 
 def add_health(app: web.Application, alive: Probe, ready: Probe) -> None:
@@ -61,11 +66,49 @@ def add_decisions(app: web.Application, records: DecisionLog) -> None:
 
 
 async def serve(app: web.Application, host: str, port: int) -> web.AppRunner:
-    """Listen; the caller cleans the runner up."""
-    runner = web.AppRunner(app, access_log=None)
+    """Listen; the caller cleans the runner up. Whoever is slow or comes in crowds is sent away."""
+    app.middlewares.insert(0, _body_in_time)
+    runner = _Runner(app, access_log=None, keepalive_timeout=IDLE_SECONDS)
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
     return runner
+
+
+@web.middleware
+async def _body_in_time(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    if request.can_read_body:
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                await request.read()  # which keeps it for the handler
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="the body took too long to arrive\n") from None
+    return await handler(request)
+
+
+class _Runner(web.AppRunner):
+    """Answers so many connections at once: each takes memory and a file, of which a process has few."""
+
+    @property
+    def server(self) -> web.Server | None:
+        """What a listener calls for each new connection."""
+        server = super().server
+        return None if server is None else cast(web.Server, partial(_accept, server))
+
+
+def _accept(server: web.Server) -> asyncio.Protocol:
+    return server() if len(server.connections) < MOST_CONNECTIONS else _Crowded()
+
+
+class _Crowded(asyncio.Protocol):
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        transport.write(
+            b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 21\r\n\r\n"
+            b"too many connections\n"
+        )
+        transport.close()
 
 
 def read_token(path: str | Path | None) -> str:
