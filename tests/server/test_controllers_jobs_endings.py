@@ -69,7 +69,7 @@ async def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
 
 def orphan(rig: Rig, **labels: str) -> dict[str, Any]:
     mine = rig.get("jobs.batch", "j")["spec"]["selector"]["matchLabels"]
-    return pod("orphan", "n-0", labels={**mine, **labels}, restartPolicy="Never")
+    return pod("orphan", on="n-0", labels={**mine, **labels}, restartPolicy="Never")
 
 
 async def test_an_orphan_that_the_selector_matches_is_adopted_and_counted() -> None:

@@ -38,7 +38,7 @@ def names(rig: Rig) -> set[str]:
 
 async def test_an_orphan_that_the_selector_matches_counts_as_a_replica() -> None:
     async with running(NODES) as rig:
-        await rig.create("pods", pod("mine", "n-0", labels={"app": "web"}), pod("other", "n-0"))
+        await rig.create("pods", pod("mine", on="n-0", labels={"app": "web"}), pod("other", on="n-0"))
         await rig.create("replicasets.apps", replica_set())
         assert len(names(rig)) == 3
         assert rig.get("pods", "mine")["metadata"]["ownerReferences"][0]["name"] == "web"

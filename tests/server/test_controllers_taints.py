@@ -11,7 +11,7 @@ def tolerating(name: str, seconds: int | None = None, **more: Any) -> dict[str, 
     toleration: dict[str, Any] = {"key": "broken", "operator": "Exists", "effect": "NoExecute"}
     if seconds is not None:
         toleration["tolerationSeconds"] = seconds
-    return pod(name, "n-0", tolerations=[toleration], terminationGracePeriodSeconds=1, **more)
+    return pod(name, on="n-0", tolerations=[toleration], terminationGracePeriodSeconds=1, **more)
 
 
 async def taint(rig: Rig, *keys: str, effect: str = "NoExecute") -> None:
@@ -29,11 +29,11 @@ def leaving(rig: Rig) -> set[str]:
 async def start(rig: Rig) -> None:
     await rig.create(
         "pods",
-        pod("none", "n-0", terminationGracePeriodSeconds=1),
+        pod("none", on="n-0", terminationGracePeriodSeconds=1),
         tolerating("short", 20),
         tolerating("long", 60),
         tolerating("forever"),
-        pod("elsewhere", "n-1"),
+        pod("elsewhere", on="n-1"),
     )
 
 
@@ -83,7 +83,7 @@ async def test_other_effects_move_nobody() -> None:
 async def test_a_pod_that_comes_to_a_tainted_node_leaves_it_again() -> None:
     async with running(NODES) as rig:
         await taint(rig, "broken")
-        await rig.create("pods", pod("late", "n-0", terminationGracePeriodSeconds=1))
+        await rig.create("pods", pod("late", on="n-0", terminationGracePeriodSeconds=1))
         await rig.advance(2)
         assert rig.gone("pods", "late")
 

@@ -11,7 +11,7 @@ def with_helpers() -> dict[str, Any]:
     sidecar = {"name": "proxy", "image": "p", "restartPolicy": "Always"}
     setup = {"name": "setup", "image": "s"}
     told = {"reprieve.dev/run-for": "10s"}
-    return pod("a", "n-0", initContainers=[setup, sidecar], restartPolicy="Never", annotations=told)
+    return pod("a", on="n-0", initContainers=[setup, sidecar], restartPolicy="Never", annotations=told)
 
 
 def states(statuses: list[dict[str, Any]]) -> dict[str, tuple[str, bool]]:
