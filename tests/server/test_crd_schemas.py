@@ -164,7 +164,7 @@ def test_secrets_quantities_times_and_ports_have_their_json_form() -> None:
     }
     lease = field(2, field(4, number(1, 60)))
     assert protobuf.decode(envelope("coordination.k8s.io/v1", "Lease", lease))["spec"] == {
-        "renewTime": "1970-01-01T00:01:00Z"
+        "renewTime": "1970-01-01T00:01:00.000000Z"
     }
     quota = field(2, field(1, field(1, b"cpu") + field(2, field(1, b"500m"))))
     assert protobuf.decode(envelope("v1", "ResourceQuota", quota))["spec"] == {"hard": {"cpu": "500m"}}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reprieve.server import EmbeddedServer
+from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError
 from reprieve.server.security import Authenticator
 from reprieve.server.storage import DataDirectoryUnusable
@@ -77,11 +78,11 @@ def test_a_key_of_another_certificate_is_refused(
 def test_an_empty_token_opens_nothing(tmp_path: Path) -> None:
     (tmp_path / "admin.token").write_text("\n")
     with pytest.raises(DataDirectoryUnusable, match="holds no token"):
-        Authenticator(tmp_path)
+        Authenticator(tmp_path, Backend())
 
 
 def test_spellings_of_an_accepted_token_are_not_remembered_without_end(tmp_path: Path) -> None:
-    door = Authenticator(tmp_path)
+    door = Authenticator(tmp_path, Backend())
     for spaces in range(1, 500):
         door.identify("Bearer" + " " * spaces + door.admin_token, None)
         with pytest.raises(ApiError):

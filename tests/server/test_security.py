@@ -193,8 +193,8 @@ async def test_yaml_that_grows_is_refused(wire: Wire) -> None:
 
 
 async def test_the_number_of_objects_is_limited() -> None:
-    async with connected(limits=Limits(objects=10)) as wire:
-        answers = [await wire.post(CONFIG_MAPS, config_map(f"c-{i}")) for i in range(10)]
+    async with connected(limits=Limits(objects=20)) as wire:
+        answers = [await wire.post(CONFIG_MAPS, config_map(f"c-{i}")) for i in range(20)]
         assert {a.status for a in answers} == {201, 507}
 
 

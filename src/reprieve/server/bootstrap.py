@@ -1,11 +1,13 @@
-"""What every server contains from its start: namespaces, system priority classes, the custom resources whose
-definitions it stored before.
+"""What every server contains from its start: namespaces, system priority classes, the roles that people bind,
+the service `kubernetes`, the custom resources whose definitions it stored before.
 """
 
 from reprieve.objects import Document, well_known
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.custom_resources.serving import ServedDefinitions
-from reprieve.server.operations.writes import create
+from reprieve.server.operations.writes import create, replace
+from reprieve.server.registry import RBAC
+from reprieve.server.security.roles import ROLES
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _SYSTEM_CLASSES = (
@@ -38,6 +40,51 @@ def bootstrap(backend: Backend) -> None:
                 "description": description,
             },
         )
+    for name, rules in ROLES.items():
+        _ensure(
+            backend,
+            f"clusterroles.{RBAC}",
+            {
+                "apiVersion": f"{RBAC}/v1",
+                "kind": "ClusterRole",
+                "metadata": {"name": name, "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}},
+                "rules": rules,
+            },
+        )
+
+
+def publish_address(backend: Backend, host: str, port: int) -> None:
+    """The service `default/kubernetes` and what is behind it: this server. A restart may change its port."""
+    address = "127.0.0.1" if host in ("", "0.0.0.0", "::", "localhost") else host
+    behind = [{"name": "https", "port": port, "protocol": "TCP"}]
+    name = {"name": "kubernetes", "namespace": "default"}
+    is_ipv6 = ":" in address
+    documents: dict[str, Document] = {
+        "services": {
+            "metadata": name | {"labels": {"component": "apiserver", "provider": "kubernetes"}},
+            "spec": {"ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}]},
+        },
+        "endpoints": {
+            "metadata": name | {"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}},
+            "subsets": [{"addresses": [{"ip": address}], "ports": behind}],
+        },
+        "endpointslices.discovery.k8s.io": {
+            "metadata": name | {"labels": {"kubernetes.io/service-name": "kubernetes"}},
+            "addressType": "IPv6" if is_ipv6 else "IPv4",
+            "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
+            "ports": behind,
+        },
+    }
+    for storage_key, document in documents.items():
+        resource = backend.registry.by_storage_key(storage_key)
+        assert resource is not None
+        document = {"apiVersion": resource.api_version, "kind": resource.kind, **document}
+        current = backend.store.head(storage_key, "default", "kubernetes")
+        if current is None:
+            create(backend, resource, document, "default", WriteOptions())
+        else:
+            kept = {**current.object, **{k: v for k, v in document.items() if k != "metadata"}}
+            replace(backend, resource, kept, current, WriteOptions(), "")
 
 
 def _ensure(backend: Backend, storage_key: str, document: Document) -> None:

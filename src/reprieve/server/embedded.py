@@ -18,9 +18,10 @@ from reprieve.config import Configuration
 from reprieve.server import controllers
 from reprieve.server.api import Api
 from reprieve.server.backend import Backend, Clock, utc_now
-from reprieve.server.bootstrap import bootstrap
+from reprieve.server.bootstrap import bootstrap, publish_address
 from reprieve.server.http.app import Application
 from reprieve.server.http.negotiation import Limits
+from reprieve.server.root_certificates import RootCertificates
 from reprieve.server.security import Authenticator, Authority, kubeconfig, write_private
 
 log = logging.getLogger(__name__)
@@ -99,6 +100,8 @@ class EmbeddedServer:
             await self.backend.store.settled()
             self.api = Api(self.backend)
             await self._listen()
+            publish_address(self.backend, self._host, self.port)
+            await self.backend.store.settled()
         except BaseException:
             await self.backend.store.close()
             raise
@@ -115,7 +118,7 @@ class EmbeddedServer:
         else:
             self._temporary = tempfile.TemporaryDirectory(prefix="reprieve-")
             self._secrets = Path(self._temporary.name)
-        self._authenticator = Authenticator(self._secrets)
+        self._authenticator = Authenticator(self._secrets, self.backend)
         if self._tls:
             self.authority = Authority(self._secrets, utc_now())
 
@@ -144,10 +147,16 @@ class EmbeddedServer:
         jobs = list(self._background)
         if self._controllers:
             jobs.insert(0, controllers.run)
+            if self._tls:
+                jobs.insert(1, self._publish_certificate)
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(job(self.api)) for job in jobs]
         for task in self._tasks:
             task.add_done_callback(_report)
+
+    async def _publish_certificate(self, api: Api) -> None:
+        publisher = RootCertificates(api, self.authority.pem.decode())
+        await controllers.keep_running(publisher.run, "RootCertificates")
 
     async def stop(self) -> None:
         self._ready = False

@@ -33,6 +33,7 @@ SUBRESOURCES = {
     "binding": Subresource(("create",), "", "v1", "Binding"),
     "eviction": Subresource(("create",), "policy", "v1", "Eviction"),
     "finalize": Subresource(("update",)),
+    "token": Subresource(("create",), "authentication.k8s.io", "v1", "TokenRequest"),
 }
 
 
@@ -90,6 +91,12 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """Field of this resource -> field of its twin."""
     downgrade: Callable[[Document], Document] | None = None
     """How an older version shows what is stored, where more than `apiVersion` differs."""
+    upgrade: Callable[[Document], Document] | None = None
+    """How what an older version says is stored, where `reprieve.objects.normalise` does not do it."""
+    unconditional_update: bool = True
+    """Whether a PUT may leave `resourceVersion` out, or say 0, and so overwrite whatever is stored."""
+    inert: str = ""
+    """Why nothing comes of an object of this kind here; a warning for everybody who creates one."""
     api_version: str = ""
     storage_api_version: str = ""
     storage_key: str = ""
@@ -118,6 +125,8 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
 
     def to_storage(self, document: Document) -> Document:
         """The document under the names it is stored with."""
+        if self.upgrade is not None:
+            return self.upgrade(document)
         return (
             {self.renames.get(key, key): value for key, value in document.items()} if self.twin else document
         )

@@ -3,12 +3,18 @@
 """
 
 from reprieve.objects import well_known
+from reprieve.server.autoscaler_versions import autoscaler_to_v1, autoscaler_to_v2
 from reprieve.server.kueue_versions import to_v1beta1
 from reprieve.server.registry import RBAC, ResourceInfo, ScalePaths
 
 STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
 CREATE_ONLY = ("create",)
+
+_NO_NETWORK = "stored, but there is no network here: nothing applies it to any traffic"
+_NO_VOLUMES = "stored, but no storage driver runs here: nothing acts on it"
+_NO_WEBHOOKS = "stored, but this server calls no webhooks: nothing is checked or changed by it"
+_NO_LOAD = "stored, but pods on fake nodes have no load: nothing scales its target"
 
 
 def _core() -> list[ResourceInfo]:
@@ -34,7 +40,7 @@ def _core() -> list[ResourceInfo]:
         ),
         core("ConfigMap", "configmaps", short_names=("cm",)),
         core("Secret", "secrets"),
-        core("ServiceAccount", "serviceaccounts", short_names=("sa",)),
+        core("ServiceAccount", "serviceaccounts", short_names=("sa",), subresources=frozenset({"token"})),
         core("Event", "events", short_names=("ev",)),
         core("Service", "services", short_names=("svc",), categories=("all",), subresources=STATUS),
         core("Endpoints", "endpoints", short_names=("ep",)),
@@ -95,6 +101,7 @@ def _workloads() -> list[ResourceInfo]:
         apps("DaemonSet", "daemonsets", "ds", scaled=False),
         batch("Job", "jobs"),
         batch("CronJob", "cronjobs", ("cj",)),
+        ResourceInfo(group="apps", version="v1", kind="ControllerRevision", plural="controllerrevisions"),
     ]
 
 
@@ -108,16 +115,96 @@ def _policies() -> list[ResourceInfo]:
             short_names=("pdb",),
             subresources=STATUS,
             has_generation=True,
+            unconditional_update=False,
         ),
         ResourceInfo(
+            group="coordination.k8s.io",
+            version="v1",
+            kind="Lease",
+            plural="leases",
+            unconditional_update=False,
+        ),
+    ]
+
+
+def _networking() -> list[ResourceInfo]:
+    def networking(kind: str, plural: str, short: tuple[str, ...] = (), **more: object) -> ResourceInfo:
+        return ResourceInfo(
             group="networking.k8s.io",
             version="v1",
-            kind="NetworkPolicy",
-            plural="networkpolicies",
-            short_names=("netpol",),
+            kind=kind,
+            plural=plural,
+            short_names=short,
             has_generation=True,
+            **more,  # type: ignore[arg-type]
+        )
+
+    return [
+        networking("NetworkPolicy", "networkpolicies", ("netpol",), inert=_NO_NETWORK),
+        networking("Ingress", "ingresses", ("ing",), subresources=STATUS, inert=_NO_NETWORK),
+        networking("IngressClass", "ingressclasses", namespaced=False),
+        ResourceInfo(group="discovery.k8s.io", version="v1", kind="EndpointSlice", plural="endpointslices"),
+    ]
+
+
+def _storage() -> list[ResourceInfo]:
+    def storage(kind: str, plural: str, **more: object) -> ResourceInfo:
+        options: dict[str, object] = {"namespaced": False, "unconditional_update": False, **more}
+        return ResourceInfo(group="storage.k8s.io", version="v1", kind=kind, plural=plural, **options)  # type: ignore[arg-type]
+
+    return [
+        storage("StorageClass", "storageclasses", short_names=("sc",), unconditional_update=True),
+        storage("CSIDriver", "csidrivers", inert=_NO_VOLUMES),
+        storage("CSINode", "csinodes", inert=_NO_VOLUMES),
+        storage("CSIStorageCapacity", "csistoragecapacities", namespaced=True, inert=_NO_VOLUMES),
+        storage("VolumeAttachment", "volumeattachments", subresources=STATUS, inert=_NO_VOLUMES),
+    ]
+
+
+def _inert() -> list[ResourceInfo]:
+    """Kinds that charts bring and nobody here acts on: stored, and a new one is answered with a warning."""
+
+    def webhooks(kind: str) -> ResourceInfo:
+        return ResourceInfo(
+            group="admissionregistration.k8s.io",
+            version="v1",
+            kind=kind,
+            plural=kind.lower() + "s",
+            namespaced=False,
+            categories=("api-extensions",),
+            has_generation=True,
+            unconditional_update=False,
+            inert=_NO_WEBHOOKS,
+        )
+
+    def autoscaler(version: str) -> ResourceInfo:
+        return ResourceInfo(
+            group="autoscaling",
+            version=version,
+            storage_version="v2",
+            kind="HorizontalPodAutoscaler",
+            plural="horizontalpodautoscalers",
+            short_names=("hpa",),
+            categories=("all",),
+            subresources=STATUS,
+            inert=_NO_LOAD,
+            upgrade=autoscaler_to_v2 if version == "v1" else None,
+            downgrade=autoscaler_to_v1 if version == "v1" else None,
+        )
+
+    return [
+        webhooks("ValidatingWebhookConfiguration"),
+        webhooks("MutatingWebhookConfiguration"),
+        autoscaler("v2"),
+        autoscaler("v1"),
+        ResourceInfo(
+            group="node.k8s.io",
+            version="v1",
+            kind="RuntimeClass",
+            plural="runtimeclasses",
+            namespaced=False,
+            unconditional_update=False,
         ),
-        ResourceInfo(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases"),
     ]
 
 
@@ -130,6 +217,7 @@ def _scheduling() -> list[ResourceInfo]:
             plural=plural,
             subresources=subresources,
             has_generation=True,
+            unconditional_update=False,
         )
 
     return [
@@ -158,24 +246,30 @@ def _definitions() -> list[ResourceInfo]:
             categories=("api-extensions",),
             subresources=STATUS,
             has_generation=True,
+            unconditional_update=False,
         )
     ]
 
 
 def _access() -> list[ResourceInfo]:
-    """Reviews are answered and not stored; RBAC is stored and not applied (`security.identity` decides)."""
+    """Reviews are answered and not stored; what roles and bindings mean is in `security.rights`."""
 
-    def review(group: str, kind: str, plural: str) -> ResourceInfo:
+    def review(group: str, kind: str, namespaced: bool = False) -> ResourceInfo:
+        plural = kind.lower() + "s"
         return ResourceInfo(
-            group=group, version="v1", kind=kind, plural=plural, namespaced=False, verbs=CREATE_ONLY
+            group=group, version="v1", kind=kind, plural=plural, namespaced=namespaced, verbs=CREATE_ONLY
         )
 
     def rbac(kind: str, plural: str, namespaced: bool) -> ResourceInfo:
         return ResourceInfo(group=RBAC, version="v1", kind=kind, plural=plural, namespaced=namespaced)
 
     return [
-        review("authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-        review("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews"),
+        review("authorization.k8s.io", "SelfSubjectAccessReview"),
+        review("authorization.k8s.io", "SelfSubjectRulesReview"),
+        review("authorization.k8s.io", "SubjectAccessReview"),
+        review("authorization.k8s.io", "LocalSubjectAccessReview", namespaced=True),
+        review("authentication.k8s.io", "SelfSubjectReview"),
+        review("authentication.k8s.io", "TokenReview"),
         rbac("Role", "roles", namespaced=True),
         rbac("RoleBinding", "rolebindings", namespaced=True),
         rbac("ClusterRole", "clusterroles", namespaced=False),
@@ -238,6 +332,7 @@ def _kueue() -> list[ResourceInfo]:
             categories=("kueue",),
             subresources=STATUS if status else frozenset(),
             has_generation=True,
+            unconditional_update=False,
             downgrade=to_v1beta1 if version == "v1beta1" else None,
         )
         for version in ("v1beta2", "v1beta1")
@@ -253,6 +348,9 @@ def builtin_resources() -> list[ResourceInfo]:
         *core,
         *_workloads(),
         *_policies(),
+        *_networking(),
+        *_storage(),
+        *_inert(),
         *_scheduling(),
         *_definitions(),
         *_access(),

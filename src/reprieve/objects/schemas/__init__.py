@@ -10,8 +10,8 @@ The YAML files of this folder hold one line for each field: `type flags | descri
             atomic              a map or struct that has one owner as a whole
             merge, merge=KEY    strategic merge patch merges the list (by KEY); without it, replaces it
             retainKeys, replace other patch strategies
-            @4, @2.7            number of the field in protobuf; 2.7: field 7 of the message that is
-                                inlined as field 2
+            @4, @4?, @2.7       number of the field in protobuf; ?: its zero counts as set, as that of
+                                a required field does; 2.7: field 7 of the message inlined as field 2
 
 Server-side apply, strategic merge patch, field validation and OpenAPI all read the same `SchemaNode` tree.
 """

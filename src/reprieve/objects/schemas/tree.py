@@ -39,6 +39,8 @@ class SchemaNode:
         self.description = ""
         self.required = False
         self.number: tuple[int, ...] = ()
+        self.says_zero = False
+        """In protobuf, zero is a value that was set; of other fields it is what nobody set."""
         self.list_type: Literal["", "set", "map"] = ""
         self.keys: tuple[str, ...] = ()
         self.atomic = False
@@ -72,7 +74,8 @@ class SchemaNode:
             elif name == "merge":
                 self.merges, self.merge_key = True, value
             elif name[0] == "@":
-                self.number = tuple(int(part) for part in name[1:].split("."))
+                self.number = tuple(int(part) for part in name[1:].rstrip("?").split("."))
+                self.says_zero = name.endswith("?")
             elif name == "retainKeys":
                 self.retain_keys = True
             elif name == "replace":
@@ -198,11 +201,16 @@ _FILE_OF_GROUP: dict[tuple[str, str], str] = {
     ("apps", "v1"): "apps",
     ("authentication.k8s.io", "v1"): "authentication",
     ("authorization.k8s.io", "v1"): "authorization",
+    ("admissionregistration.k8s.io", "v1"): "admissionregistration",
     ("autoscaling", "v1"): "autoscaling",
+    ("autoscaling", "v2"): "autoscaling2",
     ("batch", "v1"): "batch",
+    ("discovery.k8s.io", "v1"): "discovery",
     ("networking.k8s.io", "v1"): "networking",
+    ("node.k8s.io", "v1"): "node",
     ("policy", "v1"): "policy",
     ("rbac.authorization.k8s.io", "v1"): "rbac",
+    ("storage.k8s.io", "v1"): "storage",
     ("scheduling.k8s.io", "v1"): "scheduling",
     ("scheduling.k8s.io", "v1beta1"): "groups",
     ("coordination.k8s.io", "v1"): "coordination",

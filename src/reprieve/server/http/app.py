@@ -18,7 +18,7 @@ from reprieve.server.http.negotiation import JSON, Limits
 from reprieve.server.http.paths import read_query, read_target, segments
 from reprieve.server.http.rendering import encode
 from reprieve.server.http.rest import Rest
-from reprieve.server.security.identity import Authenticator
+from reprieve.server.security import Authenticator, Reviews, Rights, impersonated
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,9 @@ class Application:
     ) -> None:
         self._authenticator = authenticator
         self._limits = limits
-        self._rest = Rest(backend, limits, bookmark_every)
+        self._rights = Rights(backend)
+        reviews = Reviews(self._rights, authenticator)
+        self._rest = Rest(backend, limits, reviews, authenticator.service_accounts, bookmark_every)
         self._documents = PublishedDocuments(backend.registry)
         self._ready = ready
 
@@ -66,12 +68,13 @@ class Application:
         identity = self._authenticator.identify(
             request.headers.get("Authorization", ""), request.get_extra_info("peercert")
         )
+        identity = impersonated(request.headers, identity, self._rights)
         if request.method not in _METHODS:
             raise method_not_allowed()
         query = self._query(query_text) if query_text else {}
         target = read_target(request.method, parts, query)
         if target is not None:
-            identity.authorize(target)
+            self._rights.authorize(identity, target)
             return await self._rest.handle(request, target, query, identity)
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()

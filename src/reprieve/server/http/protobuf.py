@@ -1,15 +1,19 @@
 """Bodies in Kubernetes' protobuf encoding, as `kubectl create job` and Go clients send them, into documents.
 
 The envelope is four magic bytes and a `runtime.Unknown` (type, raw object). Inside, fields are identified by
-the numbers in the schemas (`@4`); unknown numbers are skipped, as protobuf requires. Only decoding: answers
-are JSON, which every such client accepts too. Never raises anything but `ApiError`.
+the numbers in the schemas (`@4`); unknown numbers are skipped, as protobuf requires. The encoding writes most
+fields even when nobody set them: a zero stays only where JSON would show it too (required fields, and `@4?`).
+Only decoding: answers are JSON, which every such client accepts too. Never raises anything but `ApiError`.
 """
 
 import base64
+import struct
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
+
+import msgspec
 
 from reprieve.objects import Document, SchemaNode, format_time, schemas
 from reprieve.server.errors import bad_request, unsupported_media_type
@@ -18,16 +22,14 @@ MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
 MAX_DEPTH = 64
 
-_POINTERS = frozenset(
-    """activeDeadlineSeconds allowPrivilegeEscalation automountServiceAccountToken backoffLimit
-    blockOwnerDeletion completions controller defaultMode enableServiceLinks expirationSeconds
-    failedJobsHistoryLimit fsGroup gracePeriodSeconds hostUsers immutable leaseDurationSeconds
-    leaseTransitions manualSelector minDomains mode optional orphanDependents parallelism priority privileged
-    progressDeadlineSeconds readOnlyRootFilesystem replicas revisionHistoryLimit runAsGroup runAsNonRoot
-    runAsUser setHostnameAsFQDN shareProcessNamespace startingDeadlineSeconds successfulJobsHistoryLimit
-    suspend terminationGracePeriodSeconds tolerationSeconds ttlSecondsAfterFinished""".split()  # noqa: SIM905 - a list of forty lines reads worse
-)
-"""Fields whose zero has a meaning. The encoding writes every other field even when it was not set."""
+_UNIONS = {
+    # field of JSONSchemaProps: numbers of its alternatives (one schema, several, a boolean, names)
+    "items": (1, 2, 0, 0),
+    "additionalItems": (2, 0, 1, 0),
+    "additionalProperties": (2, 0, 1, 0),
+    "dependencies": (1, 0, 0, 2),
+}
+"""JSON writes one of several things in these places; protobuf has a message with a field for each."""
 
 
 class _Malformed(ValueError):
@@ -150,14 +152,16 @@ def _fill(document: Document, data: bytes, table: dict[int, Any], depth: int) ->
             _fill(document, _bytes(value), entry, depth + 1)
             continue
         name, node = entry
-        if node.shape == "list":
+        if node.shape == "any" and name in _UNIONS:
+            _put_union(document, name, _bytes(value), depth + 1)
+        elif node.shape == "list":
             document.setdefault(name, []).append(_value(value, node.item, depth + 1))
         elif node.shape == "map":
             key, item = _entry(_bytes(value), node.item, depth + 1)
             document.setdefault(name, {})[key] = item
         else:
             decoded = _value(value, node, depth + 1)
-            if decoded or name in _POINTERS or decoded == {}:
+            if decoded or node.says_zero or node.required or node.shape != "scalar":
                 document[name] = decoded
 
 
@@ -167,25 +171,69 @@ def _entry(data: bytes, node: SchemaNode, depth: int) -> tuple[str, Any]:
     return _text(members, 1), _value(value, node, depth)
 
 
+def _put_union(document: Document, name: str, data: bytes, depth: int) -> None:
+    numbers = _UNIONS[name]
+    if name != "dependencies":
+        document[name] = _union(data, numbers, depth)
+        return
+    members = _members(data)
+    value = _union(_bytes(members.get(2, [b""])[-1]), numbers, depth)
+    document.setdefault(name, {})[_text(members, 1)] = value
+
+
+def _union(data: bytes, numbers: tuple[int, int, int, int], depth: int) -> Any:
+    one, several, boolean, names = numbers
+    members = _members(data)
+    schema = schemas.message("apiextensions", "JSONSchemaProps")
+    if one in members:
+        return _object(_bytes(members[one][-1]), schema, depth)
+    if several in members:
+        return [_object(_bytes(each), schema, depth) for each in members[several]]
+    if names in members:
+        return [_bytes(each).decode() for each in members[names]]
+    return bool(_number(members, boolean)) if boolean else []
+
+
+def _json(data: bytes) -> Any:
+    """What protobuf does not describe travels as JSON in a message of its own."""
+    raw = _bytes(_members(data).get(1, [b""])[-1])
+    try:
+        return msgspec.json.decode(raw) if raw else None
+    except (msgspec.DecodeError, RecursionError):
+        raise _Malformed("a field that holds JSON does not hold JSON") from None
+
+
 def _value(value: int | bytes, node: SchemaNode, depth: int) -> Any:
     if node.shape == "object":
         return _object(_bytes(value), node, depth)
+    if node.shape == "any":
+        return _json(_bytes(value))
+    if node.shape == "list":  # a list that is the value of a map is a message with one repeated field
+        each = node.item_schema
+        return [_value(item, each, depth) for item in _members(_bytes(value)).get(1, ())]
     if node.shape != "scalar":
         return None
     if node.scalar in ("integer", "boolean") and isinstance(value, int):
         return bool(value) if node.scalar == "boolean" else _signed(value)
+    if node.scalar == "number":
+        data = _bytes(value)
+        return _plain_number(struct.unpack("<d", data)[0]) if len(data) == 8 else None
     if node.scalar == "string":
         return _bytes(value).decode()
     if node.scalar == "bytes":
         return base64.b64encode(_bytes(value)).decode()
     if node.scalar in ("time", "microtime"):
-        return _time(_members(_bytes(value)))
+        return _time(_members(_bytes(value)), node.scalar == "microtime")
     if node.scalar == "quantity":
         return _text(_members(_bytes(value)), 1)
     if node.scalar == "intOrString":
         members = _members(_bytes(value))
         return _text(members, 3) if _number(members, 1) == 1 else _number(members, 2)
     return None
+
+
+def _plain_number(value: float) -> int | float:
+    return int(value) if value.is_integer() and abs(value) < 1 << 53 else value
 
 
 def _signed(value: int) -> int:
@@ -197,7 +245,7 @@ def _number(members: dict[int, list[int | bytes]], number: int) -> int:
     return _signed(value) if isinstance(value, int) else 0
 
 
-def _time(members: dict[int, list[int | bytes]]) -> str | None:
+def _time(members: dict[int, list[int | bytes]], micro: bool) -> str | None:
     """Seconds and nanoseconds; nothing at all is the zero time, which JSON writes as null."""
     seconds, nanos = _number(members, 1), _number(members, 2)
     if not members:
@@ -206,4 +254,4 @@ def _time(members: dict[int, list[int | bytes]]) -> str | None:
         instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds, microseconds=nanos // 1000)
     except OverflowError:
         raise _Malformed(f"{seconds} seconds is no time") from None
-    return format_time(instant)
+    return instant.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if micro else format_time(instant)

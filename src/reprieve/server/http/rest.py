@@ -16,10 +16,13 @@ from reprieve.server.http.paths import Target, is_true
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.http.stream import WatchRequest, WatchStream
 from reprieve.server.http.subresources import SUBRESOURCE_HANDLERS, bind_document
+from reprieve.server.http.warnings import warnings_about
 from reprieve.server.operations import deletion, reads, writes
 from reprieve.server.patch import JSON_PATCH
 from reprieve.server.registry import SUBRESOURCES, ResourceInfo
-from reprieve.server.security.identity import REVIEWS, Identity
+from reprieve.server.security.identity import Identity
+from reprieve.server.security.reviews import Reviews
+from reprieve.server.security.tokens import ServiceAccountTokens
 
 _RETURNS_DELETED = {
     "pods",
@@ -35,9 +38,18 @@ _READS = ("get", "list", "watch")
 
 
 class Rest:
-    def __init__(self, backend: Backend, limits: Limits, bookmark_every: float = 60.0) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        limits: Limits,
+        reviews: Reviews,
+        tokens: ServiceAccountTokens,
+        bookmark_every: float = 60.0,
+    ) -> None:
         self._backend = backend
         self._limits = limits
+        self._reviews = reviews
+        self._tokens = tokens
         self._bookmark_every = bookmark_every
 
     async def handle(
@@ -50,11 +62,26 @@ class Rest:
         call = Call(
             self._backend, self._limits, self._bookmark_every, request, target, resource, query, identity
         )
+        if target.verb == "create" and resource.plural in self._reviews:
+            return await self._review(call)
+        if target.subresource == "token":
+            return await self._token(call)
         handler = SUBRESOURCE_HANDLERS.get((target.subresource, target.verb)) or _VERBS[target.verb]
         if target.verb in _READS:
             return await handler(call)
         async with self._backend.store.committed():
             return await handler(call)
+
+    async def _review(self, call: Call) -> web.StreamResponse:
+        document, resource = await call.document(), call.resource
+        call.check_kind(document, resource.api_version, resource.kind)
+        answer = self._reviews.answer(resource.plural, document, call.identity, call.target.namespace)
+        return call.answer(encode(answer), 201)
+
+    async def _token(self, call: Call) -> web.StreamResponse:
+        request = await call.document()
+        call.check_kind(request, "authentication.k8s.io/v1", "TokenRequest")
+        return call.answer(encode(self._tokens.issue(call.target.namespace, call.target.name, request)), 201)
 
 
 def _check_target(resource: ResourceInfo, target: Target) -> None:
@@ -116,15 +143,13 @@ async def _create(call: Call) -> web.StreamResponse:
     document = await call.document()
     resource = call.resource
     call.check_kind(document, resource.api_version, resource.kind)
-    review = REVIEWS.get(resource.plural)
-    if review is not None:
-        return call.answer(encode(review(document, call.identity)), 201)
     if resource.plural == "bindings":
         return await bind_document(call, document)
     if call.backend.store.count >= call.limits.objects:
         raise ApiError(507, "InsufficientStorage", f"the server holds {call.limits.objects} objects already")
     call.warnings += validate_fields(resource, document, call.query.get("fieldValidation", ""))
     record = writes.create(call.backend, resource, document, call.target.namespace, call.options())
+    call.warnings += warnings_about(resource, document)
     return call.answer_record(record, 201)
 
 
@@ -154,6 +179,8 @@ async def _patch(call: Call) -> web.StreamResponse:
         call.options(is_true(call.query, "force")),
         target.subresource,
     )
+    if created:
+        call.warnings += warnings_about(resource, patch)
     return call.answer_record(record, 201 if created else 200)
 
 

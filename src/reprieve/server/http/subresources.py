@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from reprieve.objects import Document
-from reprieve.server.errors import bad_request, conflict
+from reprieve.server.errors import bad_request
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.operations import reads, subresources, writes
@@ -46,9 +46,8 @@ async def _change_scale(call: Call) -> web.StreamResponse:
     before = subresources.read_scale(resource, document)
     wanted = _changed_scale(call, before, *change)
     meta = wanted.get("metadata")
-    version = meta.get("resourceVersion", "") if isinstance(meta, dict) else ""
-    if version not in ("", before["metadata"]["resourceVersion"]):
-        raise conflict(resource.group, resource.plural, target.name)
+    if isinstance(meta, dict) and meta.get("resourceVersion"):
+        writes.check_version(resource, meta, current)
     subresources.write_scale(resource, document, wanted)
     record = writes.replace(call.backend, resource, document, current, call.options(), "")
     return call.answer(encode(subresources.read_scale(resource, record.object)))

@@ -20,15 +20,18 @@ from reprieve.server.errors import (
 )
 from reprieve.server.operations.deletion import finish_if_finalized
 from reprieve.server.patch import APPLY_PATCH, apply_patch
-from reprieve.server.registry import ResourceInfo
+from reprieve.server.registry import RBAC, ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
 
-_CREATE_ON_UPDATE = {"leases.coordination.k8s.io", "events", "endpoints", "limitranges", "services"}
-_NEEDS_RESOURCE_VERSION = {
+_CREATE_ON_UPDATE = {
     "leases.coordination.k8s.io",
-    "poddisruptionbudgets.policy",
-    "customresourcedefinitions.apiextensions.k8s.io",
+    "events",
+    "endpoints",
+    "limitranges",
+    "services",
+    "runtimeclasses.node.k8s.io",
+    *(f"{plural}.{RBAC}" for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")),
 }
 _NAME_ATTEMPTS = 8
 
@@ -39,7 +42,7 @@ def create(
     meta = metadata.check_shape(resource, document)
     _settle_namespace(resource, meta, namespace)
     storage_key = resource.storage_key
-    if meta.get("resourceVersion"):
+    if _version(meta):
         raise bad_request("resourceVersion should not be set on objects to be created")
     if not meta.get("name") and meta.get("generateName"):
         meta["name"] = _free_name(backend, storage_key, namespace, meta["generateName"])
@@ -94,31 +97,35 @@ def update(
     storage_key = resource.storage_key
     current = backend.store.head(storage_key, namespace, name)
     if current is None:
-        if storage_key not in _CREATE_ON_UPDATE or subresource or meta.get("resourceVersion"):
+        if storage_key not in _CREATE_ON_UPDATE or subresource or _version(meta):
             raise not_found(resource.group, resource.plural, name)
         return create(backend, resource, document, namespace, options), True
-    _check_preconditions(resource, meta, current)
+    check_version(resource, meta, current)
+    _check_uid(resource, meta, current)
     return replace(backend, resource, document, current, options, subresource), False
 
 
-def _check_preconditions(resource: ResourceInfo, meta: Document, current: Record) -> None:
-    version = meta.get("resourceVersion", "")
-    if not version:
-        if resource.custom or "." in resource.group or resource.storage_key in _NEEDS_RESOURCE_VERSION:
-            _require_version(resource, current.name)
-    elif version != str(current.revision):
+def _version(meta: Document) -> str:
+    """The version that a write builds on; "" and "0" both say that it does not care."""
+    version = str(meta.get("resourceVersion") or "")
+    return "" if version == "0" else version
+
+
+def check_version(resource: ResourceInfo, meta: Document, current: Record) -> None:
+    """409 when somebody else wrote in between; 422 without a version where one is needed."""
+    version = _version(meta)
+    if not version and not resource.unconditional_update:
+        cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+        raise invalid(resource.group, resource.kind, current.name, [cause])
+    if version and version != str(current.revision):
         raise conflict(resource.group, resource.plural, current.name)
+
+
+def _check_uid(resource: ResourceInfo, meta: Document, current: Record) -> None:
     uid = meta.get("uid")
     found = current.object["metadata"]["uid"] if uid else ""
     if uid and uid != found:
         raise wrong_uid(resource.group, resource.plural, current.name, uid, found)
-
-
-def _require_version(resource: ResourceInfo, name: str) -> None:
-    if resource.storage_key == "priorityclasses.scheduling.k8s.io":
-        return
-    cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
-    raise invalid(resource.group, resource.kind, name, [cause])
 
 
 def replace(
@@ -179,8 +186,7 @@ def patch(
 
 
 def _check_patched(resource: ResourceInfo, meta: Document, before: Document, current: Record) -> None:
-    if meta.get("resourceVersion", "") not in ("", str(current.revision)):
-        raise conflict(resource.group, resource.plural, current.name)
+    check_version(resource, meta, current)
     for field in ("name", "namespace", "uid"):
         if meta.get(field) != before.get(field):
             cause = invalid_value(f"metadata.{field}", meta.get(field), "field is immutable")
@@ -203,9 +209,9 @@ def _apply(
     if meta.get("managedFields"):
         raise bad_request("metadata.managedFields must be nil")
     before = served(resource, current) if current is not None else None
-    if current is None and (subresource or meta.get("resourceVersion") or meta.get("uid")):
+    if current is None and (subresource or _version(meta) or meta.get("uid")):
         raise not_found(resource.group, resource.plural, name)
-    if current is not None and meta.get("resourceVersion", "") not in ("", str(current.revision)):
+    if current is not None and _version(meta) not in ("", str(current.revision)):
         raise conflict(resource.group, resource.plural, name)
     after = server_side_apply(
         before, body, options.manager, options.force, resource, backend.clock(), subresource

@@ -1,97 +1,110 @@
-"""Authentication and the three levels of access: everything, reading, nothing.
+"""Who a request comes from.
 
 Tokens are compared in constant time by their digest. A client certificate of our authority names a user (CN)
-and groups (O): `system:masters` may do everything, `reprieve:readers` may read what Kubernetes' role `view`
-may read: neither secrets nor RBAC. Every other authenticated user may only use discovery and reviews.
+and groups (O). A service account is known by a token that `kubectl create token` made. What each of them may
+do is in `rights`.
 """
 
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document
-from reprieve.server.errors import ApiError, bad_request, forbidden, unauthorized
-from reprieve.server.http.paths import READING, Target
-from reprieve.server.registry import RBAC
+from reprieve.server.backend import Backend
+from reprieve.server.errors import unauthorized
 from reprieve.server.security.kubeconfig import write_private
+from reprieve.server.security.tokens import ISSUER, ServiceAccountTokens
 from reprieve.server.storage import DataDirectoryUnusable
 
 MASTERS = "system:masters"
 READERS = "reprieve:readers"
+AUTHENTICATED = "system:authenticated"
 SHORTEST_TOKEN = 16
-_SECRETS = ("", "secrets")
 _MOST_SEEN = 64
 
 
 class Identity(msgspec.Struct, frozen=True):
     user: str
     groups: tuple[str, ...]
+    uid: str = ""
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def may(self, verb: str, group: str, resource: str) -> bool:
-        """In an access review `*` stands for all of them."""
-        if MASTERS in self.groups:
-            return True
-        hidden = group == RBAC or (group, resource) == _SECRETS or "*" in (group, resource)
-        return READERS in self.groups and verb in READING and not hidden
+    @property
+    def is_admin(self) -> bool:
+        return MASTERS in self.groups
 
-    def authorize(self, target: Target) -> None:
-        """Raises 403, in RBAC's wording."""
-        if self.may(target.verb, target.group, target.resource) or target.resource in REVIEWS:
-            return
-        raise self._refusal(target)
-
-    def _refusal(self, target: Target) -> ApiError:
-        resource = target.resource + (f"/{target.subresource}" if target.subresource else "")
-        scope = f' in the namespace "{target.namespace}"' if target.namespace else " at the cluster scope"
-        message = (
-            f'User "{self.user}" cannot {target.verb} resource "{resource}" '
-            f'in API group "{target.group}"{scope}'
-        )
-        return forbidden(target.group, target.resource, target.name, message)
+    def to_user_info(self) -> dict[str, Any]:
+        """As reviews show it."""
+        info: dict[str, Any] = {"username": self.user}
+        if self.uid:
+            info["uid"] = self.uid
+        info["groups"] = list(self.groups)
+        if self.extra:
+            info["extra"] = {key: list(values) for key, values in self.extra}
+        return info
 
 
-ADMIN = Identity("reprieve-admin", (MASTERS, "system:authenticated"))
-READER = Identity("reprieve-reader", (READERS, "system:authenticated"))
+def service_account(namespace: str, name: str, uid: str = "") -> Identity:
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
+    return Identity(f"system:serviceaccount:{namespace}:{name}", groups, uid)
+
+
+ADMIN = Identity("reprieve-admin", (MASTERS, AUTHENTICATED))
+READER = Identity("reprieve-reader", (READERS, AUTHENTICATED))
 
 
 class Authenticator:
-    """Identifies clients by two tokens, made once for a data directory, or by their certificate."""
+    """Identifies clients by two tokens, made once for a data directory, by the token of a service account, or
+    by their certificate."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, backend: Backend) -> None:
         self.admin_token = _token(directory / "admin.token")
         self.reader_token = _token(directory / "reader.token")
+        self.service_accounts = ServiceAccountTokens(directory, backend)
         self._known = {
             hashlib.sha256(self.admin_token.encode()).digest(): ADMIN,
             hashlib.sha256(self.reader_token.encode()).digest(): READER,
         }
         self._seen: dict[str, Identity] = {}
-        """Authorization headers that were accepted before, few: there are many spellings of one token."""
+        """Headers with one of the two tokens that were accepted before, few: a token has many spellings."""
 
     def identify(self, authorization: str, certificate: Mapping[str, Any] | None) -> Identity:
         known = self._seen.get(authorization)
         if known is not None:
             return known
         if authorization:
-            identity = self._by_token(authorization)
-            if len(self._seen) < _MOST_SEEN:
-                self._seen[authorization] = identity
-            return identity
+            return self._by_header(authorization)
         if certificate:
             return _from_certificate(certificate)
         raise unauthorized()
 
-    def _by_token(self, authorization: str) -> Identity:
+    def _by_header(self, authorization: str) -> Identity:
         scheme, _, token = authorization.partition(" ")
-        digest = hashlib.sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
-        for known, identity in self._known.items():
-            if scheme.lower() == "bearer" and hmac.compare_digest(known, digest):
-                return identity
-        raise unauthorized()
+        if scheme.lower() != "bearer":
+            raise unauthorized()
+        token = token.strip()
+        lasting = self._by_lasting_token(token)
+        if lasting is not None and len(self._seen) < _MOST_SEEN:
+            self._seen[authorization] = lasting
+        return lasting or self.by_token(token, ISSUER)[0]
+
+    def _by_lasting_token(self, token: str) -> Identity | None:
+        digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+        return next((who for known, who in self._known.items() if hmac.compare_digest(known, digest)), None)
+
+    def by_token(self, token: str, audience: str = "") -> tuple[Identity, tuple[str, ...]]:
+        """Whose token it is, and for which audiences; 401 for one that is not, or no longer, good."""
+        lasting = self._by_lasting_token(token)
+        if lasting is not None:
+            return lasting, (ISSUER,)
+        account = self.service_accounts.verify(token)
+        if account is None or (audience and audience not in account.audiences):
+            raise unauthorized()
+        return service_account(account.namespace, account.name, account.uid), account.audiences
 
 
 def _token(path: Path) -> str:
@@ -120,34 +133,4 @@ def _from_certificate(certificate: Mapping[str, Any]) -> Identity:
     if not user:
         raise unauthorized()
     groups = tuple(value for key, value in pairs if key == "organizationName")
-    return Identity(user, (*groups, "system:authenticated"))
-
-
-# -- reviews: questions that are answered and not stored -----------------------------------------------------
-
-
-def _access_review(document: Document, identity: Identity) -> Document:
-    spec = document.get("spec")
-    if not isinstance(spec, dict):
-        raise bad_request("SelfSubjectAccessReview: spec is required")
-    attributes = spec.get("resourceAttributes") or spec.get("nonResourceAttributes")
-    if not isinstance(attributes, dict):
-        raise bad_request(
-            "SelfSubjectAccessReview: exactly one of resourceAttributes and nonResourceAttributes is required"
-        )
-    verb, group, resource = (str(attributes.get(key, "")) for key in ("verb", "group", "resource"))
-    allowed = identity.may(verb, group, resource)
-    status: Document = {"allowed": allowed}
-    status["reason"] = f"groups {', '.join(identity.groups)}" if allowed else "read-only access"
-    return {**document, "metadata": {}, "status": status}
-
-
-def _subject_review(document: Document, identity: Identity) -> Document:
-    user = {"username": identity.user, "groups": list(identity.groups)}
-    return {**document, "metadata": {}, "status": {"userInfo": user}}
-
-
-REVIEWS: dict[str, Callable[[Document, Identity], Document]] = {
-    "selfsubjectaccessreviews": _access_review,
-    "selfsubjectreviews": _subject_review,
-}
+    return Identity(user, (*groups, AUTHENTICATED))

@@ -1,4 +1,4 @@
-"""Roles and their bindings: what kube-apiserver refuses. They are kept, not enforced."""
+"""Roles and their bindings: what kube-apiserver refuses. What they mean is in `security.rights`."""
 
 from reprieve.objects import Document
 from reprieve.server.documents import at, items

@@ -1,0 +1,196 @@
+"""Kinds that charts bring: stored as Kubernetes stores them, with a warning where nobody here acts on one."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from reprieve.server.resources import builtin_resources
+from tests.server.wire import Wire, connected
+
+NAMESPACE = "namespaces/default"
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    async with connected() as wire:
+        yield wire
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+BACKEND = {"service": {"name": "web", "port": {"number": 80}}}
+PATH = {"path": "/", "pathType": "Prefix", "backend": BACKEND}
+HOOK = {
+    "name": "a.example.com",
+    "clientConfig": {"url": "https://example.com/hook"},
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+}
+TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+INERT: list[tuple[str, dict[str, Any], str]] = [
+    (
+        f"networking.k8s.io/v1/{NAMESPACE}/ingresses",
+        {"spec": {"rules": [{"http": {"paths": [PATH]}}]}},
+        "Ingress: stored, but there is no network here: nothing applies it to any traffic",
+    ),
+    (
+        f"networking.k8s.io/v1/{NAMESPACE}/networkpolicies",
+        {"spec": {"podSelector": {}}},
+        "NetworkPolicy: stored, but there is no network here: nothing applies it to any traffic",
+    ),
+    (
+        f"autoscaling/v2/{NAMESPACE}/horizontalpodautoscalers",
+        {"spec": {"scaleTargetRef": TARGET, "maxReplicas": 3}},
+        "HorizontalPodAutoscaler: stored, but pods on fake nodes have no load: nothing scales its target",
+    ),
+    (
+        "admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+        {"webhooks": [HOOK]},
+        "ValidatingWebhookConfiguration: stored, but this server calls no webhooks: "
+        "nothing is checked or changed by it",
+    ),
+    (
+        "admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+        {"webhooks": [HOOK]},
+        "MutatingWebhookConfiguration: stored, but this server calls no webhooks: "
+        "nothing is checked or changed by it",
+    ),
+    (
+        "storage.k8s.io/v1/csidrivers",
+        {"spec": {}},
+        "CSIDriver: stored, but no storage driver runs here: nothing acts on it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "document", "sentence"), INERT, ids=str)
+async def test_what_nobody_acts_on_is_stored_with_a_warning(
+    wire: Wire, path: str, document: dict[str, Any], sentence: str
+) -> None:
+    made = await wire.post(f"/apis/{path}", {"metadata": {"name": "x"}, **document})
+    assert made.status == 201, made.body
+    assert made.headers.getall("Warning") == [f'299 - "{sentence}"']
+    read = await wire.get(f"/apis/{path}/x")
+    assert (read.status, "Warning" in read.headers) == (200, False)
+    applied = await wire("PATCH", f"/apis/{path}/y?fieldManager=me", document | {"metadata": {"name": "y"}},
+                         {"Content-Type": "application/apply-patch+yaml"})  # fmt: skip
+    assert (applied.status, applied.headers["Warning"]) == (201, f'299 - "{sentence}"')
+
+
+QUIET: list[tuple[str, dict[str, Any]]] = [
+    ("networking.k8s.io/v1/ingressclasses", {"spec": {"controller": "example.com/c"}}),
+    ("node.k8s.io/v1/runtimeclasses", {"handler": "gvisor"}),
+    ("storage.k8s.io/v1/storageclasses", {"provisioner": "example.com/p"}),
+    (f"discovery.k8s.io/v1/{NAMESPACE}/endpointslices", {"addressType": "IPv4", "endpoints": []}),
+    (f"apps/v1/{NAMESPACE}/controllerrevisions", {"revision": 1, "data": {"a": 1}}),
+]
+
+
+@pytest.mark.parametrize(("path", "document"), QUIET, ids=_short)
+async def test_what_means_something_by_being_there_is_stored_without_a_word(
+    wire: Wire, path: str, document: dict[str, Any]
+) -> None:
+    made = await wire.post(f"/apis/{path}", {"metadata": {"name": "x"}, **document})
+    assert (made.status, made.headers.get("Warning")) == (201, None)
+
+
+async def test_an_autoscaler_is_the_same_in_both_versions(wire: Wire) -> None:
+    v1, v2 = (f"/apis/autoscaling/{v}/{NAMESPACE}/horizontalpodautoscalers" for v in ("v1", "v2"))
+    spec = {"scaleTargetRef": TARGET, "maxReplicas": 5, "targetCPUUtilizationPercentage": 70}
+    await wire.post(v1, {"metadata": {"name": "a"}, "spec": spec})
+    stored = (await wire.get(f"{v2}/a")).body
+    target = {"type": "Utilization", "averageUtilization": 70}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    assert stored["spec"]["metrics"] == [cpu]
+    memory = {"type": "Resource", "resource": {"name": "memory", "target": target}}
+    stored["spec"]["metrics"] = [cpu, memory]
+    stored["spec"]["behavior"] = {"scaleDown": {"stabilizationWindowSeconds": 60}}
+    assert (await wire.put(f"{v2}/a", stored)).status == 200
+    older = (await wire.get(f"{v1}/a")).body
+    assert older["spec"]["targetCPUUtilizationPercentage"] == 70
+    assert "metrics" not in older["spec"]
+    older["spec"]["maxReplicas"] = 6
+    assert (await wire.put(f"{v1}/a", older)).status == 200
+    newer = (await wire.get(f"{v2}/a")).body["spec"]
+    assert (newer["maxReplicas"], newer["metrics"]) == (6, [cpu, memory])
+    assert newer["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 60}}
+
+
+async def test_everything_that_discovery_lists_is_served_and_nothing_else(wire: Wire) -> None:
+    groups = (await wire.get("/apis")).body["groups"]
+    versions = ["/api/v1"] + [f"/apis/{v['groupVersion']}" for g in groups for v in g["versions"]]
+    listed: set[tuple[str, str]] = set()
+    for root in versions:
+        for resource in (await wire.get(root)).body["resources"]:
+            listed.add((root, resource["name"]))
+            if "list" in resource["verbs"]:
+                answer = await wire.get(f"{root}/{resource['name']}")
+                assert (answer.status, answer.body["kind"]) == (200, resource["kind"] + "List")
+            else:
+                assert resource["verbs"] == ["create"] or "/" in resource["name"]
+    served = {
+        (f"/apis/{r.api_version}" if r.group else f"/api/{r.version}", name)
+        for r in builtin_resources()
+        for name in (r.plural, *(f"{r.plural}/{sub}" for sub in r.subresources))
+    }
+    assert listed == served
+
+
+UNCONDITIONAL = [
+    ("/api/v1/namespaces/default/configmaps", {"data": {"a": "b"}}),
+    ("/api/v1/namespaces/default/services", {"spec": {"ports": [{"port": 80}]}}),
+    ("/api/v1/nodes", {}),
+    (f"/apis/rbac.authorization.k8s.io/v1/{NAMESPACE}/roles", {"rules": []}),
+    ("/apis/scheduling.k8s.io/v1/priorityclasses", {"value": 5}),
+    (f"/apis/networking.k8s.io/v1/{NAMESPACE}/networkpolicies", {"spec": {"podSelector": {}}}),
+    ("/apis/storage.k8s.io/v1/storageclasses", {"provisioner": "example.com/p"}),
+]
+
+
+@pytest.mark.parametrize("version", [None, "", "0"])
+@pytest.mark.parametrize(("path", "document"), UNCONDITIONAL, ids=_short)
+async def test_an_update_that_names_no_version_overwrites(
+    wire: Wire, path: str, document: dict[str, Any], version: str | None
+) -> None:
+    name = {"name": "x"}
+    assert (await wire.post(path, {"metadata": name, **document})).status == 201
+    metadata = name | {"labels": {"changed": "yes"}}
+    if version is not None:
+        metadata["resourceVersion"] = version
+    updated = await wire.put(f"{path}/x", {"metadata": metadata, **document})
+    assert (updated.status, updated.body["metadata"]["labels"]["changed"]) == (200, "yes")
+    stale = await wire.put(f"{path}/x", {"metadata": name | {"resourceVersion": "1"}, **document})
+    assert (stale.status, stale.reason) == (409, "Conflict")
+    if version is not None:
+        patched = await wire.patch(f"{path}/x", {"metadata": {"resourceVersion": version or None}})
+        assert patched.status == 200
+
+
+CONDITIONAL = [
+    (f"/apis/coordination.k8s.io/v1/{NAMESPACE}/leases", {"spec": {}}),
+    (f"/apis/policy/v1/{NAMESPACE}/poddisruptionbudgets", {"spec": {"minAvailable": 1, "selector": {}}}),
+    (
+        f"/apis/scheduling.k8s.io/v1beta1/{NAMESPACE}/podgroups",
+        {"spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}},
+    ),
+    ("/apis/kueue.x-k8s.io/v1beta2/resourceflavors", {"spec": {}}),
+    ("/apis/node.k8s.io/v1/runtimeclasses", {"handler": "gvisor"}),
+    ("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {"webhooks": [HOOK]}),
+]
+
+
+@pytest.mark.parametrize("version", [None, "0"])
+@pytest.mark.parametrize(("path", "document"), CONDITIONAL, ids=_short)
+async def test_an_update_of_what_is_shared_must_name_the_version_it_builds_on(
+    wire: Wire, path: str, document: dict[str, Any], version: str | None
+) -> None:
+    metadata = {"name": "x"}
+    assert (await wire.post(path, {"metadata": metadata, **document})).status == 201
+    if version is not None:
+        metadata["resourceVersion"] = version
+    refused = await wire.put(f"{path}/x", {"metadata": metadata, **document})
+    assert (refused.status, refused.reason) == (422, "Invalid")
+    assert "metadata.resourceVersion: Invalid value: 0: must be specified for an update" in refused.message
