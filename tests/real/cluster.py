@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tools.real_cluster import binaries
 from tools.real_cluster.control_plane import ControlPlane
 from tools.real_cluster.kubelet import Kubelet
 
@@ -34,9 +35,6 @@ from reprieve.server.fake_nodes import Habits, NodeTemplate
 
 Document = dict[str, Any]
 
-DEFINITIONS = Resource(
-    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False
-)
 ACCOUNT = "system:serviceaccount:reprieve-system:reprieve"
 SELECT = "node.kubernetes.io/instance-type"
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
@@ -46,10 +44,15 @@ CLASSES = {"low": 10, "mid": 50, "high": 100}
 def kubectl(plane: ControlPlane, *arguments: str, given: Iterable[Document] | None = None) -> str:
     """Runs it as the administrator; raises with what it said when it fails."""
     text = yaml.safe_dump_all(given) if given is not None else None
-    command = ["kubectl", f"--kubeconfig={plane.kubeconfig('admin')}", *arguments]
+    command = [binaries.find("kubectl"), f"--kubeconfig={plane.kubeconfig('admin')}", *arguments]
     ended = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, f"{' '.join(arguments)}: {ended.stdout}{ended.stderr}"
     return ended.stdout + ended.stderr
+
+
+def installation(plane: ControlPlane, **options: Any) -> Installation:
+    """What somebody would ask `reprieve manifests` for on this version."""
+    return Installation(policy_version="v1" if plane.version >= (1, 21) else "v1beta1", **options)
 
 
 def install(plane: ControlPlane, controllers: tuple[str, ...] = ("scheduler",), **options: Any) -> Path:
@@ -57,7 +60,7 @@ def install(plane: ControlPlane, controllers: tuple[str, ...] = ("scheduler",), 
     rights.
 
     The Deployment itself stays out: there is nothing here that could run its image."""
-    wanted = deployment(Installation(controllers=controllers, policy_version="v1beta1", **options))
+    wanted = deployment(installation(plane, controllers=controllers, **options))
     kubectl(plane, "apply", "--server-side", "--force-conflicts", "-f", "-", given=crds())
     kubectl(plane, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
     documents = [each for each in wanted if each["kind"] != "Deployment"]
@@ -110,10 +113,10 @@ class Run:
 class Place:
     """Some nodes and a namespace on the control plane, for one test."""
 
-    def __init__(self, client: Client, name: str) -> None:
+    def __init__(self, client: Client, name: str, *, native_groups: bool) -> None:
         self.client = client
         self.name = name
-        self.served: dict[str, Resource] = {}
+        self._native_groups = native_groups
 
     async def create(self, resource: Resource, *documents: Document) -> None:
         served = await self.client.served(resource)
@@ -138,6 +141,15 @@ class Place:
             if pod["spec"].get("nodeName") and pod["metadata"]["name"].startswith(prefix)
             and not pod["metadata"].get("deletionTimestamp")
         )  # fmt: skip
+
+    async def clear(self) -> None:
+        """Every pod goes at once."""
+        await self.client.request("DELETE", PODS.path(self.name), query={"gracePeriodSeconds": "0"})
+
+        async def empty() -> bool:
+            return not await self.pods()
+
+        await self.until(empty)
 
     async def until(self, done: Callable[[], Awaitable[bool]], timeout: float = 60.0) -> None:
         end = time.monotonic() + timeout
@@ -180,7 +192,9 @@ class Place:
         scheduler: str = "reprieve",
         **spec: Any,
     ) -> Document:
-        labels = {GROUP_LABEL: group} if group else {}
+        labels = {GROUP_LABEL: group} if group and not self._native_groups else {}
+        if group and self._native_groups:
+            spec["schedulingGroup"] = {"podGroupName": group}
         return {
             "metadata": {"name": name, "namespace": self.name, "labels": labels},
             "spec": {
@@ -203,7 +217,7 @@ class Place:
 async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) -> AsyncIterator[Place]:
     """Nodes that only this test's pods select, kept by a kubelet; nothing is left of them afterwards."""
     async with Client.from_kubeconfig(plane.kubeconfig("admin")) as client:
-        here = Place(client, name)
+        here = Place(client, name, native_groups=plane.native_groups)
         for resource, document in (
             (NAMESPACES, {"metadata": {"name": name}}),
             *(

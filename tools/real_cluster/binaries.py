@@ -1,5 +1,5 @@
 """The programs of a control plane: in `$REPRIEVE_KUBERNETES` or `~/.cache/reprieve/kubernetes`, built there
-on request.
+on request. Any version will do that these flags start (tried with 1.20 and 1.38): put its programs there.
 
 The build needs nothing but Debian's own archive, at whatever address this machine's apt already uses: the
 source package `kubernetes` with everything it needs vendored, and the distribution's Go. It takes about ten
@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
@@ -45,6 +46,22 @@ def find(name: str) -> Path:
     if found is None:
         raise Missing(f"{name} is neither in {directory()} nor on the PATH; {HOW_TO_GET_THEM}")
     return Path(found)
+
+
+@cache
+def explains(program: Path) -> str:
+    """What its `--help` says: which flags, controllers and gates it knows."""
+    return subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+
+
+@cache
+def version(program: Path) -> tuple[int, int]:
+    """Major and minor."""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"v(\d+)\.(\d+)", said)
+    if found is None:
+        raise Missing(f"{program} does not tell its version, but {said!r}")
+    return int(found[1]), int(found[2])
 
 
 def absent() -> list[str]:
@@ -127,10 +144,10 @@ def _fit_to_newer_go(source: Path) -> None:
 
 
 def _compile(source: Path, programs: list[str]) -> None:
-    version = _version(source)
-    major, minor, _ = version.split(".")
+    release = _source_version(source)
+    major, minor, _ = release.split(".")
     packages = ("component-base/version", "client-go/pkg/version")
-    stamps = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+    stamps = {"gitVersion": f"v{release}", "gitMajor": major, "gitMinor": minor}
     said = [
         f"-X k8s.io/kubernetes/vendor/k8s.io/{package}.{key}={value}"
         for package in packages
@@ -143,7 +160,7 @@ def _compile(source: Path, programs: list[str]) -> None:
         "GOFLAGS": "",
     }  # fmt: skip
     subprocess.run(
-        ["make", "generated_files", f"KUBE_GIT_VERSION=v{version}"], cwd=source, env=environment, check=True
+        ["make", "generated_files", f"KUBE_GIT_VERSION=v{release}"], cwd=source, env=environment, check=True
     )
     for name in programs:
         target = directory() / name
@@ -151,7 +168,7 @@ def _compile(source: Path, programs: list[str]) -> None:
         subprocess.run(build, cwd=source, env=environment, check=True)
 
 
-def _version(source: Path) -> str:
+def _source_version(source: Path) -> str:
     """From the changelog, `1.20.5+really1.20.2-1`: what it really is."""
     first = (source / "debian/changelog").read_text(encoding="utf-8").splitlines()[0]
     found = re.search(r"really(\d+\.\d+\.\d+)", first) or re.search(r"\((\d+\.\d+\.\d+)", first)

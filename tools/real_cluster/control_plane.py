@@ -3,9 +3,13 @@ stop.
 
 Everything a real cluster checks is on: TLS, RBAC, admission, structural schemas, an audit log of every
 request. What watches real machines is off: nodes here do not renew leases, so their grace period is long.
+
+Kubernetes of any age: flags and controllers that a version does not know are left out, and one that has
+PodGroups of its own (beta since 1.37, and off unless asked for) serves them.
 """
 
 import json
+import re
 import secrets
 import signal
 import socket
@@ -33,6 +37,23 @@ USERS = {
     "kube-controller-manager": ("system:kube-controller-manager", ""),
 }
 """Who may come in with a token of their own: name of the file, user, group."""
+
+OPTIONAL = ("unsafe-no-fsync", "port")
+"""Flags that only some versions have: newer etcds, older controller managers and schedulers."""
+
+FOR_MACHINES = (
+    "cloud-node-lifecycle",
+    "route",
+    "service",
+    "nodeipam",
+    "node-ipam-controller",
+    "ttl",
+    "ttl-controller",
+)
+"""Controllers that look after real machines, by their old and their new names."""
+
+NATIVE_GROUPS = (1, 37)
+"""From this version on PodGroups are in beta."""
 
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -89,6 +110,24 @@ class ControlPlane:
         write_private(path, kubeconfig(self.url, token, self._authority.pem).encode())
         return path
 
+    @property
+    def trust(self) -> str:
+        """PEM of the authority that signed the server's certificate."""
+        return self._authority.pem.decode()
+
+    def token(self, user: str) -> str:
+        """Of one of `USERS`."""
+        return self._tokens[user]
+
+    @property
+    def version(self) -> tuple[int, int]:
+        return binaries.version(binaries.find("kube-apiserver"))
+
+    @property
+    def native_groups(self) -> bool:
+        """Whether it serves PodGroups itself, so that nobody needs the custom ones."""
+        return self.version >= NATIVE_GROUPS
+
     def start(self) -> None:
         self.start_etcd()
         self.start_api_server()
@@ -109,8 +148,7 @@ class ControlPlane:
     def run(self, program: str, flags: Mapping[str, str]) -> None:
         """Start one of the programs; its output goes to a log in `home`."""
         path = binaries.find(program)
-        if program == "etcd" and not _knows(path, "unsafe-no-fsync"):
-            flags = {name: value for name, value in flags.items() if name != "unsafe-no-fsync"}
+        flags = {n: v for n, v in flags.items() if n not in OPTIONAL or _knows(path, n)}
         with (self.home / f"{program}.log").open("ab") as log:
             command = [str(path), *(f"--{name}={value}" for name, value in flags.items())]
             self._processes[program] = subprocess.Popen(
@@ -187,16 +225,23 @@ class ControlPlane:
             "endpoint-reconciler-type": "none",
             "audit-policy-file": str(home / "audit-policy.json"),
             "audit-log-path": str(self.audit_log),
+            **({"runtime-config": "scheduling.k8s.io/v1beta1=true"} if self.native_groups else {}),
+            **self._gates(),
             **self._flags,
         }
 
+    def _gates(self) -> dict[str, str]:
+        return {"feature-gates": "GenericWorkload=true"} if self.native_groups else {}
+
     def _controller_manager_flags(self) -> dict[str, str]:
+        explained = binaries.explains(binaries.find("kube-controller-manager"))
+        known = set(re.findall(r"[\w-]+", explained.partition("All controllers:")[2].partition("\n")[0]))
         return {
             **self._client_flags("kube-controller-manager"),
             "use-service-account-credentials": "true",
             "root-ca-file": str(self.home / "ca.crt"),
             "service-account-private-key-file": str(self.home / "accounts.key"),
-            "controllers": "*,-cloud-node-lifecycle,-route,-service,-nodeipam,-ttl",
+            "controllers": ",".join(["*", *(f"-{name}" for name in FOR_MACHINES if name in known)]),
             "node-monitor-grace-period": "24h",
             "kube-api-qps": "500",
             "kube-api-burst": "1000",
@@ -214,6 +259,7 @@ class ControlPlane:
             "secure-port": "0",
             "port": "0",
             "leader-elect": "false",
+            **self._gates(),
         }
 
     def scheduler_flags(self) -> dict[str, str]:
@@ -226,7 +272,7 @@ class ControlPlane:
 
 
 def _knows(program: Path, flag: str) -> bool:
-    return flag in subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+    return re.search(rf"(?<![\w-])--?{flag}\b", binaries.explains(program)) is not None
 
 
 def _signing_key() -> bytes:

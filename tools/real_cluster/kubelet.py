@@ -1,13 +1,14 @@
 """Fake nodes as a client of any API server: what `reprieve.server.fake_nodes` does from inside the embedded
 one.
 
-The same node templates and the same pure lifecycle; here are only the watch, the clock and the calls.
-Annotations on pods work alike (`docs/server.md`).
+The same node templates and the same pure lifecycle; here are only the watches, the clock and the calls.
+Annotations on pods work alike (`docs/server.md`). As a real kubelet does, it fills in what a node's status
+lacks: what can be allocated (all there is), addresses, and that it is ready.
 """
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,7 +35,7 @@ class Kubelet:
 
     async def create_nodes(self, templates: Iterable[NodeTemplate]) -> None:
         async def create(node: Document) -> None:
-            node["status"]["conditions"] = [_ready()]
+            node["status"] |= _missing(node)
             async with self._slots:
                 try:
                     await self._client.create(NODES, node)
@@ -45,9 +46,29 @@ class Kubelet:
         await asyncio.gather(*(create(node) for template in templates for node in template.nodes()))
 
     async def run(self) -> None:
-        self._pods = Informer(self._client, PODS.raw(), self._changed, fields="spec.nodeName!=")
-        async with self._pods:
+        pods = Informer(self._client, PODS.raw(), self._changed, fields="spec.nodeName!=")
+        nodes = Informer(self._client, NODES.raw(), self._node_changed)
+        async with pods, nodes:
             await asyncio.Event().wait()
+
+    def _node_changed(self, change: Change) -> None:
+        if change.type != "DELETED" and _missing(change.new):
+            self._spawn(self._register(change.new))
+
+    async def _register(self, node: Document) -> None:
+        """A node that somebody else created."""
+        try:
+            async with self._slots:
+                await self._client.patch(
+                    NODES,
+                    node["metadata"]["name"],
+                    {"status": _missing(node)},
+                    subresource="status",
+                    content_type=STRATEGIC_PATCH,
+                )
+        except (ApiError, TransportError) as error:
+            if not (isinstance(error, ApiError) and error.not_found):
+                asyncio.get_running_loop().call_later(AGAIN, self._spawn, self._register(node))
 
     def _changed(self, change: Change) -> None:
         uid = change.new["metadata"]["uid"]
@@ -68,7 +89,10 @@ class Kubelet:
 
     def _begin(self, pod: Document, step: Step) -> None:
         self._timers.pop(pod["metadata"]["uid"], None)
-        task = asyncio.create_task(self._take(pod, step))
+        self._spawn(self._take(pod, step))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -84,8 +108,8 @@ class Kubelet:
         now = datetime.now(UTC)
         metadata = pod["metadata"]
         if step.action == "start":
-            address = "10.{}.{}.{}".format(*hashlib.blake2b(metadata["uid"].encode(), digest_size=3).digest())
-            await self._patch(pod, running_status(pod, now, address, "127.0.0.1"))
+            own, host = _address("10", 3, metadata["uid"]), _node_address(pod["spec"]["nodeName"])
+            await self._patch(pod, running_status(pod, now, own, host))
         elif step.action == "end":
             await self._patch(pod, ended_status(pod, now, step.exit_code, step.reason))
         else:
@@ -107,6 +131,31 @@ class Kubelet:
             subresource="status",
             content_type=STRATEGIC_PATCH,
         )
+
+
+def _missing(node: Document) -> Document:
+    """What the status of this node lacks."""
+    status, name = node.get("status") or {}, node["metadata"]["name"]
+    found: Document = {}
+    if not status.get("allocatable") and status.get("capacity"):
+        found["allocatable"] = dict(status["capacity"])
+    if not status.get("addresses"):
+        found["addresses"] = [
+            {"type": "InternalIP", "address": _node_address(name)},
+            {"type": "Hostname", "address": name},
+        ]
+    if not any(condition["type"] == "Ready" for condition in status.get("conditions") or ()):
+        found["conditions"] = [_ready()]
+    return found
+
+
+def _address(prefix: str, length: int, of: str) -> str:
+    """Made up, but always the same for the same pod or node."""
+    return ".".join([prefix, *map(str, hashlib.blake2b(of.encode(), digest_size=length).digest())])
+
+
+def _node_address(name: str) -> str:
+    return _address("172.16", 2, name)
 
 
 def _ready() -> Document:
