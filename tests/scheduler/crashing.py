@@ -71,9 +71,9 @@ class Judge:
 
     async def watch(self, api: Any) -> None:
         async for event in api.watch("pods"):
-            self._judge(event.type, event.object)
+            self.hear(event.type, event.object)
 
-    def _judge(self, type: str, pod: dict[str, Any]) -> None:
+    def hear(self, type: str, pod: dict[str, Any]) -> None:
         self.seen += 1
         uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName", "")
         cpu = sum(milli_value(c["resources"]["requests"]["cpu"]) for c in pod["spec"]["containers"])
