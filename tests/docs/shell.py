@@ -29,6 +29,7 @@ ELSEWHERE = {
     r"make real\b|\.venv/bin/python -m tools\.real_cluster": (
         "builds Kubernetes, or starts it; tests/real does where it can"
     ),
+    r"\.venv/bin/python -m tools\.fidelity": "half a minute; tests/server/test_fidelity.py does the same",
     r"source \.venv/bin/activate$": "the tests run inside it already",
     r".*reprieve completion (zsh|fish)\b": "needs that shell; tests/cli makes the scripts",
 }
