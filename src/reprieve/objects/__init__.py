@@ -81,7 +81,7 @@ from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
-from reprieve.objects.text import counted, shown, some
+from reprieve.objects.text import counted, harmless, shown, some
 from reprieve.objects.times import (
     Duration,
     TimeError,
@@ -185,6 +185,7 @@ __all__ = [
     "format_time",
     "group_key",
     "group_name",
+    "harmless",
     "has_condition",
     "json_decoder",
     "kind_key",

@@ -1,4 +1,6 @@
-"""Pieces of text that messages are made of: values shown short, some of many names, numbers with nouns."""
+"""Pieces of text that messages are made of: values shown short, some of many names, numbers with nouns,
+nothing that steers a terminal.
+"""
 
 import reprlib
 from collections.abc import Sequence
@@ -37,3 +39,14 @@ def some(names: Sequence[str], most: int, noun: str = "") -> str:
 def counted(number: int, noun: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def harmless(text: str) -> str:
+    """Text for a terminal or a log: characters that would steer it are shown as their codes.
+
+    Names and messages come from whoever may write to the cluster; an escape sequence in one could hide or
+    rewrite what an operator reads.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)

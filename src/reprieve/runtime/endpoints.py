@@ -13,6 +13,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 
 from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
+from reprieve.server import strangers_log
 
 Probe = Callable[[], str]
 """Empty when all is well, else what is missing."""
@@ -68,7 +69,7 @@ def add_decisions(app: web.Application, records: DecisionLog) -> None:
 async def serve(app: web.Application, host: str, port: int) -> web.AppRunner:
     """Listen; the caller cleans the runner up. Whoever is slow or comes in crowds is sent away."""
     app.middlewares.insert(0, _body_in_time)
-    runner = _Runner(app, access_log=None, keepalive_timeout=IDLE_SECONDS)
+    runner = _Runner(app, access_log=None, logger=strangers_log(), keepalive_timeout=IDLE_SECONDS)
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
     return runner

@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Literal
 
+from reprieve.objects import harmless
+
 Format = Literal["text", "json"]
 
 _PLAIN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
@@ -27,10 +29,17 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(entry, default=str)
 
 
+class PlainFormatter(logging.Formatter):
+    """A line for people; whatever it quotes cannot steer their terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return harmless(super().format(record))
+
+
 def set_up_logging(format: Format = "text", level: str = "INFO") -> None:
     handler = logging.StreamHandler(sys.stderr)
     if format == "json":
         handler.setFormatter(JsonFormatter())
     else:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname).1s %(name)s: %(message)s"))
+        handler.setFormatter(PlainFormatter("%(asctime)s %(levelname).1s %(name)s: %(message)s"))
     logging.basicConfig(level=level, handlers=[handler], force=True)

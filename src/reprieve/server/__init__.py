@@ -57,6 +57,7 @@ from reprieve.server.resources import builtin_resources
 if TYPE_CHECKING:
     from reprieve.server.embedded import EmbeddedServer, new_event_loop
     from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
+    from reprieve.server.http.strangers import strangers_log
 
 _LAZY = {
     "EmbeddedServer": "embedded",
@@ -64,6 +65,7 @@ _LAZY = {
     "Habits": "fake_nodes",
     "NodeTemplate": "fake_nodes",
     "new_event_loop": "embedded",
+    "strangers_log": "http.strangers",
 }
 """Names whose modules load aiohttp, cryptography and SQLite: imported on first use, so that a command that
 only needs to know the resources starts fast."""
@@ -76,6 +78,7 @@ __all__ = [
     "ResourceInfo",
     "builtin_resources",
     "new_event_loop",
+    "strangers_log",
 ]
 
 

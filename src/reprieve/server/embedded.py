@@ -21,6 +21,7 @@ from reprieve.server.backend import Backend, Clock, utc_now
 from reprieve.server.bootstrap import bootstrap, publish_address
 from reprieve.server.http.app import Application
 from reprieve.server.http.negotiation import Limits
+from reprieve.server.http.strangers import strangers_log
 from reprieve.server.root_certificates import RootCertificates
 from reprieve.server.security import Authenticator, Authority, kubeconfig, write_private
 
@@ -135,6 +136,7 @@ class EmbeddedServer:
             max_line_size=limits.header,
             max_field_size=limits.header,
             access_log=None,
+            logger=strangers_log(),
         )
         self._runner = web.ServerRunner(server, shutdown_timeout=1.0)
         await self._runner.setup()
