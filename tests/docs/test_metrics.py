@@ -15,6 +15,7 @@ from reprieve.controllers.quota.reporting import Reporter as QuotaReporter
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
+from reprieve.runtime.stalls import StallWatch
 from reprieve.scheduler.core import Core
 from tests.docs.pages import PAGES, ROOT
 
@@ -34,6 +35,7 @@ def registered() -> dict[str, Shape]:
     Metrics(registry).watch(Core(configuration, "reprieve"))
     QuotaReporter(Quota(Rules.of(configuration)), None, registry, lambda: datetime(2026, 11, 1, tzinfo=UTC))
     FleetReporter(None, registry)
+    StallWatch(registry)
     return dict(_shapes(registry))
 
 

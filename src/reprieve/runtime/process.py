@@ -21,6 +21,7 @@ from reprieve.kube import Client, Election, LeaderElector
 from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
 from reprieve.runtime import endpoints
+from reprieve.runtime.stalls import StallWatch
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +76,7 @@ class Process:
         runner = await self._serve(services)
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(StallWatch(services.registry).run(), name="stalls")
                 for name, run in self.controllers.items():
                     group.create_task(run(self.client, self.config, services), name=name)
                 await self._lead(services)
