@@ -13,7 +13,10 @@ def test_a_pod_of_a_missing_group_waits_for_that_group_with_advice() -> None:
     answer = explain("pod/ml/lonely", Evidence([POD]), NOW)
     assert answer.state == "waiting"
     assert answer.waits_for == ["PodGroup ml/nobody, which does not exist or may not be seen"]
-    assert answer.would_help == ["Create the PodGroup, or correct the name in spec.schedulingGroup."]
+    assert answer.would_help == [
+        "All of this together: create PodGroup ml/nobody, which spec.schedulingGroup names; "
+        "add a node with a pod slot free. Then its pods fit."
+    ]
 
 
 def test_what_it_waits_for_is_not_repeated_as_advice() -> None:

@@ -21,12 +21,27 @@ def holding(name: str, cpu: int, priority: int) -> Document:
 
 def test_a_workload_waiting_for_quota_learns_the_holders_and_the_priority_that_would_do():
     objects = [*QUEUES, holding("big", 4, 1000), workload("small", 3, 0, namespace="jobs")]
-    assert explain("workload/jobs/small", Evidence(objects), NOW).would_help[-2:] == [
-        "With a priority above 1000 it would find quota: jobs/big would make way.",
-        (
-            "The quota of ClusterQueue team is held by jobs/big (priority 1000): it waits until one of them "
-            "ends."
-        ),
+    answer = explain("workload/jobs/small", Evidence(objects), NOW)
+    assert answer.details == ["The quota that it lacks is held by jobs/big (priority 1000)."]
+    assert answer.would_help == [
+        "Give it a priority above 1000: then it gets its quota, and jobs/big would make way.",
+        "Wait until jobs/big ends: then it gets its quota.",
+        "Raise nominalQuota of cpu in flavor default of ClusterQueue team from 4 to 7: "
+        "then it gets its quota.",
+    ]
+
+
+def test_a_workload_larger_than_its_quota_will_ever_be_is_not_told_to_wait():
+    """It used to hear that it waits until one of the others ends."""
+    objects = [*QUEUES, holding("big", 4, 1000), workload("huge", 16, 0, namespace="jobs")]
+    answer = explain("workload/jobs/huge", Evidence(objects), NOW)
+    assert answer.details == [
+        "Pod set main asks for 16 cpu; ClusterQueue team can never have more than 4 in flavor default, "
+        "with all that it may borrow: to wait is in vain."
+    ]
+    assert answer.would_help == [
+        "Raise nominalQuota of cpu in flavor default of ClusterQueue team from 4 to 20: "
+        "then it gets its quota."
     ]
 
 

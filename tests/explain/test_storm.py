@@ -107,10 +107,11 @@ def test_a_pod_too_large_for_every_node_gets_the_largest_node():
         "huge", cpu="64", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}
     )
     answer = explain("pod/ml/huge", Evidence([node("n", "2"), huge]), NOW)
-    assert (
-        answer.would_help[-1]
-        == "It asks for 64 cpu, and no node has more than 2 (n): ask for less, or add a larger node."
-    )
+    assert answer.details == ["It asks for 64 cpu, and no node that would take it has more than 2 (n)."]
+    assert answer.would_help == [
+        "Ask for at most 2 cpu in the pod: then it fits on n.",
+        "Add a node with 64 cpu free: then it fits.",
+    ]
 
 
 def test_a_pod_that_can_preempt_nothing_gets_the_priority_that_would_do():
@@ -119,9 +120,13 @@ def test_a_pod_that_can_preempt_nothing_gets_the_priority_that_would_do():
         pod("equal", on="n", cpu="3", priority=10),
         pod("meek", cpu="2", priority=10, status={"conditions": scheduled_false("0/1 nodes are available")}),
     ]
-    assert explain("pod/ml/meek", Evidence(objects), NOW).would_help[-2:] == [
-        "With a priority above 10 it would find room: Pod/ml/equal would make way.",
-        "It needs 2 cpu free on one node; the most there is now is 1 (n).",
+    answer = explain("pod/ml/meek", Evidence(objects), NOW)
+    assert answer.details == ["It needs 2 cpu free on one node; the most there is now is 1 (n)."]
+    assert answer.would_help == [
+        "Give it a priority above 10: then it fits on n, and Pod/ml/equal would make way.",
+        "Free 1 more cpu on node n: then it fits on n.",
+        "Ask for at most 1 cpu in the pod: then it fits on n.",
+        "Add a node with 2 cpu free: then it fits.",
     ]
 
 
@@ -133,7 +138,7 @@ def test_a_group_gets_the_priority_that_would_do():
         *(pod(f"t-{i}", group="train", cpu="1", priority=10) for i in range(2)),
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
-    assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
+    assert "Give it a priority above 50: then its pods fit on n, and Pod/ml/busy would make way." in lines
 
 
 @pytest.mark.parametrize(
@@ -152,7 +157,11 @@ def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: 
         *(pod(f"t-{i}", cpu="1", priority=10, preemptionPolicy="Never", **joined) for i in range(2)),
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
-    assert "With a priority above 50 it would find room: Pod/ml/busy would make way." in lines
+    assert lines[0] == (
+        "All of this together: give all pods of PodGroup ml/train the same preemptionPolicy: "
+        "PreemptLowerPriority; give it a priority above 50. "
+        "Then its pods fit on n, and Pod/ml/busy would make way."
+    )
 
 
 def test_partial_rights_get_no_advice_that_could_be_wrong():

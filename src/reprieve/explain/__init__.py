@@ -18,11 +18,14 @@ from reprieve.explain.evidence import Evidence
 from reprieve.explain.nodes import explain_node
 from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.quota import explain_queue, explain_workload
+from reprieve.explain.remedy import Remedy, carried_out
 from reprieve.objects import Reference
 
 __all__ = [
     "Evidence",
     "Explanation",
+    "Remedy",
+    "carried_out",
     "explain",
     "fetch_records",
     "from_cluster",

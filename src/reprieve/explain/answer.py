@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from reprieve.explain.remedy import Remedy
 from reprieve.objects import some, well_known
 
 NAMED = 5
@@ -28,6 +29,16 @@ class Eviction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, re
     """record, condition or event."""
 
 
+class Advice(NamedTuple):
+    """What would help."""
+
+    lines: list[str]
+    remedies: Sequence[Remedy] = ()
+    """Those of the lines that ask for a change, as data."""
+    facts: Sequence[str] = ()
+    """What stands in the way, in numbers."""
+
+
 class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
     """`docs/explain.md` describes the JSON form."""
 
@@ -40,8 +51,14 @@ class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
     preempted: list[Eviction] = []
     waits_for: list[str] = []
     would_help: list[str] = []
+    remedies: list[Remedy] = []
+    """The changes behind `would_help`, as data."""
     not_shown: list[str] = []
     """What the reader may not see, and why."""
+
+    def advise(self, advice: Advice) -> None:
+        self.would_help, self.remedies = advice.lines, list(advice.remedies)
+        self.details += [fact for fact in advice.facts if fact not in self.details]
 
     def to_dict(self) -> dict[str, Any]:
         document = msgspec.to_builtins(self)

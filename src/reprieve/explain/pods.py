@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from reprieve.config import Configuration
 from reprieve.explain.advice import advice
 from reprieve.explain.answer import Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
+from reprieve.explain.holds import schedulers
 from reprieve.objects import Document, Reference, condition_of, group_key, well_known
 
 LEAVING_SHOWN = 10
@@ -45,11 +47,21 @@ def explain_pod(
             *_waits_for(pod, None),
             f"PodGroup {group}, which does not exist or may not be seen",
         ]
-        answer.would_help = ["Create the PodGroup, or correct the name in spec.schedulingGroup."]
+        answer.advise(advice(unit, evidence, config, now))
     else:
-        answer.waits_for = _waits_for(pod, known)
-        answer.would_help = advice(unit, evidence, config, now)
+        answer.waits_for = [*_waits_for(pod, known), *_foreign(pod, config)]
+        answer.advise(advice(unit, evidence, config, now))
     return answer
+
+
+def _foreign(pod: Document, config: Mapping[str, Any] | None) -> list[str]:
+    """The scheduler that a pod names, if nothing is known of it here."""
+    name = str((pod.get("spec") or {}).get("schedulerName") or "")
+    if not name or name in schedulers(Configuration.load(config)):
+        return []
+    return [
+        f"the scheduler {name}, which is not Reprieve's: whether it will place the pod cannot be said here"
+    ]
 
 
 def ended(pod: Document) -> bool:
@@ -135,9 +147,8 @@ def explain_group(
     if nomination.holds:
         answer.waits_for, answer.would_help = nomination.leaving, [nomination.advice]
     else:
-        answer.waits_for = _waits_for(members.waiting[0], group)
-        if group is not None:
-            answer.would_help = advice(target, evidence, config, now)
+        answer.waits_for = [*_waits_for(members.waiting[0], group), *_foreign(members.waiting[0], config)]
+        answer.advise(advice(target, evidence, config, now))
     return answer
 
 

@@ -97,7 +97,7 @@ def explain_workload(
             message = f" ({check['message']})" if check.get("message") else ""
             answer.waits_for.append(f"admission check {check.get('name')}: {check.get('state')}{message}")
     if state == "waiting":
-        answer.would_help = advice(target, evidence, config, now)
+        answer.advise(advice(target, evidence, config, now))
     return answer
 
 

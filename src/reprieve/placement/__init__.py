@@ -3,12 +3,21 @@
     filters = PodFilters(cluster, row)         # the filters of one pod, made once
     slot = place(filters)                      # the best node, or None
     why = diagnose(filters)                    # each node's first objection, `why.message`
+    all_of_it = objections(filters)            # {reason: the nodes that give it}
     gang = place_gang(cluster, rows, min_count=4, running=0)
 
 Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.
 """
 
-from reprieve.placement.diagnosis import FEASIBLE, UNRESOLVABLE, UNSCHEDULABLE, Diagnosis, diagnose
+from reprieve.placement import diagnosis
+from reprieve.placement.diagnosis import (
+    FEASIBLE,
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Diagnosis,
+    diagnose,
+    objections,
+)
 from reprieve.placement.domains import EVERYWHERE, Domain, best_domain, domains_of
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.gang import Assignment, GangPlacement, place_gang
@@ -30,9 +39,11 @@ __all__ = [
     "Scoring",
     "best_domain",
     "diagnose",
+    "diagnosis",
     "domains_of",
     "feasible_mask",
     "nominated_slot",
+    "objections",
     "passes",
     "place",
     "place_gang",

@@ -1,6 +1,11 @@
-"""Why a pod fits nowhere: each node's first objection, whether eviction could help, and the usual message."""
+"""Why a pod fits nowhere: each node's first objection, whether eviction could help, and the usual message.
+
+`diagnose` is what kube-scheduler reports: filters in order, the first objection of a node counts.
+`objections` is for people who want to change something: everything that each node objects to.
+"""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +32,11 @@ SPREAD_SKEW = "node(s) didn't match pod topology spread constraints"
 AFFINITY = "node(s) didn't match pod affinity rules"
 ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
 VETOED = "node(s) didn't satisfy existing pods anti-affinity rules"
+KEPT = "node(s) must leave room for nominated pods"
+INSUFFICIENT = "Insufficient "
+"""Followed by the resource."""
+CONFLICT = "pod affinity terms conflict"
+NO_NODES = "no nodes available to schedule pods"
 
 
 class Diagnosis(NamedTuple):
@@ -41,7 +51,7 @@ class Diagnosis(NamedTuple):
     def message(self) -> str:
         """`0/5 nodes are available: ...`; counts are sorted as text, as in kube-scheduler."""
         if not self.nodes:
-            return "no nodes available to schedule pods"
+            return NO_NODES
         if self.refusal:
             return f"0/{self.nodes} nodes are available: {self.refusal}."
         parts = sorted(f"{count} {reason}" for reason, count in self.reasons.items())
@@ -56,7 +66,7 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
     reasons: Counter[str] = Counter()
     fit = scan_of(cluster, filters.cls, scoring).static
     if fit.conflict:
-        return Diagnosis(code, reasons, int(considered.sum()), "pod affinity terms conflict")
+        return Diagnosis(code, reasons, int(considered.sum()), CONFLICT)
     for reason, text in STATIC_REASONS.items():
         _count(reasons, text, int((considered & (fit.code == reason)).sum()))
     left = considered & fit.fine
@@ -87,6 +97,51 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
     return Diagnosis(code, reasons, int(considered.sum()))
 
 
+def objections(filters: PodFilters, scoring: Scoring = DEFAULT) -> dict[str, Mask]:
+    """For each reason, the nodes that give it. A node may give several; each would be enough to refuse."""
+    known = filters.cluster.nodes.known
+    found: dict[str, Mask] = {}
+    for reason, mask in _all_objections(filters, scoring):
+        here = mask & known
+        if here.any():
+            found[reason] = found[reason] | here if reason in found else here
+    return found
+
+
+def _all_objections(filters: PodFilters, scoring: Scoring) -> Iterator[tuple[str, Mask]]:
+    cluster, cls = filters.cluster, filters.cls
+    nodes, slots = cluster.nodes, cluster.nodes.slots
+    fit = scan_of(cluster, cls, scoring).static
+    yield CONFLICT, np.full(slots, fit.conflict, dtype=np.bool_)
+    yield STATIC_REASONS[static.OUTSIDE], fit.code == static.OUTSIDE
+    yield STATIC_REASONS[static.UNSCHEDULABLE_NODE], static.cordoned_mask(nodes, cls)
+    yield STATIC_REASONS[static.TAINTED], ~static.tolerated_mask(nodes, cls)
+    yield STATIC_REASONS[static.NOT_SELECTED], ~static.selected_mask(nodes, cls)
+    if cls.ports:
+        taken = np.zeros(slots, dtype=np.bool_)
+        taken[list(cluster.ports.taken(cls))] = True
+        yield PORTS_TAKEN, taken
+    for index, number in cls.requested:
+        reason = TOO_MANY_PODS if index == PODS else INSUFFICIENT + nodes.resources[index]
+        yield reason, nodes.allocatable[index, :slots] - nodes.used[index, :slots] < number
+    if filters.spread is not None:
+        yield from zip((SPREAD_LABEL, SPREAD_SKEW), filters.spread.refused(), strict=True)
+    if filters.affinity is not None:
+        yield from zip((AFFINITY, ANTI_AFFINITY, VETOED), filters.affinity.refused(), strict=True)
+    yield KEPT, _kept_for_others(filters)
+
+
+def _kept_for_others(filters: PodFilters) -> Mask:
+    """Nodes that would do, were it not for pods that are nominated to them."""
+    cluster = filters.cluster
+    kept = np.zeros(cluster.nodes.slots, dtype=np.bool_)
+    for name in cluster.nominated:
+        slot = cluster.nodes.slot_of.get(name)
+        if slot is not None and filters.nominated(slot):
+            kept[slot] = filters.allows_alone(slot) and not filters.allows(slot)
+    return kept
+
+
 def _diagnose_resources(filters: PodFilters, left: Mask, code: Rows, reasons: Counter[str]) -> Mask:
     nodes = filters.cluster.nodes
     width = nodes.slots
@@ -100,7 +155,7 @@ def _diagnose_resources(filters: PodFilters, left: Mask, code: Rows, reasons: Co
             _count(reasons, TOO_MANY_PODS, int(short.sum()))
         else:
             hopeless |= short & (offered < number)
-            _count(reasons, f"Insufficient {nodes.resources[index]}", int(short.sum()))
+            _count(reasons, INSUFFICIENT + nodes.resources[index], int(short.sum()))
     code[short_of_any] = UNSCHEDULABLE
     code[hopeless] = UNRESOLVABLE
     return left & ~short_of_any
@@ -113,7 +168,7 @@ def _diagnose_nominations(filters: PodFilters, left: Mask, code: Rows, reasons: 
         slot = cluster.nodes.slot_of.get(name)
         if slot is not None and left[slot] and filters.nominated(slot) and not filters.allows(slot):
             code[slot] = UNSCHEDULABLE
-            _count(reasons, "node(s) must leave room for nominated pods", 1)
+            _count(reasons, KEPT, 1)
 
 
 def _count(reasons: Counter[str], text: str, number: int) -> None:

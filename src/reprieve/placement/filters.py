@@ -85,6 +85,10 @@ class PodFilters:
             return False
         return not nominated or self._allows(slot, mates, nominated)
 
+    def allows_alone(self, slot: int) -> bool:
+        """The same, as if no pod was nominated for the node."""
+        return self._allows(slot, (), ())
+
     def _allows(self, slot: int, mates: Sequence[int], nominated: Sequence[int]) -> bool:
         cluster, cls = self.cluster, self.cls
         guests = (*mates, *nominated)

@@ -107,10 +107,11 @@ class _Hard:
         return over[self.ids]
 
     def refuses(self, slot: int) -> bool:
-        domain = int(self.ids[slot])
-        if domain < 0:
-            return True
-        return self.counts.get(domain, 0) + self.adds_itself - self.floor > self.rule.max_skew
+        return self.ids[slot] < 0 or self.skew(slot) > self.rule.max_skew
+
+    def skew(self, slot: int) -> int:
+        """How far the node's domain would be above the least crowded one, with the pod there."""
+        return self.counts.get(int(self.ids[slot]), 0) + self.adds_itself - self.floor
 
 
 class SpreadState:
@@ -148,6 +149,18 @@ class SpreadState:
 
     def allows(self, slot: int) -> bool:
         return not any(each.refuses(slot) for each in self._hard)
+
+    def skews(self, slot: int) -> dict[str, int]:
+        """For each topology key that the node has: the skew with the pod there, by the strictest rule."""
+        found: dict[str, int] = {}
+        for each in self._hard:
+            if each.ids[slot] >= 0:
+                found[each.rule.key] = max(found.get(each.rule.key, 0), each.skew(slot))
+        return found
+
+    def missing_keys(self, slot: int) -> list[str]:
+        """The topology keys that the node lacks."""
+        return list(dict.fromkeys(each.rule.key for each in self._hard if each.ids[slot] < 0))
 
 
 def _included(cluster: Cluster, cls: PodClass, rule: Spread) -> Mask:

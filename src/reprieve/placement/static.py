@@ -108,18 +108,22 @@ def tolerated_mask(nodes: NodeTable, cls: PodClass, at: Rows | None = None) -> M
     return np.array(fine, dtype=np.bool_)[_taint_numbers(nodes, at)]
 
 
+def cordoned_mask(nodes: NodeTable, cls: PodClass, at: Rows | None = None) -> Mask:
+    """Nodes that are unschedulable, for pods that do not tolerate that."""
+    cordoned = [cordon and not tolerates(cls.spec.tolerations, CORDON) for cordon, _ in nodes.taint_sets]
+    return np.array(cordoned, dtype=np.bool_)[_taint_numbers(nodes, at)]
+
+
 def _taint_numbers(nodes: NodeTable, at: Rows | None) -> Rows:
     return nodes.taint_set[: nodes.slots] if at is None else nodes.taint_set[at]
 
 
 def _codes(nodes: NodeTable, cls: PodClass, at: Rows | None) -> Rows:
-    tolerations = cls.spec.tolerations
-    cordoned = [cordon and not tolerates(tolerations, CORDON) for cordon, _ in nodes.taint_sets]
     names = names_at(nodes, at)
     code = np.full(len(names), FINE, dtype=np.int32)
     code[~selected_mask(nodes, cls, at)] = NOT_SELECTED
     code[~tolerated_mask(nodes, cls, at)] = TAINTED
-    code[np.array(cordoned, dtype=np.bool_)[_taint_numbers(nodes, at)]] = UNSCHEDULABLE_NODE
+    code[cordoned_mask(nodes, cls, at)] = UNSCHEDULABLE_NODE
     only = _names(cls)
     if only is not None:
         code[[name not in only for name in names]] = OUTSIDE

@@ -21,8 +21,22 @@ workload as the API server has it: the state follows. Run a cycle whenever a que
 or output, reads a clock or starts a task.
 """
 
+from reprieve.quota.admissible import Refusal, refusal
 from reprieve.quota.admission import cycle, find_assignment
-from reprieve.quota.assignment import Assignment, Choice, GranularMode, Mode, PodSetResult, PreemptionMode
+from reprieve.quota.assignment import (
+    Assignment,
+    Attempt,
+    Choice,
+    GranularMode,
+    Mismatch,
+    Mode,
+    Obstacle,
+    PodSetResult,
+    PreemptionMode,
+    Shortage,
+    TooLarge,
+)
+from reprieve.quota.demand import Demand
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle, can_shrink
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
@@ -41,13 +55,17 @@ __all__ = [
     "GATED",
     "UNLIMITED",
     "Assignment",
+    "Attempt",
     "Choice",
+    "Demand",
     "Event",
     "Eviction",
     "FlavorAssigner",
     "FlavorResource",
     "GranularMode",
+    "Mismatch",
     "Mode",
+    "Obstacle",
     "Oracle",
     "Outcome",
     "PodSetResult",
@@ -56,10 +74,13 @@ __all__ = [
     "QueueNode",
     "Quota",
     "QuotaPlan",
+    "Refusal",
     "Reservation",
     "Rules",
     "Run",
+    "Shortage",
     "Step",
+    "TooLarge",
     "Usage",
     "VictimFinder",
     "Waiting",
@@ -74,6 +95,7 @@ __all__ = [
     "preempt",
     "queue_summaries",
     "quota_lines",
+    "refusal",
     "release",
     "reserve",
     "settle",

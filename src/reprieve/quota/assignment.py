@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from reprieve.objects import format_amount
+from reprieve.objects import Taint, format_amount
 from reprieve.quota.tree import FlavorResource, Usage
 
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
@@ -80,9 +80,14 @@ def preferred(a: GranularMode, b: GranularMode, preference: str) -> bool:
 
 
 class Mismatch(NamedTuple):
-    """The pods may not use the flavor, or it does not exist."""
+    """The pods may not use the flavor, or it does not exist; or no flavor covers the resource."""
 
     text: str
+    flavor: str = ""
+    resource: str = ""
+    """The one that the queue does not cover."""
+    taint: Taint | None = None
+    """The one that keeps the pods off the flavor."""
 
     @property
     def cause(self) -> str:

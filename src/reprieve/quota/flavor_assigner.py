@@ -105,7 +105,8 @@ class FlavorAssigner:
                 if amount == 0 or self._rules.ignore_undeclared:
                     continue
                 result.choices = {}
-                result.obstacles = [Mismatch(f"resource {resource} unavailable in ClusterQueue")]
+                text = f"resource {resource} unavailable in ClusterQueue"
+                result.obstacles = [Mismatch(text, resource=resource)]
                 break
             flavor = pinned.get(resource) if pinned is not None else None
             scan = _Scan(self, demand, group, usage)
@@ -244,13 +245,13 @@ def _mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismat
     labels are compared: the nodes may have labels that the flavor does not name.
     """
     if flavor is None:
-        return Mismatch(f"flavor {name} not found")
+        return Mismatch(f"flavor {name} not found", name)
     taint = _untolerated(spec, flavor)
     if taint is not None:
         shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-        return Mismatch(f"untolerated taint {shown} in flavor {name}")
+        return Mismatch(f"untolerated taint {shown} in flavor {name}", name, taint=taint)
     if not _selected(spec, flavor.spec.node_labels):
-        return Mismatch(f"flavor {name} doesn't match node affinity")
+        return Mismatch(f"flavor {name} doesn't match node affinity", name)
     return None
 
 

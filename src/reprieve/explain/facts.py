@@ -1,0 +1,109 @@
+"""What stands in the way of a unit, in numbers and in the words of its manifest."""
+
+from collections.abc import Iterable, Iterator
+
+from reprieve.explain.quota_scene import QuotaScene
+from reprieve.explain.scene import Objections, Scene
+from reprieve.objects import Node, PodSpec, format_amount, outcomes, some
+from reprieve.placement import diagnosis
+from reprieve.preemption import UnknownTarget
+from reprieve.quota import Mode, Shortage, TooLarge
+
+NAMED = 5
+
+
+def unit_facts(scene: Scene) -> list[str]:
+    """For a pod or a group that has no place."""
+    try:
+        plan = scene.plan
+    except UnknownTarget:
+        return []
+    found = scene.objections()
+    facts = list(_about_nodes(scene, found)) if found is not None else []
+    # The planner's first reason is the scheduler's message, which stands in the condition as well.
+    return facts + (list(plan.reasons[1:]) if plan.outcome == outcomes.UNSCHEDULABLE else [])
+
+
+def _about_nodes(scene: Scene, found: Objections) -> Iterator[str]:
+    cluster = scene.cluster
+    spec = cluster.class_of(cluster.pods.row_of[found.pod]).spec
+    yield from _unknown_labels(spec, (node for node in cluster.nodes.objects if node is not None))
+    if scene.unit.kind == "Pod":
+        admitting = [name for name, reasons in found.by_node.items() if all(map(_is_capacity, reasons))]
+        for resource, number in scene.requests(found.pod).items():
+            if admitting and resource != "pods":
+                yield from _short(scene, resource, number, admitting)
+
+
+def _is_capacity(reason: str) -> bool:
+    return reason == diagnosis.TOO_MANY_PODS or reason.startswith(diagnosis.INSUFFICIENT)
+
+
+def _unknown_labels(spec: PodSpec, nodes: Iterable[Node]) -> Iterator[str]:
+    known = {pair for node in nodes for pair in node.metadata.labels.items()}
+    for key, value in spec.node_selector.items():
+        if (key, value) not in known:
+            yield f"No node has the label {key}={value}, for which spec.nodeSelector asks."
+
+
+def _short(scene: Scene, resource: str, requested: int, nodes: list[str]) -> Iterator[str]:
+    """The request against the largest and the emptiest of the nodes that would take the pod otherwise."""
+    table = scene.cluster.nodes
+    index = table.resource_index[resource]
+    total = {name: int(table.allocatable[index, table.slot_of[name]]) for name in nodes}
+    free = {name: max(0, scene.free(name)[resource]) for name in nodes}
+    wanted = f"{format_amount(resource, requested)} {resource}"
+    largest, emptiest = (max(sorted(each), key=each.__getitem__) for each in (total, free))
+    if requested > total[largest]:
+        most = format_amount(resource, total[largest])
+        yield f"It asks for {wanted}, and no node that would take it has more than {most} ({largest})."
+    elif requested > free[emptiest]:
+        most = format_amount(resource, free[emptiest])
+        yield f"It needs {wanted} free on one node; the most there is now is {most} ({emptiest})."
+
+
+def quota_facts(scene: QuotaScene) -> list[str]:
+    """For a workload that gets no quota."""
+    if scene.holds():
+        return [hold.message for hold in scene.holds()]
+    return [*_too_large(scene), *_holders(scene)]
+
+
+def _too_large(scene: QuotaScene) -> Iterator[str]:
+    """Requests that are larger than the queue can ever get, in every flavor."""
+    for result in scene.assignment[0].pod_sets:
+        for group in result.attempts:
+            hopeless = [
+                [each for each in attempt.obstacles if isinstance(each, TooLarge)] for attempt in group
+            ]
+            if not hopeless or not all(hopeless):
+                continue
+            for flavor, resource in dict.fromkeys(each.key for attempt in hopeless for each in attempt):
+                most = max(e.most for attempt in hopeless for e in attempt if e.key == (flavor, resource))
+                yield (
+                    f"Pod set {result.name} asks for {format_amount(resource, result.requests[resource])} "
+                    f"{resource}; ClusterQueue {scene.queue_name} can never have more than "
+                    f"{format_amount(resource, most)} in flavor {flavor}, with all that it may borrow: "
+                    "to wait is in vain."
+                )
+
+
+def _holders(scene: QuotaScene) -> Iterator[str]:
+    """Those that hold what is missing, the least important first."""
+    obstacles = [
+        obstacle
+        for result in scene.assignment[0].pod_sets
+        if result.mode != Mode.FIT
+        for obstacle in result.obstacles
+        if isinstance(obstacle, Shortage)
+    ]
+    keys = {obstacle.key for obstacle in obstacles}
+    root = scene.queue.root
+    holding = sorted(
+        (info.priority, info.key)
+        for info in scene.quota.cache.workloads.values()
+        if keys & info.usage.keys() and scene.quota.cache.queues[info.queue].root is root
+    )
+    if holding:
+        names = some([f"{key} (priority {priority})" for priority, key in holding], NAMED)
+        yield f"The quota that it lacks is held by {names}."

@@ -1,0 +1,284 @@
+"""From what a node objects to, to changes that end the objection: of the cluster, or of the pod itself."""
+
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+from reprieve.cluster import Term, ports_conflict
+from reprieve.explain.changes import (
+    AllowSkew,
+    AskForLess,
+    Change,
+    Drop,
+    EndPods,
+    FreeOnNode,
+    LabelNode,
+    RemoveTaints,
+    SetPriority,
+    StartPod,
+    Tolerate,
+    Uncordon,
+)
+from reprieve.explain.labels import (
+    describes_the_machine,
+    missing_from_selector,
+    node_labels_for,
+    pod_labels_for,
+)
+from reprieve.explain.scene import Scene
+from reprieve.objects import Node, PodSpec, Taint, format_amount, tolerates, well_known
+from reprieve.placement import PodFilters, diagnosis
+
+Side = Literal["cluster", "pod"]
+"""What is to be changed if there is a choice."""
+STATIC = diagnosis.STATIC_REASONS
+LIFECYCLE_PREFIXES = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Taints that say that something is wrong with the node: nobody should tolerate those."""
+
+
+class Question(NamedTuple):
+    """One pod and one node that refuses it."""
+
+    scene: Scene
+    pod: str
+    node: str
+
+    @property
+    def unit(self) -> str:
+        return str(self.scene.unit)
+
+    @property
+    def spec(self) -> PodSpec:
+        return self.filters.cls.spec
+
+    @property
+    def filters(self) -> PodFilters:
+        cluster = self.scene.cluster
+        return PodFilters(cluster, cluster.pods.row_of[self.pod], faithful=False)
+
+    @property
+    def slot(self) -> int:
+        return self.scene.cluster.nodes.slot_of[self.node]
+
+    @property
+    def node_view(self) -> Node:
+        found = self.scene.cluster.nodes.objects[self.slot]
+        assert found is not None  # it is in `slot_of`
+        return found
+
+    def others_on(self, slots: Iterable[int]) -> list[int]:
+        """Pods of others on these nodes."""
+        cluster = self.scene.cluster
+        own = set(self.scene.draft.members(self.scene.unit))
+        return [row for slot in slots for row in cluster.residents[slot] if cluster.pods.keys[row] not in own]
+
+    def domain(self, key: str) -> list[int]:
+        """The nodes that share this node's value of a topology key."""
+        ids = self.scene.cluster.nodes.topology(key).ids
+        here = ids[self.slot]
+        return [slot for slot in range(self.scene.cluster.nodes.slots) if here >= 0 and ids[slot] == here]
+
+
+def fixes(question: Question, reasons: Iterable[str], side: Side) -> list[Change]:
+    """Changes for all reasons; empty when one of them has none."""
+    found: list[Change] = []
+    for reason in reasons:
+        these = fix(question, reason, side)
+        if not these:
+            return []
+        found += [each for each in these if each not in found]
+    return found
+
+
+def fix(question: Question, reason: str, side: Side) -> list[Change]:
+    """What ends one objection, on the wanted side if that is possible."""
+    if reason == diagnosis.TOO_MANY_PODS or reason.startswith(diagnosis.INSUFFICIENT):
+        options = _resources(question)
+    else:
+        options = FIXES[reason](question)
+    wanted, other = options if side == "cluster" else options[::-1]
+    return wanted or other
+
+
+Options = tuple[list[Change], list[Change]]
+"""(changes of the cluster, changes of the pod)"""
+
+
+def _conflict(question: Question) -> Options:
+    return [], [Drop(unit=question.unit, field="affinity.nodeAffinity")]
+
+
+def _cordon(question: Question) -> Options:
+    """Nobody should tolerate that: somebody wants the node empty."""
+    return [Uncordon(node=question.node)], []
+
+
+def _taints(question: Question) -> Options:
+    node, spec = question.node_view, question.spec
+    hard = [
+        taint
+        for taint in node.spec.taints
+        if taint.effect in ("NoSchedule", "NoExecute")
+        and not tolerates(spec.tolerations, taint)
+        and not (taint.key == well_known.UNSCHEDULABLE_TAINT and node.spec.unschedulable)
+    ]
+    if not hard:
+        return _cordon(question)
+    broken = [taint.key for taint in hard if taint.key.startswith(LIFECYCLE_PREFIXES)]
+    if broken:
+        return [RemoveTaints(node=question.node, keys=broken)], []
+    return [], [Tolerate(unit=question.unit, tolerations=[toleration(taint) for taint in hard])]
+
+
+def toleration(taint: Taint) -> dict[str, str]:
+    value = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+    return {"key": taint.key, **value, "effect": taint.effect}
+
+
+def _selection(question: Question) -> Options:
+    spec, labels = question.spec, question.node_view.metadata.labels
+    wanted = node_labels_for(spec, labels, question.node)
+    cluster: list[Change] = []
+    if wanted is not None and not any(map(describes_the_machine, (*wanted.labels, *wanted.absent))):
+        cluster = [LabelNode(node=question.node, labels=wanted.labels, absent=wanted.absent)]
+    selector, affinity = missing_from_selector(spec, labels, question.node)
+    pod: list[Change] = [Drop(unit=question.unit, field="nodeSelector", keys=selector)] if selector else []
+    if affinity:
+        pod.append(Drop(unit=question.unit, field="affinity.nodeAffinity"))
+    return cluster, pod
+
+
+def _ports(question: Question) -> Options:
+    cluster = question.scene.cluster
+    wanted = question.filters.cls.ports
+    users = [
+        cluster.pods.keys[row]
+        for row in question.others_on([question.slot])
+        if ports_conflict(wanted, cluster.class_of(row).ports)
+    ]
+    numbers = ", ".join(sorted({str(port[2]) for port in wanted}))
+    cure: list[Change] = (
+        [EndPods(pods=users, why=f"host port {numbers} of node {question.node} is in use there")]
+        if users
+        else []
+    )
+    return cure, [Drop(unit=question.unit, field="hostPort")]
+
+
+def _resources(question: Question) -> Options:
+    """All that is short on the node at once: more free capacity, or a smaller pod."""
+    free = question.scene.free(question.node)
+    short = {
+        resource: number - free.get(resource, 0)
+        for resource, number in question.scene.requests(question.pod).items()
+        if number > free.get(resource, 0)
+    }
+    more = {resource: format_amount(resource, number) for resource, number in short.items()}
+    less: list[Change] = [
+        AskForLess(unit=question.unit, resource=resource, most=format_amount(resource, free[resource]))
+        for resource in short
+        if resource != "pods" and free.get(resource, 0) > 0
+    ]
+    return [FreeOnNode(node=question.node, amounts=more)], less if len(less) == len(short) else []
+
+
+def _spread_label(question: Question) -> Options:
+    spread = question.filters.spread
+    keys = spread.missing_keys(question.slot) if spread is not None else []
+    return [], [Drop(unit=question.unit, field="topologySpreadConstraints", keys=keys)]
+
+
+def _spread_skew(question: Question) -> Options:
+    spread = question.filters.spread
+    wide = {key: skew for key, skew in (spread.skews(question.slot) if spread else {}).items() if skew > 1}
+    return [], [
+        AllowSkew(unit=question.unit, topology_key=key, max_skew=skew) for key, skew in wide.items()
+    ] or [Drop(unit=question.unit, field="topologySpreadConstraints")]
+
+
+def _affinity(question: Question) -> Options:
+    cls, node = question.filters.cls, question.node_view
+    labels = pod_labels_for([term.selector for term in cls.affinity])
+    namespaces = [
+        each for each in (cls.namespace, *_namespaces(cls.affinity)) if _covered(each, cls.affinity)
+    ]
+    keyed = all(term.key in node.metadata.labels for term in cls.affinity)
+    cluster: list[Change] = []
+    if labels is not None and namespaces and keyed:
+        cluster = [StartPod(namespace=namespaces[0], labels=labels, node=question.node)]
+    return cluster, [Drop(unit=question.unit, field="affinity.podAffinity")]
+
+
+def _namespaces(terms: Iterable[Term]) -> list[str]:
+    return sorted({name for term in terms for name in term.namespaces})
+
+
+def _covered(namespace: str, terms: Iterable[Term]) -> bool:
+    return all(namespace in term.namespaces for term in terms)
+
+
+def _anti_affinity(question: Question) -> Options:
+    cluster, cls = question.scene.cluster, question.filters.cls
+    rivals = [
+        row
+        for term in cls.anti_affinity
+        for row in question.others_on(question.domain(term.key))
+        if _covers(question, term, row)
+    ]
+    names = sorted({cluster.pods.keys[row] for row in rivals})
+    why = "spec.affinity.podAntiAffinity keeps it away from them"
+    return (
+        [EndPods(pods=names, why=why)] if names else [],
+        [Drop(unit=question.unit, field="affinity.podAntiAffinity")],
+    )
+
+
+def _covers(question: Question, term: Term, row: int) -> bool:
+    cluster = question.scene.cluster
+    other = cluster.class_of(row)
+    return term.covers(other.namespace, cluster.namespaces.get(other.namespace, {}), other.labels)
+
+
+def _vetoed(question: Question) -> Options:
+    cluster, cls = question.scene.cluster, question.filters.cls
+    home = cluster.namespaces.get(cls.namespace, {})
+    names = []
+    for row in question.others_on(range(cluster.nodes.slots)):
+        for term in cluster.class_of(row).anti_affinity:
+            near = int(cluster.pods.node[row]) in question.domain(term.key)
+            if near and term.covers(cls.namespace, home, cls.labels):
+                names.append(cluster.pods.keys[row])
+    why = "their podAntiAffinity keeps this pod away"
+    return ([EndPods(pods=sorted(set(names)), why=why)] if names else [], [])
+
+
+def _kept(question: Question) -> Options:
+    """Room is kept for pods that are nominated: there must be enough for them as well, or it goes first."""
+    cluster = question.scene.cluster
+    rows = question.filters.nominated(question.slot)
+    free, wanted = question.scene.free(question.node), dict(question.scene.requests(question.pod))
+    for row in rows:
+        for resource, number in question.scene.requests(cluster.pods.keys[row]).items():
+            wanted[resource] = wanted.get(resource, 0) + number
+    short = {r: format_amount(r, n - free.get(r, 0)) for r, n in wanted.items() if n > free.get(r, 0)}
+    names = sorted(cluster.pods.keys[row] for row in rows)
+    room: list[Change] = (
+        [FreeOnNode(node=question.node, amounts=short)]
+        if short
+        else [EndPods(pods=names, why=f"node {question.node} is kept for them")]
+    )
+    highest = max((int(cluster.pods.priority[row]) for row in rows), default=0)
+    return room, [SetPriority(unit=question.unit, priority=highest + 1)]
+
+
+FIXES: dict[str, Callable[[Question], Options]] = {
+    diagnosis.CONFLICT: _conflict,
+    **dict(zip(STATIC.values(), (_cordon, _taints, _selection, _conflict), strict=True)),
+    diagnosis.PORTS_TAKEN: _ports,
+    diagnosis.SPREAD_LABEL: _spread_label,
+    diagnosis.SPREAD_SKEW: _spread_skew,
+    diagnosis.AFFINITY: _affinity,
+    diagnosis.ANTI_AFFINITY: _anti_affinity,
+    diagnosis.VETOED: _vetoed,
+    diagnosis.KEPT: _kept,
+}
+"""By reason; those about resources are in `_resources`."""

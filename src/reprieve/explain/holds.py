@@ -1,0 +1,109 @@
+"""What keeps a pod or a group from being tried at all, and the changes that end it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from reprieve.cluster import resolve
+from reprieve.config import Configuration
+from reprieve.explain.changes import (
+    Change,
+    CreateGroup,
+    CreatePods,
+    RemoveGates,
+    SameForAll,
+    UseScheduler,
+)
+from reprieve.explain.draft import Draft
+from reprieve.explain.scene import Scene
+from reprieve.objects import Document, Reference, group_key, well_known
+
+
+def holds(scene: Scene) -> list[Change]:
+    """In the order in which a scheduler would find them; each is looked for after the earlier ones ended."""
+    changes: list[Change] = []
+    for look in LOOKS:
+        changes += look(scene.after(changes))
+    return changes
+
+
+def schedulers(config: Configuration) -> set[str]:
+    """The names of schedulers of which something is known."""
+    section = config.scheduler
+    return {well_known.DEFAULT_SCHEDULER, section.scheduler_name, *section.other_scheduler_names}
+
+
+def _pods(scene: Scene) -> Iterator[Document]:
+    for key in scene.draft.members(scene.unit):
+        pod = scene.draft.find("Pod", key)
+        if pod is not None:
+            yield pod
+
+
+def _spec(document: Document) -> dict[str, Any]:
+    return document.get("spec") or {}
+
+
+def _gates(scene: Scene) -> list[Change]:
+    gates = {
+        str(gate.get("name")): None
+        for pod in _pods(scene)
+        if not _spec(pod).get("nodeName")
+        for gate in _spec(pod).get("schedulingGates") or ()
+    }
+    return [RemoveGates(unit=str(scene.unit), gates=list(gates))] if gates else []
+
+
+def _missing_group(scene: Scene) -> list[Change]:
+    if not scene.config.gate("GenericWorkload"):
+        return []
+    key = scene.unit.key if scene.unit.kind == "PodGroup" else _group_of(scene.draft, scene.unit)
+    return [CreateGroup(group=key)] if key and scene.draft.find("PodGroup", key) is None else []
+
+
+def _group_of(draft: Draft, pod: Reference) -> str:
+    return group_key(draft.find("Pod", pod.key) or {})
+
+
+def _too_few(scene: Scene) -> list[Change]:
+    group = scene.group
+    if group is None or not scene.config.gate("GangScheduling"):
+        return []
+    missing = group.min_count - len(scene.draft.members(scene.unit))
+    return [CreatePods(group=scene.unit.key, count=missing)] if missing > 0 else []
+
+
+def _unequal(scene: Scene) -> list[Change]:
+    """A group's pods must have one scheduler, the group's priority and one preemption policy."""
+    if scene.unit.kind != "PodGroup" or scene.group is None:
+        return []
+    cluster, key = scene.cluster, scene.unit.key
+    info = [cluster.pods.info[row] for row in cluster.groups.members[cluster.groups.number_of[key]]]
+    found: list[Change] = []
+    names = {each.scheduler or well_known.DEFAULT_SCHEDULER for each in info}
+    if len(names) > 1:
+        ours = sorted(names & schedulers(scene.config)) or sorted(names)
+        found.append(SameForAll(group=key, field="schedulerName", value=ours[0]))
+    number = cluster.groups.number_of[key]
+    wanted = int(cluster.groups.priority[number])
+    if any(int(cluster.pods.priority[row]) != wanted for row in cluster.groups.members[number]):
+        found.append(SameForAll(group=key, field="priority", value=wanted))
+    policies = {each.never_preempts for each in info}
+    never = False
+    if scene.config.gate("PodGroupPreemptionPolicy"):
+        never = resolve(scene.group, cluster.priorities).never_preempts
+        policies.add(never)
+    if len(policies) > 1:
+        value = "Never" if never else "PreemptLowerPriority"
+        found.append(SameForAll(group=key, field="preemptionPolicy", value=value))
+    return found
+
+
+def _scheduler(scene: Scene) -> list[Change]:
+    names = {str(_spec(pod).get("schedulerName") or well_known.DEFAULT_SCHEDULER) for pod in _pods(scene)}
+    if not names or names & schedulers(scene.config):
+        return []
+    ours = scene.config.scheduler.scheduler_name
+    return [UseScheduler(unit=str(scene.unit), name=ours)]
+
+
+LOOKS: tuple[Callable[[Scene], list[Change]], ...] = (_gates, _missing_group, _too_few, _unequal, _scheduler)

@@ -1,0 +1,73 @@
+"""A remedy: changes, and what they bring together, tried on a copy of the cluster before it is given."""
+
+from collections.abc import Iterable
+from typing import Any, Union
+
+import msgspec
+
+from reprieve.explain import quota_changes as quota_changes
+from reprieve.explain.changes import NEW_NODE, Change, FreeOnNode, LabelNode
+from reprieve.explain.draft import Draft
+from reprieve.objects import Document, outcomes, some
+from reprieve.preemption import Plan
+
+NAMED = 3
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One way out; all its changes are needed."""
+
+    sentence: str
+    changes: list[Any]
+    """What to change: `change` names the kind of change, the other fields say where and to what."""
+
+
+def carried_out(documents: Iterable[Document], changes: Iterable[Any]) -> list[Document]:
+    """A copy of the documents with the changes of a remedy made, as `Remedy` or its JSON has them."""
+    draft = Draft(documents)
+    for each in changes:
+        change = each if isinstance(each, Change) else msgspec.convert(each, AnyChange)
+        change.carry_out(draft)
+    return draft.documents
+
+
+AnyChange = Union[tuple(Change.__subclasses__())]  # type: ignore[valid-type]  # noqa: UP007
+"""Every kind of change, told apart by the field `change`."""
+
+
+def remedy(changes: list[Change], result: str) -> Remedy:
+    words = [each.words() for each in merged(changes)]
+    if len(words) == 1:
+        text = f"{words[0][:1].upper()}{words[0][1:]}: then {result}."
+    else:
+        text = f"All of this together: {'; '.join(words)}. Then {result}."
+    return Remedy(sentence=text, changes=changes)
+
+
+def merged(changes: list[Change]) -> list[Change]:
+    """Changes of one kind to one node in one piece."""
+    found: dict[object, Change] = {}
+    for change in changes:
+        place: object = change
+        if isinstance(change, LabelNode | FreeOnNode):
+            place = (type(change), change.node)
+            before = found.get(place)
+            if isinstance(before, LabelNode) and isinstance(change, LabelNode):
+                change = LabelNode(
+                    node=change.node,
+                    labels=before.labels | change.labels,
+                    absent=[*before.absent, *change.absent],
+                )
+        found[place if isinstance(place, tuple) else id(change)] = change
+    return list(found.values())
+
+
+def result_of(plan: Plan) -> str:
+    """What a plan brings, as the end of a sentence."""
+    nodes = sorted({node for node in plan.placements.values() if not node.startswith(NEW_NODE)})
+    where = f" on {some(nodes, NAMED)}" if nodes and len(nodes) == len(set(plan.placements.values())) else ""
+    who = "its pods fit" if plan.for_.startswith("PodGroup/") else "it fits"
+    if plan.outcome == outcomes.PREEMPTS and plan.victims:
+        units = list(dict.fromkeys(victim.unit for victim in plan.victims))
+        return f"{who}{where}, and {some(units, NAMED)} would make way"
+    return f"{who}{where}"
