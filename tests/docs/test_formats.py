@@ -12,6 +12,8 @@ import reprieve
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.views import ClusterViews
 from reprieve.explain.answer import Eviction, Explanation
+from reprieve.explain.changes import Change
+from reprieve.explain.remedy import Remedy
 from reprieve.objects.documents import read_documents
 from reprieve.preemption.plan import Alternative, BudgetUse, Cost, Plan, Reprieved, Victim
 from reprieve.records import Decision
@@ -37,6 +39,7 @@ def missing(page: str, names: Iterable[str]) -> list[str]:
     [
         ("explain.md", Explanation),
         ("explain.md", Eviction),
+        ("explain.md", Remedy),
         ("formats.md", Decision),
         ("plan-format.md", Plan),
         ("plan-format.md", Victim),
@@ -49,6 +52,13 @@ def missing(page: str, names: Iterable[str]) -> list[str]:
 )
 def test_every_field_is_described(page: str, kind: type[msgspec.Struct]) -> None:
     assert missing(page, (field.encode_name for field in msgspec.structs.fields(kind))) == []
+
+
+@pytest.mark.parametrize("kind", Change.__subclasses__(), ids=lambda kind: kind.__name__)
+def test_every_change_that_a_remedy_may_ask_for_is_described(kind: type[msgspec.Struct]) -> None:
+    assert (
+        missing("explain.md", [kind.__name__, *(f.encode_name for f in msgspec.structs.fields(kind))]) == []
+    )
 
 
 def test_every_field_of_a_quota_plan_is_described() -> None:

@@ -66,7 +66,7 @@ def _trouble(spec: Document, trouble: str) -> None:
         spec["affinity"] = affinity
 
 
-@examples(150)
+@examples(60)
 @given(troubled_scenes())
 def test_advice_helps(world: tuple[list[Document], str]) -> None:
     documents, target = world
@@ -120,7 +120,7 @@ def gets_quota(documents: list[Document], key: str) -> bool:
     return any(key in cycle["admitted"] for cycle in admit(alone, now=NOW).to_dict()["cycles"])
 
 
-@examples(150)
+@examples(60)
 @given(troubled_quota())
 def test_advice_about_quota_helps(documents: list[Document]) -> None:
     for waiting in [d for d in documents if d["kind"] == "Workload" and "status" not in d]:

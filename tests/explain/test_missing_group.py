@@ -15,7 +15,7 @@ def test_a_pod_of_a_missing_group_waits_for_that_group_with_advice() -> None:
     assert answer.waits_for == ["PodGroup ml/nobody, which does not exist or may not be seen"]
     assert answer.would_help == [
         "All of this together: create PodGroup ml/nobody, which spec.schedulingGroup names; "
-        "add a node with a pod slot free. Then its pods fit."
+        "add a node with 1 cpu free. Then its pods fit."
     ]
 
 

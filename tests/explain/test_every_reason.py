@@ -1,0 +1,356 @@
+"""For every reason that the filters, the scheduler and quota can give there is advice, and it helps.
+
+The reasons are read from the code. One that is new fails here until there is a case in which it is given.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import reprieve
+from reprieve.config import Configuration
+from reprieve.explain import Evidence, carried_out, explain
+from reprieve.explain.draft import Draft
+from reprieve.explain.quota_scene import QuotaScene
+from reprieve.explain.scene import Scene, Views
+from reprieve.objects import Reference
+from reprieve.placement import diagnosis
+from reprieve.preemption import decide as _  # noqa: F401 - the package, so that its modules can be read
+from tests import builders
+from tests.builders import Document, cluster_queue, document, flavor, gang, local_queue, node, reserved
+from tests.strategies.quota import NOW
+
+SOURCE = Path(reprieve.__file__).parent
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+ZONE = "topology.kubernetes.io/zone"
+pod = partial(builders.pod, namespace="ml")
+workload = partial(builders.workload, namespace="jobs")
+Case = list[Document]
+TARGET = "pod/ml/p"
+
+
+def term(app: str, key: str = "kubernetes.io/hostname") -> list[Document]:
+    return [{"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}]
+
+
+def affinity(side: str, app: str, key: str = "kubernetes.io/hostname") -> Document:
+    return {side: {REQUIRED: term(app, key)}}
+
+
+def pinned(*names: str) -> Document:
+    fields = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in names]
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": fields}]}}}
+
+
+def spread(key: str = ZONE) -> list[Document]:
+    return [{"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": SELECT}]
+
+
+SELECT = {"matchLabels": {"app": "p"}}
+TAINT = {"key": "dedicated", "value": "team", "effect": "NoSchedule"}
+PORT = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+
+BY_NODES: dict[str, Case] = {
+    diagnosis.NO_NODES: [pod("p")],
+    diagnosis.CONFLICT: [node("n"), pod("p", affinity=pinned("n", "m"))],
+    diagnosis.STATIC_REASONS[1]: [node("n", unschedulable=True), pod("p")],
+    diagnosis.STATIC_REASONS[2]: [node("n", taints=[TAINT]), pod("p")],
+    diagnosis.STATIC_REASONS[3]: [node("n"), pod("p", nodeSelector={"gpu": "a100"})],
+    diagnosis.STATIC_REASONS[4]: [node("n"), pod("p", affinity=pinned("m"))],
+    diagnosis.PORTS_TAKEN: [node("n"), pod("a", on="n", containers=PORT), pod("p", containers=PORT)],
+    diagnosis.TOO_MANY_PODS: [node("n", pods=1), pod("a", on="n"), pod("p")],
+    diagnosis.INSUFFICIENT: [node("n", 2), pod("a", 2, on="n"), pod("p", 1)],
+    diagnosis.SPREAD_LABEL: [node("n"), pod("p", topologySpreadConstraints=spread())],
+    diagnosis.SPREAD_SKEW: [
+        node("n", zone="a"),
+        node("m", 0, zone="b"),
+        pod("p-0", on="n"),
+        pod("p", topologySpreadConstraints=spread()),
+    ],
+    diagnosis.AFFINITY: [node("n"), pod("p", affinity=affinity("podAffinity", "cache"))],
+    diagnosis.ANTI_AFFINITY: [
+        node("n"),
+        pod("web", on="n"),
+        pod("p", affinity=affinity("podAntiAffinity", "web")),
+    ],
+    diagnosis.VETOED: [node("n"), pod("web", on="n", affinity=affinity("podAntiAffinity", "p")), pod("p")],
+    diagnosis.KEPT: [node("n", 1), pod("first", 1, 5, status={"nominatedNodeName": "n"}), pod("p", 1)],
+}
+"""A cluster for each reason of the filters; `p` waits in it."""
+
+
+def given_reasons(documents: Case, target: str = TARGET) -> str:
+    """All that the scheduler and the filters say about it."""
+    scene = Scene(Draft(documents), Reference.parse(target), Configuration.load(None), NOW, Views())
+    found = scene.objections()
+    listed = [reason for each in found.by_node.values() for reason in each] if found else []
+    return "\n".join([scene.plan.message, *listed])
+
+
+def constants(module: ModuleType) -> set[str]:
+    """The sentences that a module defines by name."""
+    named = {value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
+    tables = [value for name, value in vars(module).items() if name.isupper() and isinstance(value, dict)]
+    return named | {text for table in tables for text in table.values()}
+
+
+def test_every_reason_of_the_filters_has_a_case() -> None:
+    assert constants(diagnosis) == set(BY_NODES)
+
+
+@pytest.mark.parametrize("reason", BY_NODES)
+def test_advice_for_a_reason_of_the_filters_helps(reason: str) -> None:
+    documents = BY_NODES[reason]
+    assert reason in given_reasons(documents)
+    helps(documents, TARGET, honour_nominations=reason == diagnosis.KEPT)
+
+
+def helps(documents: Case, target: str, honour_nominations: bool = False) -> None:
+    """There is advice, and each piece of it, carried out, lets the target run."""
+    answer = explain(target, Evidence(documents), NOW)
+    assert answer.remedies
+    assert [each.sentence for each in answer.remedies] == answer.would_help
+    for remedy in answer.remedies:
+        after = carried_out(documents, remedy.changes)
+        scene = Scene(Draft(after), Reference.parse(target), Configuration.load(None), NOW, Views())
+        outcome = scene.plan.outcome if honour_nominations else reprieve.plan(after, target, now=NOW).outcome
+        assert outcome in ("scheduled", "preempts"), remedy.sentence
+
+
+# --- the scheduler ------------------------------------------------------------------------------------------
+
+
+def spelled(path: str, call: str | None = None, function: str | None = None) -> Iterator[str]:
+    """Patterns of the sentences in a module: arguments of a call, or what a function returns."""
+    tree: ast.AST = ast.parse((SOURCE / path).read_text())
+    if function is not None:
+        tree = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == function)
+    for found in ast.walk(tree):
+        parts: list[ast.expr] = []
+        if call is not None and isinstance(found, ast.Call) and getattr(found.func, "id", "") == call:
+            parts = [*found.args, *(keyword.value for keyword in found.keywords)]
+        elif call is None and isinstance(found, ast.Return) and found.value is not None:
+            parts = [found.value]
+        for part in parts:
+            pattern = _pattern(part)
+            if len(pattern) > 12:  # a sentence, not a word
+                yield pattern
+
+
+def _pattern(part: ast.expr) -> str:
+    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+        return re.escape(part.value)
+    if isinstance(part, ast.JoinedStr):
+        return "".join(
+            re.escape(str(each.value)) if isinstance(each, ast.Constant) else ".*" for each in part.values
+        )
+    return ""
+
+
+def group(count: int = 2, minimum: int | None = None, **each: Any) -> Case:
+    return gang(count, name="g", minimum=minimum, namespace="ml", **each)
+
+
+GATES = [{"name": "example.test/hold"}]
+BY_SCHEDULER: dict[str, tuple[Case, str]] = {
+    "Scheduling is blocked due to non-empty scheduling gates": (
+        [node("n"), pod("p", schedulingGates=GATES)],
+        TARGET,
+    ),
+    "waiting for minCount pods from a gang": ([node("n"), *group(2, 3)], "podgroup/ml/g"),
+    "waiting for pods's pod group": ([node("n"), pod("p", group="lost")], TARGET),
+    "No preemption victims found": ([node("n", 2), *group(3, cpu=1)], "podgroup/ml/g"),
+    "not eligible due to preemptionPolicy=Never": (
+        [node("n", 1), pod("low", 1, 0, on="n"), pod("p", 1, 9, preemptionPolicy="Never")],
+        TARGET,
+    ),
+    "cannot be satisfied": ([node("n", 1), *group(2, cpu=1)], "podgroup/ml/g"),
+}
+"""What the scheduler says before and after the filters."""
+
+
+@pytest.mark.parametrize("reason", BY_SCHEDULER)
+def test_advice_for_a_reason_of_the_scheduler_helps(reason: str) -> None:
+    documents, target = BY_SCHEDULER[reason]
+    assert reason in reprieve.plan(documents, target, now=NOW).to_dict()["message"]
+    helps(documents, target)
+
+
+def mixed(**other: Any) -> Case:
+    """A gang whose first pod is not like the others."""
+    documents = [node("n"), *group(2)]
+    first = next(each for each in documents if each["kind"] == "Pod")
+    first["spec"] = {**first["spec"], **other}
+    return documents
+
+
+UNEQUAL = {
+    "same .spec.schedulerName": mixed(schedulerName="volcano"),
+    "same priority as the pod group's": mixed(priority=7),
+    "same preemption policy as the pod group's": mixed(preemptionPolicy="Never"),
+}
+
+
+@pytest.mark.parametrize("reason", UNEQUAL)
+def test_advice_for_pods_that_do_not_fit_their_group_helps(reason: str) -> None:
+    documents = UNEQUAL[reason]
+    assert reason in reprieve.plan(documents, "podgroup/ml/g", now=NOW).to_dict()["message"]
+    helps(documents, "podgroup/ml/g")
+
+
+def test_every_reason_of_the_scheduler_has_a_case() -> None:
+    """`ONGOING` and `TERMINATING` need no advice: victims are leaving, and explain says which."""
+    known = [*BY_SCHEDULER, *UNEQUAL]
+    without = {
+        "a terminating pod on the nominated node",
+        "ongoing preemption",
+        "where a leader runs",
+        "are still on",
+    }
+    said = [
+        re.escape(text)
+        for module in ("decide", "preemptor")
+        for text in constants(__import__(f"reprieve.preemption.{module}", fromlist=["x"]))
+        if " " in text
+    ]
+    for pattern in [*said, *spelled("preemption/preemptor.py", function="why_invalid")]:
+        plain = re.sub(r"\\(.)", r"\1", pattern)
+        assert any(each in plain for each in (*known, *without)) or "same preemption policy, " in plain, plain
+
+
+# --- quota --------------------------------------------------------------------------------------------------
+
+QUEUES = [flavor(), cluster_queue("cq", 4), local_queue("main", "cq", namespace="jobs")]
+CHECKED = {"admissionChecksStrategy": {"admissionChecks": [{"name": "check"}]}}
+CHECK = document("AdmissionCheck", "check", spec={"controllerName": "c"})
+LIMITS = {"name": "c", "resources": {"requests": {"cpu": "3"}, "limits": {"cpu": "2"}}}
+RANGE = document(
+    "LimitRange",
+    "r",
+    "jobs",
+    spec={"limits": [{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "1"}}]},
+) | {"apiVersion": "v1"}
+
+
+def queued(**spec: Any) -> Case:
+    """The ClusterQueue with these fields, and a workload that fits it."""
+    return [flavor(), cluster_queue("cq", 4, **spec), QUEUES[2], workload("w", 1)]
+
+
+def in_pods(**spec: Any) -> Document:
+    found = workload("w", 1)
+    found["spec"]["podSets"][0]["template"]["spec"].update(spec)
+    return found
+
+
+def quota(amount: str) -> Document:
+    return {
+        "resourceGroups": [
+            {
+                "coveredResources": ["cpu"],
+                "flavors": [{"name": "default", "resources": [{"name": "cpu", "nominalQuota": amount}]}],
+            }
+        ]
+    }
+
+
+BY_QUOTA: dict[str, Case] = {
+    "names no LocalQueue": [*QUEUES, workload("w", queue="")],
+    "LocalQueue mian doesn't exist": [*QUEUES, workload("w", queue="mian")],
+    "LocalQueue main is inactive": [
+        *QUEUES[:2],
+        document("LocalQueue", "main", "jobs", spec={"clusterQueue": "cq", "stopPolicy": "Hold"}),
+        workload("w"),
+    ],
+    "ClusterQueue cq doesn't exist": [flavor(), QUEUES[2], workload("w")],
+    "WorkloadPriorityClass high doesn't exist": [
+        *QUEUES,
+        workload("w", priorityClassRef={"kind": "WorkloadPriorityClass", "name": "high"}),
+    ],
+    "is stopped": queued(stopPolicy="Hold"),
+    "references missing ResourceFlavor(s): default": queued()[1:],
+    "references missing AdmissionCheck(s): check": queued(**CHECKED),
+    "references inactive AdmissionCheck(s): check": [*queued(**CHECKED), CHECK],
+    "cohort a is part of a cycle of parents": [
+        *queued(cohort="a"),
+        document("Cohort", "a", spec={"parentName": "b"}),
+        document("Cohort", "b", spec={"parentName": "a"}),
+    ],
+    "must not be negative": queued(**quota("-1")),
+    "the workload has no pod sets": [*QUEUES, workload("w", podSets=[])],
+    "The workload has failed admission checks": [
+        *QUEUES,
+        workload("w", status={"admissionChecks": [{"name": "check", "state": "Rejected"}]}),
+    ],
+    "workload namespace doesn't match ClusterQueue selector": queued(
+        namespaceSelector={"matchLabels": {"team": "a"}}
+    ),
+    "resources validation failed": [*QUEUES, in_pods(containers=[LIMITS])],
+    "resources didn't satisfy LimitRange constraints": [*QUEUES, RANGE, workload("w", 2)],
+    "resource example.test/gpu unavailable in ClusterQueue": [
+        *QUEUES,
+        in_pods(containers=[{"name": "c", "resources": {"requests": {"cpu": "1", "example.test/gpu": "1"}}}]),
+    ],
+    "untolerated taint": [flavor(nodeTaints=[TAINT]), *QUEUES[1:], workload("w")],
+    "doesn't match node affinity": [
+        flavor(nodeLabels={"pool": "a"}),
+        *QUEUES[1:],
+        in_pods(nodeSelector={"pool": "b"}),
+    ],
+    "> maximum capacity (4)": [*QUEUES, workload("w", 16)],
+    "insufficient unused quota": [*QUEUES, reserved(workload("x", 4, 9), "cq"), workload("w", 1)],
+}
+"""What quota says, with the names of the case in it; `w` waits."""
+
+
+def quota_reasons(documents: Case) -> str:
+    target = Reference("Workload", "jobs", "w")
+    scene = QuotaScene(Draft(documents), target, Configuration.load(None), NOW, Views())
+    holds = scene.holds()
+    if holds:
+        return "\n".join(hold.message for hold in holds)
+    return scene.assignment[0].message()
+
+
+@pytest.mark.parametrize("reason", BY_QUOTA)
+def test_advice_for_a_reason_of_quota_helps(reason: str) -> None:
+    documents = BY_QUOTA[reason]
+    assert reason in quota_reasons(documents)
+    answer = explain("workload/jobs/w", Evidence(documents), NOW)
+    assert answer.remedies
+    for remedy in answer.remedies:
+        after = carried_out(documents, remedy.changes)
+        cycles = reprieve.admit(after, now=NOW).to_dict()["cycles"]
+        assert any("jobs/w" in cycle["admitted"] for cycle in cycles), remedy.sentence
+
+
+def test_every_reason_of_quota_has_a_case() -> None:
+    said = [
+        *spelled("quota/state.py", "Refusal"),
+        *spelled("quota/admissible.py", "Refusal"),
+        *spelled("quota/flavor_assigner.py", "Mismatch"),
+        *_inactive(),
+    ]
+    observed = "\n".join(map(quota_reasons, BY_QUOTA.values()))
+    never_alone = {"skipping flavor", r"flavor\ .*\ not\ found"}
+    """A second pass of one cycle; and a queue with a missing flavor is inactive before that."""
+    for pattern in said:
+        excepted = any(pattern.startswith(re.escape(each)) or pattern == each for each in never_alone)
+        assert excepted or re.search(pattern, observed), pattern
+
+
+def _inactive() -> Iterator[str]:
+    """The messages of `Cache._reasons`, which are the second parts of pairs."""
+    tree = ast.parse((SOURCE / "quota/cache.py").read_text())
+    method = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_reasons")
+    for found in ast.walk(method):
+        if isinstance(found, ast.Tuple) and len(found.elts) == 2:
+            pattern = _pattern(found.elts[1])
+            if len(pattern) > len("None"):
+                yield pattern
