@@ -186,15 +186,19 @@ class Tolerate(Change, frozen=True, kw_only=True, tag=True):
     tolerations: list[dict[str, str]]
 
     def words(self) -> str:
-        shown = listed(
-            [f"{{{', '.join(f'{k}: {v}' for k, v in each.items())}}}" for each in self.tolerations]
-        )
-        noun = "toleration" if len(self.tolerations) == 1 else "tolerations"
-        return f"add the {noun} {shown} to {whose(self.unit)}"
+        taints = listed([_taint(each) for each in self.tolerations])
+        what = "a toleration" if len(self.tolerations) == 1 else "tolerations"
+        return f"add {what} for {taints} to {whose(self.unit)}"
 
     def carry_out(self, draft: Draft) -> None:
         for spec in draft.pod_specs(Reference.parse(self.unit)):
             spec["tolerations"] = [*(spec.get("tolerations") or ()), *map(dict, self.tolerations)]
+
+
+def _taint(toleration: dict[str, str]) -> str:
+    """`key=value:effect`, as kubectl writes taints."""
+    value = f"={toleration['value']}" if toleration.get("value") else ""
+    return f"{toleration['key']}{value}:{toleration['effect']}"
 
 
 class Drop(Change, frozen=True, kw_only=True, tag=True):
