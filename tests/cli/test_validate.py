@@ -166,6 +166,6 @@ def test_a_yaml_bomb_stays_small() -> None:
 
 
 def test_fifty_megabytes_are_refused_in_little_memory() -> None:
-    done = limited("-f", "-", data=b"a: 1\n" * (50 * 1024 * 1024 // 5))
+    done = limited("-f", "-", "--max-size", "32", data=b"a: 1\n" * (50 * 1024 * 1024 // 5))
     assert done.returncode == 2
     assert done.stdout.startswith(b"<stdin>: larger than 32 MiB")

@@ -34,19 +34,23 @@ def refused(text: str | bytes) -> str:
      ("null", None), ("~", None), ("2026-08-23", "2026-08-23"),
      ("2026-08-23T10:00:00Z", "2026-08-23T10:00:00Z"), ("'5'", "5"), ('"true"', "true"), ("!!str 5", "5"),
      ("1.2.3", "1.2.3"), ("500m", "500m"), ("1:30", "1:30"),
-     ("y", "y"), ("-", "-"), ("+", "+"), ("0x", "0x"), ("09", 9.0), ("=", "=")],
+     ("y", True), ("N", False), ("+.Inf", float("inf")),
+     ("0X1f", 31), ("-0o17", -15), ("0_17", 15), ("18446744073709551615", 2**64 - 1),
+     ("18446744073709551616", 2.0**64), ("-9223372036854775809", -(2.0**63)), ("1e400", "1e400"),
+     ("190:20:30", "190:20:30"), ("20:30.15", "20:30.15"),
+     ("-", "-"), ("+", "+"), ("0x", "0x"), ("09", 9.0), ("=", "=")],
 )  # fmt: skip
 def test_scalars_mean_what_they_mean_to_kubectl(text: str, expected: Any) -> None:
     assert values(f"a: {text}\n" if text != "-" else "a: '-'")[0]["a"] == expected
 
 
 def test_anchors_aliases_and_merges_are_resolved() -> None:
-    text = "base: &b {x: 1, y: 2}\nother: {<<: *b, y: 3}\nsame: *b\nmany: {<<: [*b, {z: 4}]}\n"
+    text = "base: &b {p: 1, q: 2}\nother: {<<: *b, q: 3}\nsame: *b\nmany: {<<: [*b, {r: 4}]}\n"
     assert values(text)[0] == {
-        "base": {"x": 1, "y": 2},
-        "other": {"x": 1, "y": 3},
-        "same": {"x": 1, "y": 2},
-        "many": {"x": 1, "y": 2, "z": 4},
+        "base": {"p": 1, "q": 2},
+        "other": {"p": 1, "q": 3},
+        "same": {"p": 1, "q": 2},
+        "many": {"p": 1, "q": 2, "r": 4},
     }
 
 
@@ -55,12 +59,18 @@ def test_an_own_key_wins_over_a_merged_one_even_when_it_comes_first() -> None:
     assert values("b: &b {x: 1}\nc: {<<: *b, x: 2}\n")[0]["c"] == {"x": 2}
 
 
+def test_a_quoted_merge_key_is_an_ordinary_key() -> None:
+    assert values("b: &b {p: 1}\nc: {'<<': *b}\n")[0]["c"] == {"<<": {"p": 1}}
+
+
 def test_keys_become_strings() -> None:
-    assert values("{8080: a, true: b, null: c, 1.5: d}")[0] == {
+    assert values("{8080: a, true: b, null: c, 1.5: d, n: e, 1e3: f}")[0] == {
         "8080": "a",
         "true": "b",
         "null": "c",
         "1.5": "d",
+        "false": "e",
+        "1000": "f",
     }
 
 
@@ -158,23 +168,23 @@ def test_yaml_in_braces_is_not_mistaken_for_json() -> None:
     assert read('{"a": 1}\n---\n{"b": 2}\n') == [("1", {"a": 1}), ("2", {"b": 2})]
 
 
-def test_a_file_over_the_limit_is_refused_without_reading_it_whole(tmp_path: Path) -> None:
+def test_a_file_over_the_limit_is_refused_without_reading_it(tmp_path: Path) -> None:
     large = tmp_path / "large.yaml"
     with large.open("wb") as stream:
-        stream.truncate(50 * 1024 * 1024)
-    with pytest.raises(UnreadableInput, match=r"large.yaml: larger than 32 MiB"):
+        stream.truncate(1024 * 1024 * 1024 + 1)
+    with pytest.raises(UnreadableInput, match=r"large.yaml: larger than 1024 MiB, .* leave out kinds"):
         list(read_documents(large))
     with pytest.raises(UnreadableInput, match="larger than 1 MiB"):
-        list(read_documents(large, max_bytes=1024 * 1024))
+        list(read_documents(io.BytesIO(b" " * 2 * 1024 * 1024), max_bytes=1024 * 1024))
 
 
 def test_a_folder_is_read_by_name_and_recursively(tmp_path: Path) -> None:
-    (tmp_path / "b.yaml").write_text("n: 2")
-    (tmp_path / "a.json").write_text('{"n": 1}')
+    (tmp_path / "b.yaml").write_text("place: 2")
+    (tmp_path / "a.json").write_text('{"place": 1}')
     (tmp_path / "notes.txt").write_text("not: read")
     (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "c.yml").write_text("n: 3")
-    assert [source.document["n"] for source in read_documents(tmp_path)] == [1, 2, 3]
+    (tmp_path / "sub" / "c.yml").write_text("place: 3")
+    assert [source.document["place"] for source in read_documents(tmp_path)] == [1, 2, 3]
 
 
 def test_missing_files_and_empty_folders_are_named(tmp_path: Path) -> None:

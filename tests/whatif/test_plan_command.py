@@ -146,7 +146,7 @@ def test_neither_files_nor_a_cluster_is_a_usage_error() -> None:
 ODD = """
 apiVersion: v1
 kind: Node
-metadata: {name: n}
+metadata: {name: node}
 status: {allocatable: {cpu: "9E", pods: "10"}}
 ---
 apiVersion: v1
@@ -158,7 +158,7 @@ apiVersion: v1
 kind: Pod
 metadata: {name: orphan, namespace: a}
 spec:
-  nodeName: n
+  nodeName: node
   schedulingGroup: {podGroupName: gone}
   priorityClassName: unknown
   containers: [{name: c}]
@@ -177,7 +177,7 @@ def test_odd_objects_are_taken_by_a_documented_rule_with_a_warning() -> None:
     assert "on a node that is not among the objects, so they count nowhere: a/lost (nowhere)" in reasons
     assert "pods name groups that do not exist; their own priority counts: a/gone" in reasons
     assert "priority classes that do not exist count as priority 0: unknown" in reasons
-    assert "amounts above 2^53 count as 2^53: n" in reasons
+    assert "amounts above 2^53 count as 2^53: node" in reasons
 
 
 def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("--kubeconfig", "kube.yaml", "--for", "Pod/a/p", "-o", "json")
     assert result.exit_code == 0
     assert asked == ["kube.yaml"]
-    assert json.loads(result.output)["placements"] == {"a/p": "n"}
+    assert json.loads(result.output)["placements"] == {"a/p": "node"}
 
 
 def test_the_help_has_examples() -> None:

@@ -66,12 +66,6 @@ def deploy(controllers: str, image: str | None, **options: Any) -> None:
 
 
 def _print(documents: list[dict[str, Any]]) -> None:
-    import yaml
+    from reprieve.objects import format_yaml
 
-    class Plain(yaml.SafeDumper):
-        """Written out in full: neither kubectl nor people need anchors."""
-
-        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - yaml's signature
-            return True
-
-    click.echo(yaml.dump_all(documents, Dumper=Plain, sort_keys=False, width=120), nl=False)
+    click.echo(format_yaml(documents), nl=False)

@@ -42,9 +42,9 @@ def print_result(data: dict[str, Any], output: Output, render: Callable[["Consol
     if output == "json":
         click.echo(json.dumps(data, indent=2, ensure_ascii=False))
     elif output == "yaml":
-        import yaml
+        from reprieve.objects import format_yaml
 
-        click.echo(yaml.safe_dump(data, sort_keys=False, allow_unicode=True).rstrip())
+        click.echo(format_yaml([data]).rstrip())
     else:
         render(console())
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from reprieve.kube.errors import ConfigError
+from reprieve.objects import UnreadableInput, parse_yaml
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -102,10 +101,10 @@ def _paths(path: str | Path | None, env: Mapping[str, str]) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(path.read_bytes()) or {}
+        document = next(iter(parse_yaml(path.read_bytes())), None) or {}
     except OSError as error:
         raise ConfigError(f"kubeconfig {path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
+    except UnreadableInput as error:
         raise ConfigError(f"kubeconfig {path}: not YAML: {error}") from error
     if not isinstance(document, dict):
         raise ConfigError(f"kubeconfig {path}: a mapping is expected, got {type(document).__name__}")

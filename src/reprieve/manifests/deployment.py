@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-import yaml
-
 from reprieve.manifests.rights import KUBECONFIGS, LEASE, rules
-from reprieve.objects import Document, well_known
+from reprieve.objects import Document, format_yaml, well_known
 
 PORT = 8080
 NAME = "reprieve"
@@ -96,9 +94,7 @@ def _configuration(installation: Installation) -> Document:
             "leaderElection": {"namespace": installation.namespace, "name": NAME},
         },
     }
-    return _object(
-        "v1", "ConfigMap", installation, data={"config.yaml": yaml.safe_dump(settings, sort_keys=False)}
-    )
+    return _object("v1", "ConfigMap", installation, data={"config.yaml": format_yaml([settings])})
 
 
 def _pods(installation: Installation) -> Document:

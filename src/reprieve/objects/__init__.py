@@ -40,8 +40,8 @@ from reprieve.objects.core import (
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
 from reprieve.objects.defaults.resources import state_requests
-from reprieve.objects.documents import MAX_BYTES, Found, Source, document_of, scan_documents
-from reprieve.objects.errors import InvalidObject, ReprieveError
+from reprieve.objects.documents import MAX_BYTES, Found, Source, document_of, parse_yaml, scan_documents
+from reprieve.objects.errors import InvalidObject, ReprieveError, UnreadableInput
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
 from reprieve.objects.kueue import (
     Admission,
@@ -92,6 +92,7 @@ from reprieve.objects.times import (
 )
 from reprieve.objects.validation.resources import countable
 from reprieve.objects.validation.runnable import MOST_PODS, runnable_problems
+from reprieve.objects.yamlwriting import format_yaml
 
 __all__ = [
     "FORBIDDEN",
@@ -159,6 +160,7 @@ __all__ = [
     "TimeError",
     "Toleration",
     "TopologySpreadConstraint",
+    "UnreadableInput",
     "Workload",
     "WorkloadPriorityClass",
     "WorkloadStatus",
@@ -183,6 +185,7 @@ __all__ = [
     "format_amount",
     "format_duration",
     "format_time",
+    "format_yaml",
     "group_key",
     "group_name",
     "harmless",
@@ -203,6 +206,7 @@ __all__ = [
     "outcomes",
     "parse_duration",
     "parse_time",
+    "parse_yaml",
     "pod_requests",
     "policy",
     "priority_class_of",

@@ -4,15 +4,14 @@ State is taken as it is: spellings are normalised, types are checked and what ev
 filled in, but no rule of admission is applied here (see `reprieve.objects.admission`).
 """
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from reprieve.objects import well_known
+from reprieve.objects.collector import collector_off
 from reprieve.objects.defaults.views import AS_STORED
 from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
@@ -155,18 +154,6 @@ def encode(view: Object) -> Document:
     Never write this to a server.
     """
     return cast("Document", msgspec.to_builtins(view))
-
-
-@contextmanager
-def collector_off() -> Iterator[None]:
-    """Views hold no cycles; scanning them again and again while thousands are built only costs time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _view_of(document: Document) -> type[Object]:

@@ -6,19 +6,23 @@ The only module of this package that touches files. It reads, within limits, and
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from reprieve.objects.collector import collector_off
 from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
 from reprieve.objects.text import shown
 
-MAX_BYTES = 32 * 1024 * 1024
-"""The largest file read as a manifest."""
+MAX_BYTES = 1024 * 1024 * 1024
+"""The largest file read as a manifest: `kubectl get -A -o yaml` writes 80 kB a node and its pods."""
+_CHUNK = 1024 * 1024
 SUFFIXES = (".yaml", ".yml", ".json")
 _MAX_LIST_DEPTH = 8
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+_BRACE = re.compile(r"\s*\{")
 _SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 
 
@@ -36,6 +40,8 @@ class Source(NamedTuple):
 
 
 Found = Source | UnreadableInput
+Progress = Callable[[str, int, int], None]
+"""Hears (file, characters read, characters in all) now and then while a file is read."""
 
 
 def document_of(found: Document | Source) -> Document:
@@ -44,37 +50,60 @@ def document_of(found: Document | Source) -> Document:
 
 
 def read_documents(
-    source: str | Path | IO[bytes] | IO[str], *, max_bytes: int = MAX_BYTES
+    source: str | Path | IO[bytes] | IO[str],
+    *,
+    max_bytes: int = MAX_BYTES,
+    progress: Progress | None = None,
 ) -> Iterator[Source]:
     """Every object in a file, a folder (by file name, recursively), `-` (standard input) or an open stream.
 
     Raises `UnreadableInput` at the first place that cannot be read; lists are taken apart; empty documents
     are left out.
     """
-    for found in scan_documents(source, max_bytes=max_bytes):
+    for found in scan_documents(source, max_bytes=max_bytes, progress=progress):
         if isinstance(found, UnreadableInput):
             raise found
         yield found
 
 
 def scan_documents(
-    source: str | Path | IO[bytes] | IO[str], *, max_bytes: int = MAX_BYTES
+    source: str | Path | IO[bytes] | IO[str],
+    *,
+    max_bytes: int = MAX_BYTES,
+    progress: Progress | None = None,
 ) -> Iterator[Found]:
     """As `read_documents`, but an unreadable document is yielded as its error, and reading goes on."""
     if source == "-":
-        yield from _parse("<stdin>", sys.stdin.buffer, max_bytes)
+        yield from _parse("<stdin>", sys.stdin.buffer, max_bytes, progress)
     elif isinstance(source, str | Path):
         for path in _files(Path(source)):
             if isinstance(path, UnreadableInput):
                 yield path
                 continue
             try:
+                if path.stat().st_size > max_bytes:
+                    yield _too_large(str(path), max_bytes)
+                    continue
                 with path.open("rb") as stream:
-                    yield from _parse(str(path), stream, max_bytes)
+                    yield from _parse(str(path), stream, max_bytes, progress)
             except OSError as error:
                 yield UnreadableInput(str(path), f"cannot be read: {error.strerror or error}")
     else:
-        yield from _parse(getattr(source, "name", "<stream>"), source, max_bytes)
+        yield from _parse(getattr(source, "name", "<stream>"), source, max_bytes, progress)
+
+
+def parse_yaml(data: bytes | str, *, aliases: bool = True) -> list[Any]:
+    """The value of every YAML document, None for an empty one. Raises `UnreadableInput` with the line."""
+    from reprieve.objects import yamltext
+
+    try:
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
+        with collector_off():
+            return list(yamltext.documents(text, aliases=aliases))
+    except UnicodeDecodeError as error:
+        raise UnreadableInput("", f"not UTF-8: {error.reason} at offset {error.start}") from error
+    except yamltext.YamlError as error:
+        raise UnreadableInput("", str(error)) from error
 
 
 def _files(path: Path) -> Iterator[Path | UnreadableInput]:
@@ -87,12 +116,12 @@ def _files(path: Path) -> Iterator[Path | UnreadableInput]:
     yield from inside
 
 
-def _parse(file: str, stream: IO[bytes] | IO[str], max_bytes: int) -> Iterator[Found]:
-    data = stream.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        yield UnreadableInput(
-            file, f"larger than {max_bytes // 1024 // 1024} MiB, the most that is read at once"
-        )
+def _parse(
+    file: str, stream: IO[bytes] | IO[str], max_bytes: int, progress: Progress | None
+) -> Iterator[Found]:
+    data = _read(stream, max_bytes)
+    if data is None:
+        yield _too_large(file, max_bytes)
         return
     if isinstance(data, bytes):
         try:
@@ -100,8 +129,8 @@ def _parse(file: str, stream: IO[bytes] | IO[str], max_bytes: int) -> Iterator[F
         except UnicodeDecodeError as error:
             yield UnreadableInput(file, f"not UTF-8: byte {data[error.start]:#04x} at offset {error.start}")
             return
-    number = 0
-    for value in _values(data):
+    total, number = len(data), 0
+    for value in _values(data, lambda read: progress(file, read, total) if progress else None):
         if value is None:
             continue
         number += 1
@@ -113,26 +142,67 @@ def _parse(file: str, stream: IO[bytes] | IO[str], max_bytes: int) -> Iterator[F
         yield UnreadableInput(file, "holds no document")
 
 
-def _values(text: str) -> Iterator[Any]:
-    """The value of every document, or the error in its place."""
-    if text.lstrip()[:1] == "{":
-        try:
-            yield _whole(json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant), text)
-            return
-        except json.JSONDecodeError:
-            pass  # YAML may begin with a brace too
-        except (_Refused, RecursionError, ValueError) as error:
-            yield ReprieveError("nested too deeply" if isinstance(error, RecursionError) else str(error))
+def _read(stream: IO[bytes] | IO[str], max_bytes: int) -> bytes | str | None:
+    """All of it; None if that is more than `max_bytes`."""
+    parts: list[Any] = []
+    size = 0
+    while part := stream.read(_CHUNK):
+        size += len(part)
+        if size > max_bytes:
+            return None
+        parts.append(part)
+    whole: bytes | str = b"".join(parts) if parts and isinstance(parts[0], bytes) else "".join(parts)
+    return whole
+
+
+def _too_large(file: str, max_bytes: int) -> UnreadableInput:
+    return UnreadableInput(
+        file,
+        f"larger than {max_bytes // 1024 // 1024} MiB, the most that is read at once; "
+        "leave out kinds that decide nothing, such as events, secrets and config maps",
+    )
+
+
+def _values(text: str, report: Callable[[int], None]) -> Iterator[Any]:
+    """The value of every document, or the error in its place; `report` hears how many characters are read."""
+    if _BRACE.match(text):
+        report(0)
+        value = _json(text)
+        if value is not _NOT_JSON:
+            report(len(text))
+            yield value
             return
     from reprieve.objects import (
         yamltext,  # only where there is YAML: the front of this room must stay quick to import
     )
 
+    done = 0
     for lines_before, part in _split(text):
+        before = done
         try:
-            yield from yamltext.documents(part, lines_before)
+            with collector_off():
+                values = list(yamltext.documents(part, lines_before, report=lambda at: report(before + at)))  # noqa: B023
+            yield from values
         except yamltext.YamlError as error:
             yield error
+        done += len(part)
+        report(done)
+
+
+_NOT_JSON: Any = object()
+
+
+def _json(text: str) -> Any:
+    """The value, the error, or `_NOT_JSON`: YAML may begin with a brace too."""
+    try:
+        with collector_off():
+            return _whole(json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant), text)
+    except json.JSONDecodeError:
+        return _NOT_JSON
+    except RecursionError:
+        return ReprieveError("nested too deeply")
+    except ValueError as error:
+        return ReprieveError(str(error))
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
@@ -159,8 +229,7 @@ class _Refused(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> Document:
     result = dict(pairs)
     if len(result) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise _Refused(f"the key {shown(twice)} is there twice")
     return result
 

@@ -10,8 +10,6 @@ import binascii
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from reprieve.kube import (
     MULTIKUEUE_CLUSTERS,
     NAMESPACES,
@@ -23,7 +21,7 @@ from reprieve.kube import (
     merge,
     resolve,
 )
-from reprieve.objects import Document
+from reprieve.objects import Document, UnreadableInput, parse_yaml
 
 SECRETS: Final = Resource("", "v1", "Secret", "secrets")
 SECRET_KEY: Final = "kubeconfig"
@@ -49,9 +47,10 @@ async def connect(home: Client, namespace: str, cluster: Document) -> Client:
 def parse(text: bytes, where: str) -> dict[str, Any]:
     """The kubeconfig, if it has nothing but a server and inline credentials."""
     try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        documents = parse_yaml(text)
+    except UnreadableInput as error:
         raise ConfigError(f"kubeconfig {where}: not YAML: {error}") from error
+    document = documents[0] if len(documents) == 1 else None
     if not isinstance(document, dict):
         raise ConfigError(f"kubeconfig {where}: a mapping is expected")
     for section, inner, refused in (

@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-import yaml
 
+from reprieve.objects import UnreadableInput, parse_yaml
 from reprieve.server.errors import bad_request, not_acceptable, too_large, unsupported_media_type
 from reprieve.server.http import protobuf
 
@@ -92,49 +92,20 @@ def read_json(body: bytes, limits: Limits) -> Any:
 
 
 def read_yaml(body: bytes, limits: Limits) -> Any:
-    """YAML by way of JSON's data model; aliases are refused, they are how small files become large ones."""
+    """YAML as manifests are read; aliases are refused, they are how small files become large ones."""
     if len(body) > limits.body // 4:
         raise too_large("YAML bodies are limited to a quarter of the size of JSON bodies")
+    if sum(map(body.count, (b"\n", b",", b"{", b"[", b"- "))) > limits.values:
+        raise too_large(f"the body holds more than {limits.values} values")
     try:
-        events = yaml.parse(body, Loader=yaml.CSafeLoader)
-        depth = 0
-        for count, event in enumerate(events):
-            if isinstance(event, yaml.AliasEvent):
-                raise bad_request("YAML aliases are not accepted")
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > limits.depth:
-                raise bad_request(f"the body is nested deeper than {limits.depth} levels")
-            if count > limits.values:
-                raise too_large(f"the body holds more than {limits.values} values")
-        document = yaml.load(body, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        text = " ".join(str(error).split())
-        raise bad_request(f"error converting YAML to JSON: {text[:300]}") from None
-    return _plain(document)
-
-
-def _plain(value: Any) -> Any:
-    """Only what JSON knows: string keys, no dates, no bytes."""
-    if isinstance(value, dict):
-        return {_key(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if hasattr(value, "isoformat"):
-        text = value.isoformat()
-        return text.replace("+00:00", "Z") if "T" in text else text
-    raise bad_request(f"error converting YAML to JSON: {type(value).__name__} values are not JSON")
-
-
-def _key(key: Any) -> str:
-    if isinstance(key, str):
-        return key
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    if isinstance(key, int | float):
-        return str(key)
-    raise bad_request(f"error converting YAML to JSON: {type(key).__name__} cannot be a key")
+        documents = parse_yaml(body, aliases=False)
+    except UnreadableInput as error:
+        raise bad_request(f"error converting YAML to JSON: {error}") from None
+    if len(documents) > 1:
+        raise bad_request("error converting YAML to JSON: the body holds more than one document")
+    document = documents[0] if documents else None
+    check_depth(document, limits.depth)
+    return document
 
 
 def check_depth(document: Any, limit: int) -> None:

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-import yaml
 
+from reprieve.objects import format_yaml
 from reprieve.server.http.negotiation import JSON, YAML, Output
 from reprieve.server.operations.reads import Page
 from reprieve.server.registry import ResourceInfo
@@ -100,8 +100,7 @@ def _partial(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_yaml(document: Any) -> bytes:
-    text: str = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
-    return text.encode()
+    return format_yaml([document]).encode()
 
 
 def success_status(code: int, **details: Any) -> bytes:

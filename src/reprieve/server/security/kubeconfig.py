@@ -4,26 +4,24 @@ import base64
 import os
 from pathlib import Path
 
-import yaml
+from reprieve.objects import format_yaml
 
 
 def kubeconfig(url: str, token: str, ca: bytes | None, name: str = "reprieve") -> str:
     cluster: dict[str, str] = {"server": url}
     if ca is not None:
         cluster["certificate-authority-data"] = base64.b64encode(ca).decode()
-    return yaml.safe_dump(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": name, "cluster": cluster}],
-            "users": [{"name": f"{name}-admin", "user": {"token": token}}],
-            "contexts": [
-                {"name": name, "context": {"cluster": name, "user": f"{name}-admin", "namespace": "default"}}
-            ],
-            "current-context": name,
-        },
-        sort_keys=False,
-    )
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": f"{name}-admin", "user": {"token": token}}],
+        "contexts": [
+            {"name": name, "context": {"cluster": name, "user": f"{name}-admin", "namespace": "default"}}
+        ],
+        "current-context": name,
+    }
+    return format_yaml([document])
 
 
 def write_private(path: Path, content: bytes) -> None:
