@@ -18,6 +18,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.decode import fastest, pod
+
 from reprieve.objects import format_yaml
 from reprieve.objects.documents import read_documents
 from reprieve.objects.yamlevents import read_events
