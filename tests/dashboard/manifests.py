@@ -1,86 +1,32 @@
-"""Small builders for the objects a page shows."""
+"""What a page shows, as documents: pods and groups of the namespace `dev`, and workers of a fleet."""
 
-from typing import Any
+from functools import partial
 
-from reprieve.objects import core, kueue, scheduling
-from reprieve.objects.decode import decode
+from reprieve.dashboard.inventory import Inventory
+from tests import builders
+from tests.builders import Document, kueue, views
+
+node = partial(builders.node, memory="8Gi")
+pod = partial(
+    builders.pod, namespace="dev", priority=0, metadata={"creationTimestamp": "2026-11-15T20:00:00Z"}
+)
+pod_group = partial(builders.pod_group, namespace="dev", mode="all")
 
 
-def node(name: str, cpu: str = "4", zone: str = "", **spec: Any) -> core.Node:
-    labels = {"topology.kubernetes.io/zone": zone} if zone else {}
-    document = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
-        "spec": spec,
-        "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"}},
+def put(inventory: Inventory, *documents: Document) -> None:
+    for each in views(*documents):
+        inventory.put(each)
+
+
+def unplaced(message: str) -> Document:
+    """The status of a group that cannot be scheduled."""
+    condition = {"type": "PodGroupInitiallyScheduled", "status": "False", "reason": "Unschedulable"}
+    return {"conditions": [{**condition, "message": message}]}
+
+
+def worker_cluster(name: str, active: bool) -> Document:
+    reason = "Active" if active else "ClientConnectionFailed"
+    return {
+        **kueue("MultiKueueCluster", name, {"clusterSource": {"kubeConfig": {"location": name}}}),
+        "status": {"conditions": [{"type": "Active", "status": str(active), "reason": reason}]},
     }
-    view = decode(document)
-    assert isinstance(view, core.Node)
-    return view
-
-
-def pod(
-    name: str, node: str = "", cpu: str = "1", priority: int = 0, group: str = "", **status: Any
-) -> core.Pod:
-    spec: dict[str, Any] = {
-        "priority": priority,
-        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}],
-    }
-    if node:
-        spec["nodeName"] = node
-    if group:
-        spec["schedulingGroup"] = {"podGroupName": group}
-    metadata = {"name": name, "namespace": "dev", "creationTimestamp": "2026-11-15T20:00:00Z"}
-    view = decode({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status})
-    assert isinstance(view, core.Pod)
-    return view
-
-
-def group(name: str, min_count: int, priority: int = 0, message: str = "") -> scheduling.PodGroup:
-    conditions = (
-        [
-            {
-                "type": "PodGroupInitiallyScheduled",
-                "status": "False",
-                "reason": "Unschedulable",
-                "message": message,
-            }
-        ]
-        if message
-        else []
-    )
-    view = decode(
-        {
-            "apiVersion": "scheduling.k8s.io/v1beta1",
-            "kind": "PodGroup",
-            "metadata": {"name": name, "namespace": "dev"},
-            "spec": {
-                "priority": priority,
-                "schedulingPolicy": {"gang": {"minCount": min_count}},
-                "disruptionMode": {"all": {}},
-            },
-            "status": {"conditions": conditions},
-        }
-    )
-    assert isinstance(view, scheduling.PodGroup)
-    return view
-
-
-def worker_cluster(name: str, active: bool) -> kueue.MultiKueueCluster:
-    condition = {
-        "type": "Active",
-        "status": str(active),
-        "reason": "Active" if active else "ClientConnectionFailed",
-    }
-    view = decode(
-        {
-            "apiVersion": "kueue.x-k8s.io/v1beta2",
-            "kind": "MultiKueueCluster",
-            "metadata": {"name": name},
-            "spec": {"clusterSource": {"kubeConfig": {"location": name}}},
-            "status": {"conditions": [condition]},
-        }
-    )
-    assert isinstance(view, kueue.MultiKueueCluster)
-    return view

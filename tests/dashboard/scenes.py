@@ -9,9 +9,9 @@ from typing import Any
 
 from reprieve.dashboard.inventory import Inventory
 from reprieve.objects import well_known
-from reprieve.objects.decode import decode
 from reprieve.records import Decision, DecisionLog
-from tests.dashboard.manifests import group, node, pod, worker_cluster
+from tests.builders import cluster_queue, flavor, kueue, local_queue, reserved, workload
+from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
 
 LONG = "a-very-long-name-that-somebody-really-gave-to-something-important." * 3 + "x" * 55
 """253 characters, as long as a name can be."""
@@ -20,33 +20,23 @@ PRIORITIES = (0, 10, 100, 1000)
 
 def crowd(nodes: int, pods_each: int = 4, waiting: int = 3, name: str = "h100") -> Inventory:
     """Nodes with pods of several priorities and groups, some of them nominated or leaving, and a queue."""
-    shown, rng = Inventory(), random.Random(1)
+    shown, rng = Inventory(), random.Random(1)  # a picture to look at, the same every time: no property
     for g in range(3):
-        shown.put(
-            group(
-                f"team-{g}",
-                2,
-                priority=PRIORITIES[g + 1],
-                message="minCount (2) cannot be satisfied" if g == 2 else "",
-            )
-        )
+        status = unplaced("minCount (2) cannot be satisfied") if g == 2 else None
+        put(shown, pod_group(f"team-{g}", 2, PRIORITIES[g + 1], status=status))
     for i in range(nodes):
-        shown.put(node(f"{name}-{i}", "32", zone=f"zone-{i % 8}" if nodes > 50 else ""))
+        put(shown, node(f"{name}-{i}", "32", zone=f"zone-{i % 8}" if nodes > 50 else ""))
         for j in range(pods_each):
             g = rng.randrange(4)
-            shown.put(
-                pod(
-                    f"p-{i}-{j}",
-                    f"{name}-{i}",
-                    str(rng.randrange(2, 8)),
-                    priority=PRIORITIES[g],
-                    group=f"team-{g - 1}" if g else "",
-                    phase="Running",
-                )
-            )
+            team = f"team-{g - 1}" if g else ""
+            cpu = rng.randrange(2, 8)
+            put(shown, pod(f"p-{i}-{j}", cpu, on=f"{name}-{i}", priority=PRIORITIES[g], group=team))
     for i in range(waiting):
-        promise = {"nominatedNodeName": f"{name}-{i}"} if i < nodes else {}
-        shown.put(pod(f"wait-{i}", "", "4", priority=1000, conditions=[scheduled_false(nodes)], **promise))
+        nominated = {"nominatedNodeName": f"{name}-{i}"} if i < nodes else {}
+        put(
+            shown,
+            pod(f"wait-{i}", 4, priority=1000, status={"conditions": [scheduled_false(nodes)], **nominated}),
+        )
     return shown
 
 
@@ -57,102 +47,49 @@ def scheduled_false(nodes: int) -> dict[str, str]:
 
 def long_names() -> Inventory:
     shown = Inventory()
-    shown.put(node(LONG, "8", zone=LONG[:60]))
-    shown.put(group(LONG, 2, priority=10, message=f"pods of {LONG} do not fit"))
-    shown.put(pod(LONG, LONG, "4", priority=10, group=LONG, phase="Running"))
-    shown.put(pod(LONG[:-1] + "y", "", "4", priority=10, group=LONG, nominatedNodeName=LONG))
-    shown.put(worker_cluster(LONG, active=False))
-    for document in [queue(LONG[:120], LONG[:100], 4, 8), dispatched(LONG, [LONG, "us"], LONG)]:
-        shown.put(decode(document))
+    put(shown, node(LONG, "8", zone=LONG[:60]))
+    put(shown, pod_group(LONG, 2, 10, status=unplaced(f"pods of {LONG} do not fit")))
+    put(shown, pod(LONG, 4, on=LONG, priority=10, group=LONG))
+    put(shown, pod(LONG[:-1] + "y", 4, priority=10, group=LONG, status={"nominatedNodeName": LONG}))
+    put(shown, worker_cluster(LONG, active=False))
+    put(shown, cluster_queue(LONG[:120], 8, cohort=LONG[:100]), dispatched(LONG, [LONG, "us"], LONG))
     return shown
 
 
 def quotas(queues: int = 200, depth: int = 12) -> Inventory:
     """A deep cohort tree in which some borrow and some lend."""
     shown = crowd(2)
-    kueue = "kueue.x-k8s.io/v1beta2"
     for level in range(depth):
         parent = {"parentName": f"cohort-{level - 1}"} if level else {}
-        shown.put(
-            decode(
-                {
-                    "apiVersion": kueue,
-                    "kind": "Cohort",
-                    "metadata": {"name": f"cohort-{level}"},
-                    "spec": parent,
-                }
-            )
-        )
-    shown.put(decode({"apiVersion": kueue, "kind": "ResourceFlavor", "metadata": {"name": "default"}}))
+        put(shown, kueue("Cohort", f"cohort-{level}", parent))
+    put(shown, flavor())
     for i in range(queues):
-        shown.put(decode(queue(f"queue-{i}", f"cohort-{i % depth}", i % 7, 4)))
-        local = {
-            "metadata": {"name": f"queue-{i}", "namespace": "dev"},
-            "spec": {"clusterQueue": f"queue-{i}"},
-        }
-        shown.put(decode({"apiVersion": kueue, "kind": "LocalQueue", **local}))
-        shown.put(decode(admitted(f"job-{i}", f"queue-{i}", i % 7)))
+        queue = f"queue-{i}"
+        put(shown, cluster_queue(queue, 4, cohort=f"cohort-{i % depth}"))
+        put(shown, local_queue(queue, queue, namespace="dev"))
+        job = workload(f"job-{i}", i % 7, queue=queue, namespace="dev")
+        put(shown, reserved(job, queue))
     return shown
-
-
-def queue(name: str, cohort: str, _used: int, nominal: int) -> dict[str, Any]:
-    flavor = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": str(nominal)}]}
-    spec = {
-        "cohortName": cohort,
-        "namespaceSelector": {},
-        "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
-    }
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "ClusterQueue",
-        "metadata": {"name": name},
-        "spec": spec,
-    }
-
-
-def admitted(name: str, queue: str, cpu: int) -> dict[str, Any]:
-    usage = {"name": "main", "flavors": {"cpu": "default"}, "resourceUsage": {"cpu": str(cpu)}, "count": 1}
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(cpu)}}}
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "Workload",
-        "metadata": {"name": name, "namespace": "dev"},
-        "spec": {
-            "queueName": queue,
-            "podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}],
-        },
-        "status": {
-            "conditions": [
-                {"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved", "message": ""}
-            ],
-            "admission": {"clusterQueue": queue, "podSetAssignments": [usage]},
-        },
-    }
 
 
 def dispatched(name: str, clusters: list[str], turn: str, chosen: str = "") -> dict[str, Any]:
     since = (datetime.now(UTC) - timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
     ledger = {"turn": {"cluster": turn, "since": since, "opened": since}, "past": {clusters[-1]: since}}
-    return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "Workload",
-        "metadata": {
-            "name": name,
-            "namespace": "ml",
-            "annotations": {well_known.LEDGER_ANNOTATION: json.dumps(ledger)},
-        },
-        "spec": {"podSets": []},
-        "status": {"nominatedClusterNames": clusters, **({"clusterName": chosen} if chosen else {})},
-    }
+    return workload(
+        name,
+        namespace="ml",
+        metadata={"annotations": {well_known.LEDGER_ANNOTATION: json.dumps(ledger)}},
+        status={"nominatedClusterNames": clusters, **({"clusterName": chosen} if chosen else {})},
+    )
 
 
 def fleet(clusters: int = 10, workloads: int = 30) -> Inventory:
     shown = crowd(3)
     names = [f"worker{i}" for i in range(clusters)]
     for i, name in enumerate(names):
-        shown.put(worker_cluster(name, active=i != 3))
+        put(shown, worker_cluster(name, active=i != 3))
     for i in range(workloads):
-        shown.put(decode(dispatched(f"job-{i}", names[:4], names[i % 4], names[0] if i % 3 == 0 else "")))
+        put(shown, dispatched(f"job-{i}", names[:4], names[i % 4], names[0] if i % 3 == 0 else ""))
     return shown
 
 

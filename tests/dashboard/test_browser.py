@@ -16,7 +16,7 @@ from reprieve.dashboard.guard import Access
 from reprieve.dashboard.inventory import Inventory
 from reprieve.records import DecisionLog
 from tests.dashboard import scenes
-from tests.dashboard.manifests import node, pod
+from tests.dashboard.manifests import node, pod, put
 from tests.dashboard.serving import serving
 from tests.programs import program
 
@@ -108,7 +108,7 @@ async def test_a_live_update_takes_neither_the_focus_nor_what_was_typed(browser:
         page = await browser.new_page()
         await look(page, url, "map")
         await page.get_by_role("searchbox").fill("h100-1")
-        inventory.put(pod("new", "h100-1", phase="Running"))
+        put(inventory, pod("new", on="h100-1"))
         await expect(page.locator("a.card")).to_contain_text("5 pods")
         await expect(page.get_by_role("searchbox")).to_be_focused()
         await expect(page.get_by_role("searchbox")).to_have_value("h100-1")
@@ -126,7 +126,7 @@ async def test_a_dead_controller_and_its_return_are_shown(browser: Browser):
     await expect(page.get_by_role("alert")).to_contain_text("Shown is the state of")
     await expect(page.get_by_role("status")).to_have_text("reconnecting…")
     await expect(page.locator("a.card")).to_have_count(5)  # the last state stays
-    inventory.put(node("h100-9"))
+    put(inventory, node("h100-9"))
     async with serving(inventory, port=port):
         await expect(page.locator("a.card")).to_have_count(6, timeout=10_000)
         await expect(page.get_by_role("alert")).to_have_count(0)

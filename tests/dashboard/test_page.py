@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from reprieve.local import local_cluster
 from reprieve.local.cluster import controllers_of
 from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
+from tests import builders
+from tests.builders import pod_group, priority_class, workload
 from tests.programs import program
 
 pytestmark = pytest.mark.slow
@@ -87,30 +90,21 @@ async def _answers(url: str) -> None:
     raise AssertionError(f"{url} does not answer")
 
 
-def pod(name: str, cpu: str, group: str = "", priority: str = "batch") -> dict[str, Any]:
-    spec: dict[str, Any] = {
-        "schedulerName": "reprieve",
-        "priorityClassName": priority,
-        "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "6Gi"}}}],
-    }
-    if group:
-        spec |= {"schedulingGroup": {"podGroupName": group}}
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
+pod = partial(builders.pod, memory="6Gi", schedulerName="reprieve")
 
 
 async def fill(client: Client) -> None:
     for name, value in (("spare", 0), ("batch", 10), ("training", 1000)):
-        await client.create(PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
+        await client.create(PRIORITY_CLASSES, priority_class(name, value))
     for i in range(NODES * 2):
         await client.create(PODS, pod(f"low-{i}", "4", priority=("spare", "batch")[i % 2]))
 
 
 async def submit_gang(client: Client) -> None:
     """It needs a place on every node, so that someone must go everywhere."""
-    spec = {"schedulingPolicy": {"gang": {"minCount": NODES}}, "priorityClassName": "training"}
-    await client.create(POD_GROUPS, {"metadata": {"name": "train", "namespace": "default"}, "spec": spec})
+    await client.create(POD_GROUPS, pod_group("train", NODES, "training"))
     for i in range(NODES):
-        await client.create(PODS, pod(f"train-{i}", "5", "train", "training"))
+        await client.create(PODS, pod(f"train-{i}", "5", group="train", priority="training"))
 
 
 async def test_every_view_follows_a_preemption_storm(live: Live):
@@ -198,13 +192,6 @@ async def test_it_works_on_a_phone_in_the_dark_and_with_the_keyboard(live: Live)
     await expect(page.get_by_role("region", name="Node h100-0")).to_have_count(0)
     await expect(page.locator("a.card").first).to_be_focused()
     assert live.complaints == []
-
-
-def workload(name: str, cpu: str) -> dict[str, Any]:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    spec = {"queueName": "main", "podSets": [{"name": "main", "count": 1, "template": template}]}
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
 async def test_a_manager_shows_its_workers_and_its_quota():

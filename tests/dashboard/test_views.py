@@ -1,8 +1,9 @@
 import json
-import random
 from datetime import UTC, datetime, timedelta
 
 import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
@@ -12,17 +13,18 @@ from reprieve.kube.resources import PODS
 from reprieve.kube.wire import decoder_of
 from reprieve.objects import well_known
 from reprieve.objects.decode import decode
-from reprieve.objects.meta import Object, ObjectMeta
-from tests.dashboard.manifests import group, node, pod, worker_cluster
+from tests.builders import Document, terminating, workload
+from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
+from tests.scale import examples
+from tests.strategies.choices import Choices
 
 NOW = datetime(2026, 11, 15, 21, 0, tzinfo=UTC)
 TURN = timedelta(minutes=5)
 
 
-def inventory(*objects: Object) -> Inventory:
+def inventory(*documents: Document) -> Inventory:
     result = Inventory()
-    for obj in objects:
-        result.put(obj)
+    put(result, *documents)
     return result
 
 
@@ -32,7 +34,11 @@ def cluster_view(state: Inventory) -> View:
 
 def test_a_node_shows_the_share_of_its_scarcest_resource_by_priority():
     view = cluster_view(
-        inventory(node("n"), pod("a", "n", "1", priority=10, group="g"), pod("b", "n", "2", priority=5))
+        inventory(
+            node("n"),
+            pod("a", on="n", cpu="1", priority=10, group="g"),
+            pod("b", on="n", cpu="2", priority=5),
+        )
     )
     assert view["bands"] == [5, 10]
     assert view["nodes"][0]["shares"] == [[5, "", 0.5], [10, "dev/g", 0.25]]
@@ -47,8 +53,8 @@ def test_nodes_are_listed_as_people_count():
 
 def test_a_waiting_group_is_one_line_in_the_queue_with_its_own_reason():
     state = inventory(
-        group("train", 2, priority=100, message="minCount (2) cannot be satisfied"),
-        pod("t-0", group="train", priority=100, nominatedNodeName="n"),
+        pod_group("train", 2, priority=100, status=unplaced("minCount (2) cannot be satisfied")),
+        pod("t-0", group="train", priority=100, status={"nominatedNodeName": "n"}),
         pod("t-1", group="train", priority=100),
         pod("single", priority=500),
     )
@@ -60,27 +66,29 @@ def test_a_waiting_group_is_one_line_in_the_queue_with_its_own_reason():
 
 def test_pods_that_joined_their_group_by_label_wait_with_it():
     labels = {"scheduling.x-k8s.io/pod-group": "train"}
-    document = {"metadata": {"name": "t-0", "namespace": "dev", "labels": labels}, "spec": {}}
-    state = inventory(group("train", 2), decoder_of(PODS)(msgspec.json.encode(document)))
+    state = inventory(pod_group("train", 2))
+    state.put(decoder_of(PODS)(msgspec.json.encode(pod("t-0", labels=labels))))
     assert [u["unit"] for u in cluster_view(state)["queue"]] == ["PodGroup/dev/train"]
 
 
 def test_a_finished_pod_disappears():
-    state = inventory(node("n"), pod("a", "n", phase="Running"))
-    state.put(pod("a", "n", phase="Succeeded"))
+    state = inventory(node("n"), pod("a", on="n"))
+    put(state, pod("a", on="n", status={"phase": "Succeeded"}))
     assert cluster_view(state)["summary"]["running"] == 0
 
 
 def test_a_group_counts_its_running_pods_and_lists_their_nodes():
     state = inventory(
-        group("g", 2), pod("a", "n1", group="g"), pod("b", "n2", group="g"), pod("c", group="g")
+        pod_group("g", 2), pod("a", on="n1", group="g"), pod("b", on="n2", group="g"), pod("c", group="g")
     )
     view = cluster_view(state)["groups"][0]
     assert (view["running"], view["pending"], view["nodes"], view["whole"]) == (2, 1, 2, True)
 
 
 def test_a_node_in_detail_lists_its_pods_and_those_nominated_to_it():
-    state = inventory(node("n"), pod("a", "n", priority=1), pod("b", priority=9, nominatedNodeName="n"))
+    state = inventory(
+        node("n"), pod("a", on="n", priority=1), pod("b", priority=9, status={"nominatedNodeName": "n"})
+    )
     detail = node_detail(state, "n")
     assert detail is not None
     assert [(p["pod"], p["nominated"]) for p in detail["pods"]] == [("dev/b", True), ("dev/a", False)]
@@ -119,28 +127,14 @@ def test_after_a_restart_records_restore_victims_but_not_waiting_pods():
     assert history.to_dict(since=int(NOW.timestamp()) - 1)["victims"] == (1,)
 
 
-def test_views_that_follow_changes_equal_views_made_afresh():
+@examples(30)
+@given(st.data())
+def test_views_that_follow_changes_equal_views_made_afresh(data: st.DataObject):
     """Any sequence of changes: what is kept is what would be made anew."""
-    rng = random.Random(7)
-    state = Inventory()
+    choices, state = Choices(data.draw), Inventory()
     views = ClusterViews(state)
-    for step in range(400):
-        name = rng.choice("abcde")
-        match rng.randrange(6):
-            case 0:
-                state.put(node(f"n{rng.randrange(3)}", unschedulable=rng.random() < 0.5))
-            case 1:
-                state.remove(node(f"n{rng.randrange(3)}"))
-            case 2:
-                state.put(group(rng.choice("gh"), rng.randrange(1, 4)))
-            case 3:
-                state.remove(rng.choice([group("g", 1), pod(name)]))
-            case _:
-                home = rng.choice(["", "n0", "n1"])
-                promise = {"nominatedNodeName": "n2"} if not home and rng.random() < 0.5 else {}
-                state.put(
-                    pod(name, home, priority=rng.randrange(3), group=rng.choice(["", "g", "h"]), **promise)
-                )
+    for step in range(choices.number(1, 60)):
+        _change(choices, state)
         if step % 3 == 0:
             fresh = Inventory()
             for table in ("nodes", "groups", "pods"):
@@ -149,6 +143,24 @@ def test_views_that_follow_changes_equal_views_made_afresh():
                 fresh._shelve(each, +1)
             kept = views.view(0, NOW)
             assert {**kept, "revision": 0} == {**ClusterViews(fresh).view(0, NOW), "revision": 0}
+
+
+def _change(choices: Choices, state: Inventory) -> None:
+    name, host = choices.one_of("abcde"), f"n{choices.number(0, 2)}"
+    match choices.number(0, 5):
+        case 0:
+            put(state, node(host, unschedulable=choices.chance(50)))
+        case 1:
+            state.remove(decode(node(host)))
+        case 2:
+            put(state, pod_group(choices.one_of("gh"), choices.number(1, 3)))
+        case 3:
+            state.remove(decode(choices.one_of([pod_group("g"), pod(name)])))
+        case _:
+            home = choices.one_of(["", "n0", "n1"])
+            nominated = {"nominatedNodeName": "n2"} if not home and choices.chance(50) else {}
+            group = choices.one_of(["", "g", "h"])
+            put(state, pod(name, on=home, priority=choices.number(0, 2), group=group, status=nominated))
 
 
 def test_a_long_queue_is_cut_and_its_true_length_is_shown():
@@ -160,24 +172,18 @@ def test_a_long_queue_is_cut_and_its_true_length_is_shown():
 
 
 def test_a_group_counts_its_leaving_pods():
-    leaving = msgspec.structs.replace(
-        pod("b", "n", group="g"), metadata=decode_meta("b", deletionTimestamp="2026-11-15T20:00:00Z")
-    )
-    view = cluster_view(inventory(group("g", 2), pod("a", "n", group="g"), leaving))
+    leaving = terminating(pod("b", on="n", group="g"))
+    view = cluster_view(inventory(pod_group("g", 2), pod("a", on="n", group="g"), leaving))
     assert (view["groups"][0]["running"], view["groups"][0]["leaving"]) == (1, 1)
     assert view["summary"]["terminating"] == 1
-
-
-def decode_meta(name: str, **more: str) -> ObjectMeta:
-    return msgspec.convert({"name": name, "namespace": "dev", **more}, ObjectMeta)
 
 
 def test_every_change_moves_the_revision_and_a_kind_not_shown_does_not():
     state = inventory(node("n"))
     before = state.revision
-    state.remove(node("n"))
+    state.remove(decode(node("n")))
     assert state.revision == before + 1
-    state.remove(node("n"))
+    state.remove(decode(node("n")))
     assert state.revision == before + 1
 
 
@@ -186,18 +192,11 @@ def test_a_dispatched_workload_shows_whose_turn_it_is_to_preempt():
         "turn": {"cluster": "eu", "since": "2026-11-15T20:58:00Z", "opened": "2026-11-15T20:58:00Z"},
         "past": {"us": "2026-11-15T20:50:00Z"},
     }
-    document = {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "Workload",
-        "metadata": {
-            "name": "w",
-            "namespace": "ml",
-            "annotations": {well_known.LEDGER_ANNOTATION: json.dumps(turn)},
-        },
-        "spec": {"podSets": []},
-        "status": {"nominatedClusterNames": ["eu", "us"]},
-    }
-    gates = fleet_view(inventory(decode(document)), TURN)["workloads"][0]["gates"]
+    document = workload(
+        metadata={"annotations": {well_known.LEDGER_ANNOTATION: json.dumps(turn)}},
+        status={"nominatedClusterNames": ["eu", "us"]},
+    )
+    gates = fleet_view(inventory(document), TURN)["workloads"][0]["gates"]
     assert gates == [
         {
             "cluster": "eu",

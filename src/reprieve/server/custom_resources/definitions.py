@@ -166,7 +166,7 @@ def _version_problems(version: Document, path: str, open_ended: bool) -> list[Ca
             causes.append(
                 invalid_value(f"{where}.type", schema.get("type", ""), "must be object at the root")
             )
-        causes += _schema_problems(schema, where, 0)
+        causes += _schema_problems(schema, where, 0) + _pattern_problems(schema, where)
     for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
         causes += _column_problems(column, f"{path}.additionalPrinterColumns[{index}]")
     scale = (version.get("subresources") or {}).get("scale")
@@ -184,6 +184,29 @@ def _column_problems(column: Document, path: str) -> list[Cause]:
         JsonPath(column["jsonPath"])
     except InvalidPath as error:
         causes.append(invalid_value(f"{path}.jsonPath", column["jsonPath"], str(error)))
+    return causes
+
+
+_DATA = ("default", "enum", "example")
+"""Members of a schema that hold values instead of schemas."""
+
+
+def _pattern_problems(schema: Document, path: str) -> list[Cause]:
+    """Patterns anywhere in a schema, in its combinations too, that RE2 cannot read."""
+    causes = []
+    left: list[tuple[Any, str]] = [(schema, path)]
+    while left:
+        part, where = left.pop()
+        if isinstance(part, list):
+            left += [(each, f"{where}[{index}]") for index, each in enumerate(part)]
+        elif isinstance(part, dict):
+            left += [(each, f"{where}.{name}") for name, each in part.items() if name not in _DATA]
+            if isinstance(part.get("pattern"), str):
+                try:
+                    structural.compiled(part["pattern"])
+                except ValueError as error:
+                    message = f"must be a valid regular expression, but isn't: {error}"
+                    causes.append(invalid_value(f"{where}.pattern", part["pattern"], message))
     return causes
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonpatch
 import jsonpointer
+import msgspec
 
 from reprieve.objects import Document
 from reprieve.server import errors
@@ -25,6 +26,8 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 MAX_OPERATIONS = 10_000
 """kube-apiserver's own limit on the length of a JSON patch."""
+MAX_COPIED = 3 * 1024 * 1024
+"""Bytes that all `copy` operations of a JSON patch may add: as many as a body may have."""
 
 
 def apply_patch(content_type: str, current: Document, patch: Any, resource: ResourceInfo) -> Document:
@@ -60,16 +63,32 @@ def _json(current: Document, patch: Any, _: ResourceInfo) -> Any:
         message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise errors.too_large(message)
     try:
-        operations = jsonpatch.JsonPatch(patch)
+        jsonpatch.JsonPatch(patch)
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException, TypeError) as problem:
         raise errors.bad_request(f"error decoding patch: {problem}") from None
     try:
-        return operations.apply(current)
+        return _in_bounds(copy.deepcopy(current), patch)
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as problem:
         raise _unprocessable(problem) from None
     except (TypeError, ValueError, KeyError, IndexError, AttributeError) as problem:
         # A pointer that walks through a number or a string; the library lets Python's own errors out.
         raise _unprocessable(problem) from None
+
+
+def _in_bounds(document: Any, operations: list[Any]) -> Any:
+    """A few copies of copies are larger than any memory: they are counted, as kube-apiserver does."""
+    copied = 0
+    for operation in operations:
+        if operation["op"] == "copy":
+            source = jsonpointer.resolve_pointer(document, operation["from"])
+            copied += len(msgspec.json.encode(source))
+            if copied > MAX_COPIED:
+                raise errors.too_large(
+                    "Unable to complete the copy, the accumulated size increase of copy is "
+                    f"{copied}, exceeding the limit {MAX_COPIED}"
+                )
+        document = jsonpatch.JsonPatch([operation]).apply(document, in_place=True)
+    return document
 
 
 def _unprocessable(problem: Exception) -> errors.ApiError:
