@@ -16,8 +16,8 @@ from reprieve.kube import MemoryTransport, Request, Response, Stream
 Document = dict[str, Any]
 PLURALS = (
     "admissionchecks", "clusterqueues", "cohorts", "jobs", "limitranges", "localqueues", "multikueueclusters",
-    "multikueueconfigs", "namespaces", "podgroups", "pods", "priorityclasses", "resourceflavors", "workloads",
-    "workloadpriorityclasses",
+    "multikueueconfigs", "namespaces", "nodes", "poddisruptionbudgets", "podgroups", "pods",
+    "priorityclasses", "resourceflavors", "workloads", "workloadpriorityclasses",
 )  # fmt: skip
 Place = tuple[str, str, str]
 

@@ -348,6 +348,6 @@ async def test_the_workload_of_a_group_is_owned_by_the_group_as_it_is_served():
     metadata = {"name": "g", "namespace": NAMESPACE, "uid": "u", "labels": labels}
     group = convert({"metadata": metadata, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}, PodGroup)
     pod = convert({"metadata": {"name": "g-0", "namespace": NAMESPACE}, "spec": {"containers": []}}, Pod)
-    await reconcile_group(script.client(), group, [pod], None, False, {}, Priorities())
+    await reconcile_group(script.client(), group, [pod], None, {}, Priorities())
     [owner] = script.requests[-1].json()["metadata"]["ownerReferences"]
     assert owner["apiVersion"] == "scheduling.reprieve.dev/v1beta1"

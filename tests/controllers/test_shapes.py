@@ -4,7 +4,7 @@ import pytest
 
 from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
 from reprieve.controllers.fleet.jobs import remote_job
-from reprieve.controllers.quota.groups import group_owner, group_pod_sets
+from reprieve.controllers.quota.group_shape import group_owner, group_pod_sets
 from reprieve.controllers.quota.job_shape import (
     job_owner,
     job_pod_sets,

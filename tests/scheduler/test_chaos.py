@@ -160,7 +160,7 @@ class Day:
             self.world.release()
             self.end()
             self.control()
-            self.world.perform(self.world.core.recover())
+            self.world.perform(self.world.core.recover(self.world.now))
             self.world.run()
             self.end()
             self.world.wait(400)

@@ -147,7 +147,7 @@ class TestReleased:
         world.mark("g-0", "IncompleteGang", "reprieve: releasing the pods of podgroup ns/g: x")
         fresh = world.restart()
         fresh.run()
-        fresh.perform(fresh.core.recover())
+        fresh.perform(fresh.core.recover(fresh.now))
         assert fresh.running() == ["g-0", "g-1", "g-2"]
         assert fresh.condition("Pod", "g-0", "DisruptionTarget")["status"] == "False"
 

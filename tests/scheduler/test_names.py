@@ -54,7 +54,7 @@ def test_marks_made_under_any_of_the_names_are_ours_to_finish():
         "v", "default-scheduler: preempting to accommodate a higher priority pod ns/high (priority 100)"
     )
     world.change("Pod", "high", status={"nominatedNodeName": "n1"})
-    world.perform(world.core.recover())
+    world.perform(world.core.recover(world.now))
     assert world.evictions == ["v"]
 
 

@@ -97,6 +97,7 @@ class World:
             done.append(cycle)
             self.perform(cycle.actions)
             assert len(done) < limit, "the queue does not come to rest"
+        self.perform(self.core.report(self.now))
         self.cycles += done
         return done
 
@@ -244,5 +245,5 @@ class World:
         fresh.now = self.now
         fresh.add(*[doc for (kind, _), doc in self.documents.items() if kind != "Pod"])
         fresh.add(*[doc for (kind, _), doc in self.documents.items() if kind == "Pod"])
-        fresh.perform(fresh.core.recover())
+        fresh.perform(fresh.core.recover(fresh.now))
         return fresh

@@ -223,6 +223,8 @@ async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
             data_dir=options.data_dir,
             host=options.host,
             port=options.port,
+            config=configuration(options.config, options.scheduler_names),
+            quota="quota" in options.controllers,
         )
     )
     _report(

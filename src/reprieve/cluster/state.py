@@ -102,6 +102,8 @@ class Cluster:
             row = self.pods.row_of.get(key)
             if row is not None:
                 self._drop_pod(row)
+            else:
+                self.groups.forget_ended(key)
         elif kind is Node:
             self._remove_node(key)
         elif kind is PodGroup and key in self.groups.number_of:
@@ -253,9 +255,12 @@ class Cluster:
         if is_finished(pod):
             if row is not None:
                 self._drop_pod(row)
+            if pod.spec.scheduling_group is not None:
+                self.groups.end(pod)
             return
         where = pod.spec.node_name
         if row is None:
+            self.groups.forget_ended(pod.key)
             row = self.pods.add(pod)
         else:
             self._withdraw(row)

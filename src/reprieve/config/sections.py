@@ -74,6 +74,8 @@ class Quota(Section):
     """Resources whose names start so are not counted."""
     quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = "BlockUndeclared"
     """What a resource means that the queue does not cover."""
+    manage_jobs_without_queue_name: bool = False
+    """Jobs without a queue wait until they are given one, except in kube-system and kueue-system."""
 
 
 class Fleet(Section):

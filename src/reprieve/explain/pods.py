@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from reprieve.config import Configuration
 from reprieve.explain.advice import advice
-from reprieve.explain.answer import Eviction, Explanation
+from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.holds import schedulers
@@ -50,7 +50,7 @@ def explain_pod(
         answer.advise(advice(unit, evidence, config, now))
     else:
         answer.waits_for = [*_waits_for(pod, known), *_foreign(pod, config)]
-        answer.advise(advice(unit, evidence, config, now))
+        answer.advise(_advice(unit, pod, evidence, config, now))
     return answer
 
 
@@ -62,6 +62,16 @@ def _foreign(pod: Document, config: Mapping[str, Any] | None) -> list[str]:
     return [
         f"the scheduler {name}, which is not Reprieve's: whether it will place the pod cannot be said here"
     ]
+
+
+def _advice(
+    unit: Reference, pod: Document, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Advice:
+    """For a unit that waits, of which this is a waiting pod; free nodes do not help one without quota."""
+    if condition_of(pod, well_known.POD_SCHEDULED).get("reason") == well_known.WAITING_FOR_QUOTA:
+        text = "Quota: it is not tried on any node, and preempts nobody, before its Workload is admitted."
+        return Advice([text])
+    return advice(unit, evidence, config, now)
 
 
 def ended(pod: Document) -> bool:
@@ -148,7 +158,7 @@ def explain_group(
         answer.waits_for, answer.would_help = nomination.leaving, [nomination.advice]
     else:
         answer.waits_for = [*_waits_for(members.waiting[0], group), *_foreign(members.waiting[0], config)]
-        answer.advise(advice(target, evidence, config, now))
+        answer.advise(_advice(target, members.waiting[0], evidence, config, now))
     return answer
 
 

@@ -29,10 +29,17 @@ def local_cluster(
     data_dir: Path | str | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
+    config: Configuration | None = None,
+    quota: bool = False,
 ) -> EmbeddedServer:
-    """An API server with fake nodes. Not started yet: use it as a context manager."""
+    """An API server with fake nodes. Not started yet: use it as a context manager.
+
+    `quota`: a quota controller is going to run beside it.
+    """
     kubelet = FakeKubelet.starting(nodes, habits)
-    return EmbeddedServer(host=host, port=port, data_dir=data_dir, background=(kubelet,))
+    return EmbeddedServer(
+        host=host, port=port, data_dir=data_dir, background=(kubelet,), configuration=config, quota=quota
+    )
 
 
 @dataclass(frozen=True)

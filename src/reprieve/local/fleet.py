@@ -68,7 +68,15 @@ async def local_fleet(
 
         async def start(name: str, at: int, with_nodes: Sequence[NodeTemplate]) -> EmbeddedServer:
             folder = data_dir / name if data_dir is not None else None
-            server = local_cluster(nodes=with_nodes, habits=habits, data_dir=folder, host=host, port=at)
+            server = local_cluster(
+                nodes=with_nodes,
+                habits=habits,
+                data_dir=folder,
+                host=host,
+                port=at,
+                config=configuration,
+                quota=True,
+            )
             return await stack.enter_async_context(server)
 
         manager = await start("manager", port, ())

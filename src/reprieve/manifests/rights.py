@@ -33,6 +33,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule(SCHEDULING, ["podgroups/status"], "update"),
         _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW, "get"),
         _rule(STAND_IN_GROUP, ["podgroups/status"], "update"),
+        _rule("batch", ["jobs"], *FOLLOW),  # which pods belong to a queue
+        _rule(KUEUE, ["workloads"], *FOLLOW),  # ... and which of them got quota
     ),
     "quota": (
         EVENTS,

@@ -6,6 +6,7 @@ The other rooms import from here, never from the modules inside. Where two API g
 
 from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, schemas, well_known
 from reprieve.objects.admission import Context, admit
+from reprieve.objects.batch import JobOwner, must_name_queue
 from reprieve.objects.conditions import (
     Conditions,
     condition_of,
@@ -68,6 +69,7 @@ from reprieve.objects.meta import (
     LabelSelector,
     LabelSelectorRequirement,
     Object,
+    OwnerReference,
 )
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
 from reprieve.objects.outcomes import PlanOutcome
@@ -77,7 +79,7 @@ from reprieve.objects.quantity import QuantityError, amount, exact, format_amoun
 from reprieve.objects.reference import Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, review
-from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.objects.scheduling import PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
@@ -119,6 +121,7 @@ __all__ = [
     "Finding",
     "Found",
     "InvalidObject",
+    "JobOwner",
     "LabelSelector",
     "LabelSelectorRequirement",
     "LimitRange",
@@ -130,12 +133,14 @@ __all__ = [
     "NodeSelectorRequirement",
     "NodeSelectorTerm",
     "Object",
+    "OwnerReference",
     "PlanOutcome",
     "Pod",
     "PodAffinity",
     "PodAffinityTerm",
     "PodDisruptionBudget",
     "PodGroup",
+    "PodGroupStatus",
     "PodSet",
     "PodSetAssignment",
     "PodSpec",
@@ -197,6 +202,7 @@ __all__ = [
     "label_value",
     "matches",
     "misfits",
+    "must_name_queue",
     "nano",
     "nearest",
     "node_selector_matches",

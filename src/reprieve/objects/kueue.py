@@ -2,6 +2,7 @@
 
 # ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
 
+from reprieve.objects import well_known
 from reprieve.objects.core import PodTemplateSpec, Quantity, ResourceList, Taint, Toleration
 from reprieve.objects.meta import Condition, Int32, LabelSelector, Object, Time, View
 
@@ -186,6 +187,26 @@ class WorkloadStatus(View):
 class Workload(Object):
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
+
+    @property
+    def may_run(self) -> bool:
+        """Admitted here. A workload that was given to another cluster runs there."""
+        truths = {each.type for each in self.status.conditions if each.status == "True"}
+        return (
+            well_known.ADMITTED in truths
+            and truths.isdisjoint((well_known.EVICTED, well_known.FINISHED))
+            and self.spec.active
+            and not self.status.cluster_name
+        )
+
+    @property
+    def admitted_pods(self) -> int:
+        """How many pods it got quota for; zero while it has none."""
+        if self.status.admission is None:
+            return 0
+        wanted = {each.name: each.count for each in self.spec.pod_sets}
+        sets = self.status.admission.pod_set_assignments
+        return sum(wanted.get(each.name, 0) if each.count is None else each.count for each in sets)
 
 
 class ParametersReference(View):

@@ -16,7 +16,10 @@ POD_SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
 SCHEDULING_GATED = "SchedulingGated"
-"""Reasons of `PodScheduled` being False."""
+WAITING_FOR_QUOTA = "WaitingForQuota"
+WAITING_FOR_POD_GROUP = "WaitingForPodGroup"
+"""Reasons of `PodScheduled` being False. The last two are Reprieve's own: nothing was tried yet, and an
+autoscaler adds nodes for pods that are `Unschedulable`."""
 
 DISRUPTION_TARGET = "DisruptionTarget"
 PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
@@ -107,6 +110,8 @@ PRIORITY_CLASS_SOURCES = {
 
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
 """Scheduling gate of pods whose group waits for quota."""
+UNMANAGED_NAMESPACES = ("kube-system", "kueue-system")
+"""Where Jobs without a queue stay free even if all others need one, as Kueue's configuration has it."""
 RESOURCE_IN_USE = "kueue.x-k8s.io/resource-in-use"
 """Finalizer of queues and flavors."""
 
@@ -163,6 +168,10 @@ DISRUPTION_ROLE_ANNOTATION = "reprieve.dev/disruption-role"
 
 EVICTED_FOR_ANNOTATION = "reprieve.dev/evicted-for"
 """On a pod with the condition `DisruptionTarget`: which scheduler wrote that, and for which unit, as JSON."""
+
+QUOTA_GIVEN_ANNOTATION = "reprieve.dev/quota-given"
+"""On a pod of a group in a queue: the UID of the workload whose quota it may use. The quota controller writes
+it, and the scheduler places no such pod without it: a pod made anew after an eviction has none."""
 
 INCOMPLETE = "reprieve.dev/Incomplete"
 """Condition of a group whose pods are bound in part."""

@@ -110,7 +110,7 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
     cluster = view.cluster
     if any(cluster.pods.info[row].gated for row in preemptor.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
-    known, wanted = len(preemptor.waiting) + len(preemptor.running), max(1, preemptor.gang.min_count)
+    known, wanted = len(preemptor.waiting) + preemptor.gang.running, max(1, preemptor.gang.min_count)
     if known < wanted:
         text = f"{for_} has {counted(known, 'pod')} and needs {wanted} at once."
         return _refused(view, for_, outcomes.UNSCHEDULABLE, TOO_FEW, text)

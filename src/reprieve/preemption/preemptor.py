@@ -49,7 +49,8 @@ def find_group(view: View, key: str) -> Preemptor:
     waiting = tuple(row for row in members if pods.node[row] == NOWHERE and not pods.terminating[row])
     running = tuple(row for row in members if pods.node[row] >= 0 or pods.node[row] == LOST)
     minimum = group.min_count if view.gangs else 1
-    gang = Gang(waiting, int(cluster.groups.priority[number]), minimum, len(running))
+    placed = len(running) + cluster.groups.ended(number, len(running))
+    gang = Gang(waiting, int(cluster.groups.priority[number]), minimum, placed)
     return Preemptor(group, number, waiting, running, gang, _domains(view, group, running))
 
 

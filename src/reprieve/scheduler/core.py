@@ -4,8 +4,10 @@ Nothing here performs an action, reads a clock or waits: time comes in as second
 their results come back. The live shell and the tests drive the same object:
 
     core.observe("ADDED", None, pod, now)      each change of a Pod, Node, PodGroup, … in order
-    core.recover()                             once everything is observed: finish what a crash interrupted
+    core.recover(now)                          once everything is observed, and every few seconds: finish
+                                               what was interrupted, undo what is not wanted any more
     while (cycle := core.cycle(now)): …        decide on the next unit; perform cycle.actions
+    core.report(now)                           what units that may not be tried yet have to say
     core.bound(bind, error, now)               how each binding ended
     core.evicted(preempt, errors, now)         how each preemption's calls ended
     core.released(release, errors, now)        how each release's calls ended
@@ -13,18 +15,22 @@ their results come back. The live shell and the tests drive the same object:
 Everything that must survive a crash is in the API objects: bindings, nominations, marks on victims.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
+from reprieve.objects import Pod
 from reprieve.preemption import decide
 from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
 from reprieve.scheduler.cycles import CycleResult, Cycles, Decide
 from reprieve.scheduler.intake import Intake
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
+from reprieve.scheduler.reports import Reports
 from reprieve.scheduler.results import Results
+from reprieve.scheduler.waiting import unit_of
 
 __all__ = ["Core", "CycleResult"]
 
@@ -47,10 +53,40 @@ class Core:
         self._intake = Intake(self.memory)
         self._cycles = Cycles(self.memory, decide)
         self._results = Results(self.memory)
+        self._reports = Reports(self.memory)
 
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
         """One change (ADDED, MODIFIED, DELETED) of one typed object, as an informer reports it."""
         self._intake.observe(type, old, new, now)
+
+    def count_quota(self, known: Iterable[Pod], now: float) -> None:
+        """Workloads are served here: from now on nobody is placed on quota that was not given.
+
+        `known`: the pods that were observed before. Jobs and Workloads are observed from now on.
+        """
+        memory = self.memory
+        memory.holds.on = True
+        for group in memory.cluster.groups.objects:
+            if group is not None:
+                memory.holds.see_group(group, gone=False)
+        owners = {
+            uid
+            for pod in known
+            for uid in memory.holds.see_pod(pod, pod.metadata.deletion_timestamp is not None)
+        }
+        memory.hold_pods(owners, now)
+        for key in list(memory.waiting.pods):
+            if memory.hold(key):
+                memory.refresh(unit_of(memory.waiting.pods[key]), now)
+
+    def report(self, now: float) -> list[Action]:
+        """What units that may not be tried yet have to say, as far as it is time."""
+        return self._reports.due(now)
+
+    def next_time(self) -> float | None:
+        """When the next unit becomes ready by itself, or has something to report."""
+        times = [each for each in (self.queue.next_ready(), self._reports.next()) if each is not None]
+        return min(times, default=None)
 
     def cycle(self, now: float) -> CycleResult | None:
         """Decide on the best waiting unit; None when no unit is ready."""
@@ -78,5 +114,5 @@ class Core:
     def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
         return self._results.released(release, errors, now)
 
-    def recover(self) -> list[Action]:
-        return self._results.recover()
+    def recover(self, now: float) -> list[Action]:
+        return self._results.recover(now)

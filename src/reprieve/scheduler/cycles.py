@@ -12,10 +12,18 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Reference, well_known
+from reprieve.objects import Reference, find_condition, well_known
 from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import Action, Bind, BindGang, Evicted, Nominate, Preempt, Release
+from reprieve.scheduler.actions import (
+    Action,
+    Bind,
+    BindGang,
+    Evicted,
+    Nominate,
+    Preempt,
+    SetPodCondition,
+)
 from reprieve.scheduler.incomplete import Shortfall
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.nominations import leaving_from, still_fit
@@ -136,7 +144,8 @@ class Cycles:
         memory.queue.wake_next(unit, now)
         unit.patient = False
         unit.failures = 0
-        actions = [*given_up, *self._binding(unit, plan)]
+        ignored = self._ignored_queues(unit, plan)
+        actions = [*given_up, *self._binding(unit, plan), *ignored]
         actions += self._displace(unit, plan)
         return CycleResult(unit.ref, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 
@@ -151,8 +160,22 @@ class Cycles:
             binds.append(Bind(unit.ref, ref, node, unit.is_group))
             memory.cluster.assume(key, node)
             memory.waiting.take(key)
+            memory.holds.place(memory.waiting.pods[key], placed=True)
             memory.binding[unit.ref] += 1
         return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
+
+    def _ignored_queues(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
+        """Where there is no quota the label of a queue means nothing: those who set it are told."""
+        memory = self._memory
+        if memory.holds.on:
+            return []
+        group = memory.waiting.group(unit.ref)
+        named = [group] if group is not None else [memory.waiting.pods[key] for key in plan.placements]
+        return [
+            status.queue_ignored(Reference.to(each))
+            for each in named
+            if well_known.QUEUE_LABEL in each.metadata.labels
+        ]
 
     def _preempt(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory = self._memory
@@ -190,7 +213,12 @@ class Cycles:
         self._memory.queue.rest(unit, now)
         count = len(waiting.victims) if waiting else 0
         reason = f"waiting for {count or 'the'} preempted {'pod' if count == 1 else 'pods'} to end"
-        return CycleResult(unit.ref, "waits", [reason], len(unit.pods), plan=plan)
+        actions: list[Action] = [
+            SetPodCondition(Reference.to(pod), well_known.UNSCHEDULABLE, reason)
+            for pod in (self._memory.waiting.pods[key] for key in unit.pods)
+            if find_condition(pod.status.conditions, well_known.POD_SCHEDULED) is None
+        ]
+        return CycleResult(unit.ref, "waits", [reason], len(unit.pods), actions, plan)
 
     def _reject(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory, text, due = self._memory, _message(plan), None
@@ -215,14 +243,10 @@ class Cycles:
     def _release(
         self, unit: QueuedUnit, plan: Plan, shortfall: Shortfall, given_up: list[Action], text: str
     ) -> CycleResult:
-        """The gang cannot be completed: evict its bound pods, so that it can be placed as a whole."""
         memory = self._memory
-        memory.epoch += 1
-        pods, group = memory.incomplete.members(shortfall), memory.identified(unit.ref)
-        memory.preemptions.start(unit.ref, {each.pod.key: each.pod.uid for each in pods})
         unit.patient = True
-        actions = [*given_up, Release(unit.ref, group, pods, marks.release(memory.name, group, text))]
-        actions.append(status.releasing(group, text))
+        actions = [*given_up, *memory.release(unit.ref, shortfall, text)]
+        pods = memory.incomplete.members(shortfall)
         name, priority = str(unit.ref), unit.priority
         victims = tuple(
             Victim(pod=each.pod.key, node=each.node, unit=name, priority=priority, reason=each.reason)

@@ -78,11 +78,11 @@ class IncompleteGangs:
         group = self._waiting.group(unit)
         if not self._gangs or group is None or not group.is_gang or self._waiting.once_complete(group):
             return None
-        bound = self._waiting.staying(unit)
-        if not 0 < len(bound) < group.min_count:
+        bound, wanted = self._waiting.staying(unit), group.min_count - self._waiting.ended(unit)
+        if not 0 < len(bound) < wanted:
             return None
         bare = tuple(key for key in bound if key not in self._controlled)
-        return Shortfall(tuple(bound), group.min_count, bare)
+        return Shortfall(tuple(bound), wanted, bare)
 
     def since(self, unit: Reference, now: float) -> float:
         """Since when it has been known to be incomplete."""
@@ -114,7 +114,7 @@ class IncompleteGangs:
         self._since.pop(unit, None)
         if group is None or _incomplete_since(group) is None:
             return []
-        placed = len(self._waiting.staying(unit))
+        placed = len(self._waiting.staying(unit)) + self._waiting.ended(unit)
         text = f"{placed} of {group.min_count} pods are bound"
         reason = "Complete" if placed >= group.min_count else "Released"
         condition = status.group_condition(group, well_known.INCOMPLETE, "False", reason, text)

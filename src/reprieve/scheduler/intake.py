@@ -6,7 +6,16 @@ A change wakes only the units it can help (`wakeups`); most changes help none.
 from typing import Any
 
 from reprieve.cluster import PodClass
-from reprieve.objects import Node, Pod, PodDisruptionBudget, PodGroup, Reference, well_known
+from reprieve.objects import (
+    JobOwner,
+    Node,
+    Pod,
+    PodDisruptionBudget,
+    PodGroup,
+    Reference,
+    Workload,
+    well_known,
+)
 from reprieve.scheduler import recovery, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
@@ -25,11 +34,14 @@ class Intake:
             as_scheduled = self._waiting.as_scheduled
             self._pod(type, None if old is None else as_scheduled(old), as_scheduled(new), now)
             return
+        if isinstance(new, JobOwner | Workload):
+            self._owner(type, new, now)
+            return
         self._memory.epoch += 1
         if type == "DELETED":
             self._cluster.remove(new.__class__, new.key)
         else:
-            self._cluster.set(new)
+            self._cluster.set(self._waiting.in_this_life(new) if isinstance(new, PodGroup) else new)
         if isinstance(new, Node):
             if type == "DELETED" or wakeups.node_matters(old, new):
                 self._queue.wake(lambda unit: wakeups.node_changed(self._cluster, unit, new.name), now)
@@ -53,12 +65,18 @@ class Intake:
         else:
             self._cluster.set(pod)
         self._note_mark(pod, gone)
+        owners = self._seen(pod, gone) if self._memory.holds.on else None
         if gone:
             self._gone(pod, left, now)
         elif self._waiting.ours(pod):
             self._waits(old, pod, now)
         else:
             self._placed(old, pod, left, now)
+        if owners:
+            self._memory.hold_pods(owners, now)
+
+    def _seen(self, pod: Pod, gone: bool) -> set[str]:
+        return self._memory.holds.see_pod(pod, gone or pod.metadata.deletion_timestamp is not None)
 
     def _only_status(self, old: Pod, pod: Pod) -> None:
         """Only its status changed, in parts that no decision reads; a mark is noted for recovery."""
@@ -69,6 +87,8 @@ class Intake:
 
     def _waits(self, old: Pod | None, pod: Pod, now: float) -> None:
         self._waiting.put(pod)
+        if self._memory.holds.on:
+            self._memory.hold(pod.key)
         self._memory.nominations.reconcile(pod)
         self._memory.refresh(unit_of(pod), now)
         if old is not None and (old.spec != pod.spec or old.metadata.labels != pod.metadata.labels):
@@ -140,9 +160,20 @@ class Intake:
         unit = Reference("PodGroup", group.namespace, group.name)
         if type == "DELETED":
             self._waiting.forget_group(group)
+        if self._memory.holds.on:
+            self._memory.hold_pods(self._memory.holds.see_group(group, type == "DELETED"), now)
         self._memory.refresh(unit, now)
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)
+
+    def _owner(self, type: str, owner: JobOwner | Workload, now: float) -> None:
+        """A Job, or the Workload of a Job or PodGroup: their pods may wait for quota."""
+        holds, gone = self._memory.holds, type == "DELETED"
+        if isinstance(owner, JobOwner):
+            owners = holds.see_job(owner, gone)
+        else:
+            owners = holds.see_workload(owner, gone)
+        self._memory.hold_pods(owners, now)
 
     def _wake_all(self, now: float) -> None:
         """Priority classes and namespaces change rarely and may matter to any unit."""

@@ -9,14 +9,16 @@ from collections.abc import Iterable
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Reference
-from reprieve.scheduler.actions import Action, Nominate
-from reprieve.scheduler.incomplete import IncompleteGangs
+from reprieve.objects import PodGroup, Reference
+from reprieve.scheduler import marks, status
+from reprieve.scheduler.actions import Action, Nominate, Release
+from reprieve.scheduler.holds import Holds
+from reprieve.scheduler.incomplete import IncompleteGangs, Shortfall
 from reprieve.scheduler.nominations import Nominations
 from reprieve.scheduler.preemptions import Preemptions
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from reprieve.scheduler.recovery import Marked
-from reprieve.scheduler.waiting import WaitingPods
+from reprieve.scheduler.waiting import WaitingPods, unit_of
 
 
 class Memory:
@@ -27,6 +29,7 @@ class Memory:
         self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
         self.waiting = WaitingPods(cluster, self.names, config)
+        self.holds = Holds(config.quota.manage_jobs_without_queue_name)
         self.incomplete = IncompleteGangs(cluster, self.waiting, config, self.names)
         self.nominations = Nominations(cluster)
         self.preemptions = Preemptions()
@@ -34,11 +37,18 @@ class Memory:
         """Pods on nodes that carry our mark, by key."""
         self.binding: Counter[Reference] = Counter()
         """Bindings under way, by unit."""
+        self.untold: dict[Reference, float] = {}
+        """Gated units whose reason has changed, and since when their pods have not been told (`reports`)."""
+        self.lapsed: dict[Reference, PodGroup] = {}
+        """Groups whose condition still says that they are scheduled, and all their pods are gone."""
         self.epoch = 0
         """Counts changes of the cluster; at the same count the same question has the same answer."""
 
     def refresh(self, ref: Reference, now: float) -> None:
         """Bring the queue in line with the pods that wait for this unit."""
+        if ref.kind == "PodGroup" and (lapsed := self.waiting.lapse(ref)) is not None:
+            self.lapsed[ref] = lapsed
+            self.cluster.set(self.waiting.in_this_life(lapsed))
         pods = self.waiting.free(ref)
         unit = self.queue.units.get(ref)
         if not pods:
@@ -57,11 +67,30 @@ class Memory:
             return
         unit.priority = self.waiting.priority(ref)
         gate = self.waiting.gate(ref)
-        if gate:
-            self.queue.gate(unit, gate)
+        if gate is not None:
+            self.queue.gate(unit, gate.text)
+            self.untold.setdefault(ref, now)
         elif unit.state is State.GATED:
             unit.unfinished = self.waiting.is_unfinished(ref)
             self.queue.activate(unit)
+
+    def hold_pods(self, owners: set[str], now: float) -> None:
+        """Something changed about these owners of pods: which of their pods wait for quota."""
+        if not owners:
+            return
+        keys = self.holds.pods_of(owners)
+        for group in self.holds.groups_of(owners):
+            keys |= self.waiting.free(Reference.of("PodGroup", group)).keys()
+        changed = {unit_of(self.waiting.pods[key]): None for key in sorted(keys) if self.hold(key)}
+        for unit in changed:
+            self.refresh(unit, now)
+
+    def hold(self, key: str) -> bool:
+        """Look at one pod; whether there is news."""
+        pod = self.waiting.pods.get(key)
+        if pod is None:
+            return False
+        return self.waiting.hold(key, self.holds.why(pod, self.waiting.group(unit_of(pod))))
 
     def settle(self, unit: QueuedUnit, now: float, *, failed: bool = False) -> None:
         """Nothing of the unit is in flight any more: it waits on, or leaves."""
@@ -81,6 +110,14 @@ class Memory:
         if actions:
             self.epoch += 1
         return actions
+
+    def release(self, unit: Reference, shortfall: Shortfall, text: str) -> list[Action]:
+        """The gang cannot be completed: evict its bound pods, so that it can be placed as a whole."""
+        self.epoch += 1
+        pods, group = self.incomplete.members(shortfall), self.identified(unit)
+        self.preemptions.start(unit, {each.pod.key: each.pod.uid for each in pods})
+        mark = marks.release(self.name, group, text)
+        return [Release(unit, group, pods, mark), status.releasing(group, text)]
 
     def stands(self, preemptor: Reference) -> bool:
         """Whether a preemption is still wanted: its preemptor waits and has a nomination."""

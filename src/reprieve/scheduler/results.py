@@ -2,9 +2,18 @@
 
 from collections.abc import Iterable
 
-from reprieve.objects import Reference, well_known
+from reprieve.objects import PodGroup, Reference, well_known
 from reprieve.scheduler import marks, recovery, status, wakeups
-from reprieve.scheduler.actions import Action, Bind, Evicted, Nominate, Preempt, Release, Reprieve
+from reprieve.scheduler.actions import (
+    Action,
+    Bind,
+    Evicted,
+    Nominate,
+    Preempt,
+    Release,
+    Reprieve,
+    SetPodCondition,
+)
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.nominations import leaving_from
 from reprieve.scheduler.preemptions import Preemption
@@ -39,8 +48,11 @@ class Results:
         memory.epoch += 1
         memory.cluster.forget(key)
         memory.waiting.give_back(key)
+        memory.holds.place(waiting, placed=False)
         self._failed.add(bind.unit)
-        actions: list[Action] = [status.failed(bind.pod, f"binding to {bind.node} failed: {error}")]
+        text = f"binding to {bind.node} failed: {error}"
+        actions: list[Action] = [status.failed(bind.pod, text)]
+        actions.append(SetPodCondition(bind.pod, well_known.SCHEDULER_ERROR, text))
         if bind.insist:
             # The rest of the gang may be bound: no less important pod may take this place meanwhile.
             memory.nominations.make(waiting, bind.node)
@@ -64,7 +76,10 @@ class Results:
         """Report a group that has all its pods placed, once and for ever."""
         memory = self._memory
         group = memory.waiting.group(unit)
-        if group is None or unit in memory.binding or len(memory.waiting.staying(unit)) < group.min_count:
+        if group is None or unit in memory.binding:
+            return []
+        staying = len(memory.waiting.staying(unit))
+        if not staying or staying + memory.waiting.ended(unit) < group.min_count:
             return []
         memory.waiting.note_complete(group)
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "True", "Scheduled", "")
@@ -81,10 +96,10 @@ class Results:
         elif errors or preemption.spoiled:
             key, why = next(iter(errors.items()), ("", "another preemption failed to evict a victim of both"))
             note = f"{len(errors)} of {len(preempt.victims)} victims could not be evicted ({key}: {why})"
-            actions = [*self._give_up(unit, now), status.withdrawn(preempt.preemptor, note)]
+            actions = [*self._give_up(unit, note, now), status.withdrawn(preempt.preemptor, note)]
         else:
             self._through(unit, preemption, now)
-        return [*actions, *self._spoil(errors, now), *self.recover()] if errors else actions
+        return [*actions, *self._spoil(errors, now), *self.recover(now)] if errors else actions
 
     def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
         """The calls of a release ended. After errors the gang is tried again, and then released again."""
@@ -93,7 +108,8 @@ class Results:
         if unit is None or preemption is None:
             memory.preemptions.end(release.unit)
         elif errors:
-            return self._give_up(unit, now)
+            note = f"{len(errors)} of {len(release.pods)} pods of the gang could not be released"
+            return self._give_up(unit, note, now)
         else:
             self._through(unit, preemption, now)
         return [*memory.incomplete.over(release.unit)]
@@ -115,16 +131,23 @@ class Results:
             if sharer.calling:
                 sharer.spoiled = True
             elif unit is not None:
-                actions += self._give_up(unit, now)
+                actions += self._give_up(unit, "another preemption failed to evict a victim of both", now)
         return actions
 
-    def _give_up(self, unit: QueuedUnit, now: float) -> list[Action]:
-        actions = self._memory.withdraw(unit.ref, unit.pods)
+    def _give_up(self, unit: QueuedUnit, why: str, now: float) -> list[Action]:
+        """Start over, after a pause."""
+        memory = self._memory
+        actions = memory.withdraw(unit.ref, unit.pods)
+        found = [
+            status.not_scheduled(memory.waiting.pods[key], well_known.SCHEDULER_ERROR, why)
+            for key in unit.pods
+        ]
+        actions += [each for each in found if each is not None]
         unit.patient = False
         self._memory.settle(unit, now, failed=True)
         return actions
 
-    def recover(self) -> list[Action]:
+    def recover(self, now: float) -> list[Action]:
         """Finish or undo evictions that no preemption covers; wait for victims that are on their way out."""
         memory = self._memory
         idle = {key: mark for key, mark in memory.marked.items() if not memory.preemptions.includes(key)}
@@ -140,19 +163,52 @@ class Results:
             if preemptor not in memory.preemptions and memory.stands(preemptor):
                 memory.preemptions.start(preemptor, leaving, calling=False)
                 memory.queue.units[preemptor].patient = True
-        return [*actions, *self._recover_gangs()]
+        return [*actions, *self._withdraw_held(), *self._recover_gangs(now)]
 
-    def _recover_gangs(self) -> list[Action]:
-        """Conditions of gangs that an earlier scheduler did not get to write."""
+    def _withdraw_held(self) -> list[Action]:
+        """A unit that lost its quota while it waited for its victims sets no node aside."""
+        memory = self._memory
+        held = [unit for unit in memory.queue.units.values() if memory.waiting.is_held(unit.ref)]
+        return [
+            action
+            for unit in held
+            if unit.state is State.GATED
+            for action in memory.withdraw(unit.ref, unit.pods)
+        ]
+
+    def _recover_gangs(self, now: float) -> list[Action]:
+        """Conditions of gangs that an earlier scheduler did not get to write, and gangs that lack pods."""
         memory = self._memory
         actions: list[Action] = []
-        for unit, group in memory.waiting.gangs():
+        for unit, group in list(memory.waiting.gangs()):
             if unit not in memory.binding:
                 if not memory.waiting.once_complete(group):
                     actions += self._complete(unit)
                 actions += memory.incomplete.over(unit)
+                actions += self._stranded(unit, group, now)
         saved = (pod for pod in memory.incomplete.saved() if not memory.preemptions.includes(pod.key))
         return [*actions, *(Reprieve(pod, "its gang is incomplete no more") for pod in saved)]
+
+    def _stranded(self, ref: Reference, group: PodGroup, now: float) -> list[Action]:
+        """A gang bound in part whose missing pods do not exist, or may not be tried: no cycle sees it."""
+        memory, unit = self._memory, self._memory.queue.units.get(ref)
+        shortfall = memory.incomplete.shortfall(ref)
+        if shortfall is None or ref in memory.preemptions:
+            return []
+        if unit is not None and unit.state is not State.GATED:
+            return []
+        why = unit.gate if unit is not None else "the missing pods do not exist"
+        text = f"{shortfall.sentence(memory.incomplete.timeout)}: {why}"
+        due = memory.incomplete.due(ref, shortfall, now)
+        if due is None or now < due:
+            condition = status.group_condition(
+                group, well_known.INCOMPLETE, "True", well_known.UNSCHEDULABLE, text
+            )
+            return [condition] if condition else []
+        if unit is not None:
+            unit.patient = True
+            memory.queue.hold(unit)
+        return memory.release(ref, shortfall, text)
 
     def _counted_on(
         self, found: dict[str, recovery.Marked], unfinished: recovery.Unfinished

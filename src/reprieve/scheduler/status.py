@@ -6,6 +6,8 @@ from reprieve.objects import Pod, PodGroup, Reference, find_condition, some, wel
 from reprieve.scheduler.actions import Emit, Evicted, SetGroupCondition, SetPodCondition
 
 NAMED = 5
+GATED = "Scheduling is blocked due to non-empty scheduling gates"
+"""As the API server writes it."""
 
 
 def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
@@ -19,7 +21,7 @@ def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None
 def group_condition(
     group: PodGroup, type: str, status: str, reason: str, message: str
 ) -> SetGroupCondition | None:
-    """The condition, unless the group has it already. A group that was scheduled once stays `True`."""
+    """The condition, unless the group has it already. A group that was scheduled stays `True` (`lapsed`)."""
     now = find_condition(group.status.conditions, type)
     if now is not None:
         if (now.status, now.reason, now.message) == (status, reason, message):
@@ -31,12 +33,29 @@ def group_condition(
     return SetGroupCondition(Reference.to(group), type, status, reason, message, group.metadata.generation)
 
 
+def lapsed(group: PodGroup) -> SetGroupCondition:
+    """A group that was scheduled and has lost every pod is not: its condition is about its present pods."""
+    text = "none of its pods is on a node any more: it is scheduled anew"
+    generation = group.metadata.generation
+    return SetGroupCondition(
+        Reference.to(group), well_known.POD_GROUP_SCHEDULED, "False", "Unscheduled", text, generation
+    )
+
+
 def failed(unit: Reference, message: str) -> Emit:
     return Emit(unit, "FailedScheduling", message, "Scheduling", warning=True)
 
 
 def scheduled(pod: Reference, node: str) -> Emit:
     return Emit(pod, "Scheduled", f"Successfully assigned {pod.key} to {node}", "Binding")
+
+
+def queue_ignored(unit: Reference) -> Emit:
+    note = (
+        f"Scheduled without quota: this cluster serves no LocalQueues, so the label {well_known.QUEUE_LABEL} "
+        "has no effect (reprieve manifests crds)"
+    )
+    return Emit(unit, "QueueIgnored", note, "Scheduling", warning=True)
 
 
 def preempting(preemptor: Reference, victims: Sequence[Evicted]) -> Emit:

@@ -5,12 +5,13 @@ Reads the cluster, never changes it.
 
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, PodGroup, Reference, find_condition, well_known
+from reprieve.objects import Pod, PodGroup, PodGroupStatus, Reference, find_condition, well_known
 
 
 def unit_of(pod: Pod) -> Reference:
@@ -19,6 +20,15 @@ def unit_of(pod: Pod) -> Reference:
     if link is not None and link.pod_group_name:
         return Reference("PodGroup", meta.namespace, link.pod_group_name)
     return Reference("Pod", meta.namespace, meta.name)
+
+
+class Gate(NamedTuple):
+    """Why a unit may not be tried yet: the reason of its pods' conditions, and a sentence for people."""
+
+    reason: str
+    text: str
+    steady: str = ""
+    """For the pods of a group: the sentence without what changes with each pod that comes."""
 
 
 class WaitingPods:
@@ -32,8 +42,12 @@ class WaitingPods:
         """The pods of each unit that are not being bound."""
         self._gated: dict[Reference, dict[str, None]] = {}
         """The pods of each unit that have scheduling gates."""
+        self._held: dict[Reference, dict[str, str]] = {}
+        """The pods of each unit that wait for quota, and why (`holds`)."""
         self._completed: set[str] = set()
         """UIDs of groups that were complete once, before their condition shows it."""
+        self._lapsed: set[str] = set()
+        """UIDs of groups that were complete and have lost every pod, before their condition shows it."""
 
     def as_scheduled(self, pod: Pod) -> Pod:
         """The pod as it is scheduled: on its own where groups are turned off."""
@@ -69,13 +83,30 @@ class WaitingPods:
         """It does not wait any more."""
         pod = self.pods.pop(key, None)
         if pod is not None:
-            for index in (self._free, self._gated):
-                members = index.get(unit_of(pod))
+            for index in (self._free, self._gated, self._held):
+                members: dict[str, Any] | None = index.get(unit_of(pod))
                 if members is not None:
                     members.pop(key, None)
                     if not members:
                         del index[unit_of(pod)]
         return pod
+
+    def hold(self, key: str, why: str) -> bool:
+        """A waiting pod may not be placed, or may be again when `why` is empty; whether that is news."""
+        unit = unit_of(self.pods[key])
+        held = self._held.setdefault(unit, {})
+        news = held.get(key, "") != why
+        if why:
+            held[key] = why
+        else:
+            held.pop(key, None)
+            if not held:
+                del self._held[unit]
+        return news
+
+    def is_held(self, unit: Reference) -> bool:
+        """Whether a pod of the unit waits for quota."""
+        return unit in self._held
 
     def take(self, key: str) -> None:
         """It is being bound: no cycle sees it until it is given back."""
@@ -102,13 +133,22 @@ class WaitingPods:
         return 0 if number is None else int(self._cluster.groups.priority[number])
 
     def known(self, unit: Reference) -> int:
-        """Pods of a group that exist: waiting, assumed and bound."""
-        return len(self._members(unit))
+        """Pods of a group that count towards its minimum: waiting, assumed, bound and done."""
+        return len(self._members(unit)) + self.ended(unit)
+
+    def ended(self, unit: Reference) -> int:
+        """Pods of a group that have ended and count all the same (`GroupTable.ended`)."""
+        groups = self._cluster.groups
+        number = groups.number_of.get(unit.key) if unit.kind == "PodGroup" else None
+        return 0 if number is None else groups.ended(number, self.placed(unit))
 
     def is_unfinished(self, unit: Reference) -> bool:
         """A gang of which some pods have a node, but too few."""
         group = self.group(unit)
-        return self._gangs and group is not None and group.is_gang and 0 < self.placed(unit) < group.min_count
+        if not self._gangs or group is None or not group.is_gang:
+            return False
+        placed = self.placed(unit)
+        return 0 < placed < group.min_count - self.ended(unit)
 
     def placed(self, unit: Reference) -> int:
         """Pods of a group that have a node, or are about to."""
@@ -120,13 +160,40 @@ class WaitingPods:
         rows = (row for row in self._members(unit) if pods.node[row] != NOWHERE and not pods.terminating[row])
         return sorted(pods.keys[row] for row in rows)
 
+    def _stays(self, unit: Reference) -> bool:
+        """Whether any pod of a group is on a node, or about to be, and not on its way out."""
+        pods = self._cluster.pods
+        return any(pods.node[row] != NOWHERE and not pods.terminating[row] for row in self._members(unit))
+
     def once_complete(self, group: PodGroup) -> bool:
-        """Whether all of the gang was placed at some time. Losing pods later does not change that."""
-        reported = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
-        return group.metadata.uid in self._completed or (reported is not None and reported.status == "True")
+        """Whether all of the gang was placed at some time. Losing pods later does not change that; losing
+        all of them does: pods made anew are a new gang."""
+        return group.metadata.uid in self._completed or _reported(group)
 
     def forget_group(self, group: PodGroup) -> None:
         self._completed.discard(group.metadata.uid)
+        self._lapsed.discard(group.metadata.uid)
+
+    def in_this_life(self, group: PodGroup) -> PodGroup:
+        """The group as it is now, whatever its condition still says about pods that are gone."""
+        if group.metadata.uid not in self._lapsed:
+            return group
+        if not _reported(group):
+            self._lapsed.discard(group.metadata.uid)
+            return group
+        kept = tuple(c for c in group.status.conditions if c.type != well_known.POD_GROUP_SCHEDULED)
+        return msgspec.structs.replace(group, status=PodGroupStatus(conditions=kept))
+
+    def lapse(self, unit: Reference) -> PodGroup | None:
+        """The group, if it was complete and none of its pods is left on a node: it starts over."""
+        group = self.group(unit)
+        if group is None or not self.once_complete(group) or self._stays(unit) or self.ended(unit):
+            return None
+        if not self._members(unit):
+            return None  # it is over, or its controller has not made new pods yet
+        self._completed.discard(group.metadata.uid)
+        self._lapsed.add(group.metadata.uid)
+        return group
 
     def gangs(self) -> Iterator[tuple[Reference, PodGroup]]:
         """The gangs whose pods are ours, by unit."""
@@ -139,35 +206,45 @@ class WaitingPods:
 
     def note_complete(self, group: PodGroup) -> None:
         self._completed.add(group.metadata.uid)
+        self._lapsed.discard(group.metadata.uid)
 
     def _members(self, unit: Reference) -> Collection[int]:
         number = self._cluster.groups.number_of.get(unit.key)
         return () if number is None else self._cluster.groups.members[number]
 
-    def gate(self, unit: Reference) -> str:
-        """Why the unit may not be tried yet; empty when it may.
+    def gate(self, unit: Reference) -> Gate | None:
+        """Why the unit may not be tried yet; None when it may.
 
         1. A pod of it has scheduling gates.
-        2. Its group has not been seen.
-        3. Fewer pods exist than the group needs at once.
-        4. It never was complete, and pods of it are on their way out: their nodes must be free again first.
+        2. A pod of it waits for quota.
+        3. Its group has not been seen.
+        4. Fewer pods exist than the group needs at once.
+        5. It never was complete, and pods of it are on their way out: their nodes must be free again first.
         """
+        about_group = well_known.WAITING_FOR_POD_GROUP
         if gated := self._gated.get(unit):
             first = min(gated)
             gates = ", ".join(gate.name for gate in self.pods[first].spec.scheduling_gates)
-            return f"{first} has scheduling gates: {gates}"
+            return Gate(about_group, f"{first} has scheduling gates: {gates}")
+        if held := self._held.get(unit):
+            return Gate(well_known.WAITING_FOR_QUOTA, held[min(held)])
         if unit.kind != "PodGroup":
-            return ""
+            return None
         group = self.group(unit)
         if group is None:
-            return f"waiting for the pod group {unit.key} to appear"
+            return Gate(about_group, f"waiting for the pod group {unit.key} to appear")
+        if not self._gangs or not group.is_gang:
+            return None
         known = self.known(unit)
-        if self._gangs and group.is_gang and known < group.min_count:
-            return f"waiting for minCount pods from a gang to appear: {known} of {group.min_count} exist"
+        if known < group.min_count:
+            few = "waiting for minCount pods from a gang to appear"
+            counts = f"{known} of {group.min_count} exist"
+            return Gate(about_group, f"{few}: {counts}", f"{few}: {group.min_count} must exist")
         leaving = 0 if self.once_complete(group) else self._leaving(unit)
-        if self._gangs and group.is_gang and leaving:
-            return f"waiting for {leaving} of the gang's pods to end"
-        return ""
+        if leaving:
+            text = f"waiting for {leaving} of the gang's pods to end"
+            return Gate(about_group, text, "waiting for the gang's former pods to end")
+        return None
 
     def _leaving(self, unit: Reference) -> int:
         pods = self._cluster.pods
@@ -184,6 +261,11 @@ class WaitingPods:
         strangers = sorted(pods.keys[row] for row in rows if pods.info[row].scheduler != scheduler)
         unequal = sorted(pods.keys[row] for row in rows if int(pods.priority[row]) != wanted)
         return strangers, unequal
+
+
+def _reported(group: PodGroup) -> bool:
+    found = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
+    return found is not None and found.status == "True"
 
 
 def _age(pod: Pod) -> float:

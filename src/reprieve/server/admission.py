@@ -4,7 +4,8 @@ types of its metadata were checked before (`metadata.check_shape`).
 A new object:
 
 1. its namespace exists and is not being deleted (404, 403)
-2. types: spec and status are objects, typed parts have the right types (400)
+2. types: spec and status are objects, typed parts have the right types (400); before that, what belongs to a
+   queue is suspended or gated, if a quota controller runs (`queues`)
 3. server-owned metadata (uid, times)
 4. status removed where it is a subresource
 5. defaults, pruning
@@ -28,6 +29,7 @@ from reprieve.server import defaults, metadata, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
 from reprieve.server.field_validation import wrong_types
+from reprieve.server.queues import StopsAtCreation
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.rules import ObjectRules
 from reprieve.server.storage import Store
@@ -37,15 +39,19 @@ _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
 
 
 class Admission:
-    def __init__(self, store: Store, rules: ObjectRules) -> None:
+    def __init__(self, store: Store, rules: ObjectRules, stop: StopsAtCreation | None = None) -> None:
+        """`stop`: what becomes of an object that needs quota, before anything else."""
         self._store = store
         self._rules = rules
+        self._stop = stop
         self._admitted = AdmittedSpecs()
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         """The document to store; a document of another served version comes back in the storage version."""
         meta = document["metadata"]
         self._require_namespace(resource, meta)
+        if self._stop is not None:
+            self._stop(resource.storage_key, document)
         if resource.storage_key != "pods":
             return self._create(resource, document, timestamp)
         key = self._admitted.key(document, self._rules.generation)

@@ -10,6 +10,7 @@ from reprieve.config import Configuration
 from reprieve.objects import format_time
 from reprieve.server.admission import Admission
 from reprieve.server.errors import not_found
+from reprieve.server.queues import StopsAtCreation
 from reprieve.server.registry import Registry, ResourceInfo
 from reprieve.server.resources import builtin_resources
 from reprieve.server.rules import ObjectRules
@@ -50,13 +51,16 @@ class Backend:
         history: int = 20_000,
         clock: Clock = utc_now,
         configuration: Configuration | None = None,
+        quota: bool = False,
     ) -> None:
+        """`quota`: a quota controller runs beside the server; what needs quota is stopped when created."""
+        configuration = configuration or Configuration.load(None)
         self.store = Store(directory, history)
         self.registry = Registry(builtin_resources())
         self.hub = Hub(self.store)
-        self.admission = Admission(
-            self.store, ObjectRules(self.store, configuration or Configuration.load(None))
-        )
+        all_jobs = configuration.quota.manage_jobs_without_queue_name
+        stop = StopsAtCreation(self.store, all_jobs) if quota else None
+        self.admission = Admission(self.store, ObjectRules(self.store, configuration), stop)
         self.clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")
 

@@ -34,7 +34,8 @@ class EmbeddedServer:
     """The API server of this process.
 
     `data_dir` None keeps everything in memory. `background` are coroutines that run beside the server and
-    get its `Api`; `controllers` adds the built-in ones. `port` 0 picks a free one.
+    get its `Api`; `controllers` adds the built-in ones. `port` 0 picks a free one. `quota` says that a quota
+    controller runs beside it: Jobs and pods that belong to a queue are stopped when they are created.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class EmbeddedServer:
         bookmark_every: float = 60.0,
         clock: Clock = utc_now,
         configuration: Configuration | None = None,
+        quota: bool = False,
     ) -> None:
         self._host = host
         self._port = port
@@ -63,6 +65,7 @@ class EmbeddedServer:
         self._bookmark_every = bookmark_every
         self._clock = clock
         self._configuration = configuration
+        self._quota = quota
         self._tasks: list[asyncio.Task[None]] = []
         self._thread: _LoopThread | None = None
         self._ready = False
@@ -93,7 +96,11 @@ class EmbeddedServer:
 
     async def start(self) -> "EmbeddedServer":
         self.backend = Backend(
-            self._data_dir, history=self._history, clock=self._clock, configuration=self._configuration
+            self._data_dir,
+            history=self._history,
+            clock=self._clock,
+            configuration=self._configuration,
+            quota=self._quota,
         )
         try:
             self._prepare_files()

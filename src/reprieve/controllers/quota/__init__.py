@@ -79,7 +79,7 @@ async def watching(controller: QuotaController, stack: AsyncExitStack) -> None:
         *((kind, seen.parameter_changed, {}) for kind in PARAMETERS),
         (CLUSTER_QUEUES.raw(), seen.queue_changed, {}),
         (LOCAL_QUEUES.raw(), seen.local_queue_changed, {}),
-        (JOBS.raw(), seen.job_changed, {"labels": well_known.QUEUE_LABEL}),
+        (JOBS.raw(), seen.job_changed, {} if controller.all_jobs else {"labels": well_known.QUEUE_LABEL}),
         (POD_GROUPS, seen.group_changed, {}),
         (PODS, seen.pod_changed, {}),
         (KUEUE_WORKLOADS.raw(), seen.workload_changed, {}),

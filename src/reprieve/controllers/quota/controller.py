@@ -20,7 +20,7 @@ from prometheus_client import CollectorRegistry
 from reprieve.config import Configuration
 from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
-from reprieve.controllers.quota.jobs import job_workload_key, may_run, reconcile_job
+from reprieve.controllers.quota.jobs import job_workload_key, reconcile_job
 from reprieve.controllers.quota.lifecycle import Situation, next_state, with_closed_gate
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.reporting import Reporter
@@ -62,7 +62,10 @@ class QuotaController:
         self.client = client
         self.quota = Quota(Rules.of(config))
         self.queue = WorkQueue(self._follow_up)
-        self.seen = Observed(self.quota, self._touched, self._seconds)
+        names = (config.scheduler.scheduler_name, *config.scheduler.other_scheduler_names)
+        self.seen = Observed(self.quota, self._touched, self._seconds, frozenset(names))
+        self.all_jobs = config.quota.manage_jobs_without_queue_name
+        """Jobs without a queue are followed as well: they wait until they are given one."""
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
         self._events = events
         self._now = now
@@ -273,9 +276,9 @@ class QuotaController:
                 group,
                 list(self.seen.pods.get(name, {}).values()),
                 workload,
-                workload is not None and may_run(workload),
                 self.quota.cache.flavors,
                 self.seen.priorities,
+                self.seen.schedulers,
             )
 
     async def _queue_status(self, name: str) -> None:

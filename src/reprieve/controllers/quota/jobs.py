@@ -19,7 +19,7 @@ from reprieve.controllers.quota.job_shape import (
 from reprieve.controllers.quota.lifecycle import FINISHED
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
-from reprieve.objects import Document, ResourceFlavor, Workload, well_known
+from reprieve.objects import Document, ResourceFlavor, Workload, must_name_queue, well_known
 from reprieve.quota import is_true
 
 log = logging.getLogger(__name__)
@@ -37,15 +37,23 @@ async def reconcile_job(
     suspended = bool((job.get("spec") or {}).get("suspend"))
     if job_owner(job).state == FINISHED:
         return
+    if well_known.QUEUE_LABEL not in (job["metadata"].get("labels") or {}):
+        if not suspended and _must_name_queue(job):
+            await _suspend(client, job)
+        return
     if raw is None or workload is None:
         if not suspended:
             await _suspend(client, job)
         elif well_known.PREBUILT_WORKLOAD_LABEL not in (job["metadata"].get("labels") or {}):
             await _create_workload(client, job, priorities)
         return
+    if _is_anothers(job, workload):
+        if not suspended:
+            await _suspend(client, job)
+        return
     if not raw["metadata"].get("ownerReferences"):
         await _own(client, job, raw)
-    if may_run(workload):
+    if workload.may_run:
         if suspended:
             await _start(client, job, started_spec(workload, job, flavors))
         return
@@ -63,15 +71,17 @@ async def reconcile_job(
         await client.delete(KUEUE_WORKLOADS, metadata["name"], metadata["namespace"], uid=metadata["uid"])
 
 
-def may_run(workload: Workload) -> bool:
-    """Admitted here. A workload that was given to another cluster runs there."""
-    return (
-        is_true(workload, well_known.ADMITTED)
-        and not is_true(workload, well_known.EVICTED)
-        and not is_true(workload, well_known.FINISHED)
-        and workload.spec.active
-        and not workload.status.cluster_name
-    )
+def _must_name_queue(job: Document) -> bool:
+    """Of a job without a queue, where all jobs are followed."""
+    owners = job["metadata"].get("ownerReferences") or ()
+    kind = next((each.get("kind", "") for each in owners if each.get("controller")), "")
+    return must_name_queue(job["metadata"]["namespace"], kind)
+
+
+def _is_anothers(job: Document, workload: Workload) -> bool:
+    """Whether the workload that the job names was made for another owner: its quota is not this job's."""
+    owners = workload.metadata.owner_references
+    return bool(owners) and all(each.uid != job["metadata"]["uid"] for each in owners)
 
 
 async def _create_workload(client: Client, job: Document, priorities: Priorities) -> None:
@@ -96,7 +106,11 @@ async def _own(client: Client, job: Document, workload: Document) -> None:
         "controller": True,
     }
     patch = {
-        "metadata": {"ownerReferences": [reference], "labels": {well_known.JOB_UID_LABEL: metadata["uid"]}}
+        "metadata": {
+            "ownerReferences": [reference],
+            "labels": {well_known.JOB_UID_LABEL: metadata["uid"]},
+            "resourceVersion": workload["metadata"]["resourceVersion"],  # one job alone can own it
+        }
     }
     await client.patch(KUEUE_WORKLOADS, workload["metadata"]["name"], patch, metadata["namespace"])
 

@@ -6,12 +6,13 @@ Handlers run in the informers' tasks, in order, and only take note. Two things a
 - An open gate whose opening has not been noted yet (see `reprieve.fleet.lease`) counts as closed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
 from reprieve.controllers import revision_of
-from reprieve.controllers.quota.groups import group_owner, group_workload_key, waits_for_quota
+from reprieve.controllers.quota.group_shape import group_owner
+from reprieve.controllers.quota.groups import group_workload_key, waits_for_quota
 from reprieve.controllers.quota.job_shape import job_owner
 from reprieve.controllers.quota.jobs import job_workload_key
 from reprieve.controllers.quota.lifecycle import Owner, with_closed_gate
@@ -43,8 +44,12 @@ Touch = Callable[[str], None]
 
 
 class Observed:
-    def __init__(self, quota: Quota, touch: Touch, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, quota: Quota, touch: Touch, now: Callable[[], datetime], schedulers: Collection[str] = ()
+    ) -> None:
         self.quota = quota
+        self.schedulers = schedulers
+        """Those that place no pod of a group in a queue before it has quota."""
         self.raw: dict[str, Document] = {}
         self.workloads: dict[str, Workload] = {}
         self.jobs: dict[str, Document] = {}
@@ -129,7 +134,7 @@ class Observed:
         if kind == "job" and name in self.jobs:
             return job_owner(self.jobs[name])
         if kind == "group" and name in self.groups:
-            return group_owner(self.pods.get(name, {}).values())
+            return group_owner(self.pods.get(name, {}).values(), self.schedulers)
         return Owner()
 
     def job_changed(self, change: Change) -> None:

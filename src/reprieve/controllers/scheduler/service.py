@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 from prometheus_client import CollectorRegistry
 
@@ -19,6 +20,8 @@ from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import (
     BUDGETS,
+    JOBS,
+    KUEUE_WORKLOADS,
     NAMESPACES,
     NODES,
     POD_GROUPS,
@@ -27,13 +30,14 @@ from reprieve.kube import (
     ApiError,
     Backoff,
     Client,
+    Clock,
     ConfigError,
     EventRecorder,
     Informer,
     Resource,
     TransportError,
 )
-from reprieve.objects import Reference
+from reprieve.objects import JobOwner, Reference, well_known
 from reprieve.preemption import Plan, decide
 from reprieve.records import DecisionLog
 from reprieve.runtime import Services
@@ -43,6 +47,9 @@ log = logging.getLogger(__name__)
 
 KINDS = (PRIORITY_CLASSES, NAMESPACES, NODES, POD_GROUPS, BUDGETS, PODS)
 """In the order in which they are read: what pods refer to comes before the pods."""
+
+QUOTA_KINDS = (KUEUE_WORKLOADS, replace(JOBS, view=JobOwner))
+"""What says who got quota; followed only where Workloads are served."""
 
 NEW_OBJECTS = 20_000
 """How many new objects start a garbage collection. Bursts of calls make many objects and hardly any reference
@@ -79,7 +86,10 @@ class LiveScheduler:
         config: Configuration,
         records: DecisionLog | None = None,
         registry: CollectorRegistry | None = None,
+        *,
+        clock: Clock = time.time,
     ) -> None:
+        self._clock = clock
         name = config.scheduler.scheduler_name
         self._client = client
         self._events = {
@@ -95,6 +105,7 @@ class LiveScheduler:
             records=records,
             metrics=self.metrics,
             asynchronous=config.gate("SchedulerAsyncPreemption"),
+            clock=clock,
         )
         self._informers: list[Informer] = []
         self._read = False
@@ -111,6 +122,12 @@ class LiveScheduler:
             stack.push_async_callback(_end, background)
             gc.disable()  # everything that is read now stays: there is no garbage to collect
             stack.callback(gc.enable)
+            if not await self._follow_quota(stack):
+                log.warning(
+                    "Kueue's %s is not served here: there is no quota, and the label %s has no effect; "
+                    "see `reprieve manifests crds`", KUEUE_WORKLOADS.kind, well_known.QUEUE_LABEL,
+                )  # fmt: skip
+                background.append(asyncio.create_task(self._follow_quota_later()))
             for wanted in KINDS:
                 served = await self._served(wanted)
                 if served is None:
@@ -168,6 +185,24 @@ class LiveScheduler:
             pause = backoff.next()
             log.warning("the API server does not answer, again in %.1f s: %s", pause, problem)
             await asyncio.sleep(pause)
+
+    async def _follow_quota(self, stack: AsyncExitStack) -> bool:
+        """Follow who got quota, if there is quota here."""
+        if await self._served(QUOTA_KINDS[0]) is None:
+            return False
+        for wanted in QUOTA_KINDS:
+            served = await self._served(wanted)
+            if served is not None:
+                await stack.enter_async_context(self._following(served))
+        pods = [each for each in self._informers if each.resource.plural == PODS.plural]
+        self.core.count_quota([pod for informer in pods for pod in informer], self._clock())
+        return True
+
+    async def _follow_quota_later(self) -> None:
+        async with AsyncExitStack() as stack:
+            while not await self._follow_quota(stack):
+                await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.Event().wait()
 
     async def _follow_later(self, wanted: Resource) -> None:
         """Wait until the kind is installed, then follow it like the others."""

@@ -56,9 +56,10 @@ class Shell:
                 now = self._clock()
                 if now - recovered >= RECOVER_EVERY:
                     recovered = now
-                    self._execution.perform(self.core.recover())
+                    self._execution.perform(self.core.recover(now))
                 await self._cycles()
-                ready = self.core.queue.next_ready()
+                self._execution.perform(self.core.report(self._clock()))
+                ready = self.core.next_time()
                 pause = RECOVER_EVERY if ready is None else max(0.0, ready - self._clock())
                 self._wake.clear()
                 with suppress(TimeoutError):

@@ -1,0 +1,150 @@
+"""A PodGroup and its workload: what the pods ask for, which of them have quota, and whether any runs. Pure.
+
+Quota is given to each pod by name (`well_known.QUOTA_GIVEN_ANNOTATION`): to as many as the workload was
+admitted with, and only to pods like those that it asked for. Reprieve's scheduler places no other.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from reprieve.controllers.quota.job_shape import injected
+from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
+from reprieve.objects import Document, Pod, PodGroup, PodSpec, ResourceFlavor, Workload, well_known
+
+_SHAPE: Final = (
+    "containers",
+    "initContainers",
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "overhead",
+    "resources",
+)
+
+
+def is_gated(pod: Pod) -> bool:
+    return any(gate.name == well_known.ADMISSION_GATE for gate in pod.spec.scheduling_gates)
+
+
+def quota_of(pod: Pod) -> str:
+    """The UID of the workload whose quota it may use; empty for none."""
+    return pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION, "")
+
+
+def is_living(pod: Pod) -> bool:
+    return pod.status.phase not in well_known.TERMINAL_PHASES and pod.metadata.deletion_timestamp is None
+
+
+def runs(pod: Pod, schedulers: Collection[str]) -> bool:
+    """Whether a pod that has not ended is on a node, or may be at any moment: it has quota, or neither a gate
+    nor one of our schedulers holds it."""
+    if pod.spec.node_name:
+        return True
+    return not is_gated(pod) and (bool(quota_of(pod)) or pod.spec.scheduler_name not in schedulers)
+
+
+def group_owner(pods: Iterable[Pod], schedulers: Collection[str] = ()) -> Owner:
+    """The state of a group: it runs while any of its pods does. `schedulers`: those that hold its pods."""
+    listed = list(pods)
+    going = [pod for pod in listed if pod.status.phase not in well_known.TERMINAL_PHASES]
+    if listed and not going:
+        failed = sum(pod.status.phase == "Failed" for pod in listed)
+        reason = "Failed" if failed else "Succeeded"
+        return Owner(FINISHED, reason, f"{len(listed) - failed} of {len(listed)} pods succeeded")
+    return Owner(RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED)
+
+
+def shape_of(spec: PodSpec) -> str:
+    """What makes two pods interchangeable for quota."""
+    return _shape(_asked(spec))
+
+
+def _asked(spec: PodSpec) -> Document:
+    encoded = msgspec.to_builtins(spec)
+    return {field: encoded[field] for field in _SHAPE if field in encoded}
+
+
+def _shape(asked: Document) -> str:
+    return json.dumps(asked, sort_keys=True)
+
+
+def group_pod_sets(group: PodGroup, pods: Iterable[Pod]) -> list[Document]:
+    """One pod set per shape of pod, the most frequent first; the first is enlarged up to `minCount` pods."""
+    shapes: dict[str, list[Pod]] = {}
+    for pod in sorted(pods, key=lambda pod: pod.name):
+        shapes.setdefault(shape_of(pod.spec), []).append(pod)
+    ordered = sorted(shapes.values(), key=lambda alike: (-len(alike), alike[0].name))
+    missing = max(0, group.min_count - sum(len(alike) for alike in ordered))
+    sets = []
+    for number, alike in enumerate(ordered):
+        template = {"spec": _asked(alike[0].spec)}
+        count = len(alike) + (missing if number == 0 else 0)
+        sets.append({"name": pod_set_name(number), "count": count, "template": template})
+    return sets
+
+
+def pod_set_name(number: int) -> str:
+    return "main" if number == 0 else f"set-{number}"
+
+
+def asks_for_others(group: PodGroup, pods: Iterable[Pod], workload: Workload) -> bool:
+    """Whether the group has other pods by now than its workload asks for."""
+    wanted = {_shape(each["template"]["spec"]): each["count"] for each in group_pod_sets(group, pods)}
+    held = {shape_of(each.template.spec): each.count for each in workload.spec.pod_sets}
+    return wanted != held
+
+
+def to_be_given(
+    workload: Workload, pods: Iterable[Pod], flavors: Mapping[str, ResourceFlavor]
+) -> list[tuple[Pod, str]]:
+    """The living pods that are to get quota now, each with its pod set, of an admitted workload."""
+    listed = sorted(pods, key=lambda pod: pod.name)
+    names = _names_by_shape(workload, flavors)
+    admission = workload.status.admission
+    wanted = {each.name: each.count for each in workload.spec.pod_sets}
+    left = {
+        each.name: wanted.get(each.name, 0) if each.count is None else each.count
+        for each in (admission.pod_set_assignments if admission is not None else ())
+    }
+    found = []
+    for pod in sorted(listed, key=lambda pod: quota_of(pod) != workload.metadata.uid):
+        name = names.get(shape_of(pod.spec), "")
+        if left.get(name, 0) > 0:
+            left[name] -= 1
+            if quota_of(pod) != workload.metadata.uid:
+                found.append((pod, name))
+    return [(pod, name) for pod, name in found if is_gated(pod) or _suits(pod, workload, name, flavors)]
+
+
+def _names_by_shape(workload: Workload, flavors: Mapping[str, ResourceFlavor]) -> dict[str, str]:
+    """The pod set that a pod of this shape belongs to, before and after the flavor's labels were put in."""
+    names: dict[str, str] = {}
+    for each in workload.spec.pod_sets:
+        asked = _asked(each.template.spec)
+        names.setdefault(_shape(asked), each.name)
+        names.setdefault(
+            _shape({**asked, **additions(each.template.spec, workload, each.name, flavors)}), each.name
+        )
+    return names
+
+
+def additions(
+    spec: PodSpec, workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]
+) -> Document:
+    """Fields of a pod's spec that its flavor changes, with their new values."""
+    labels, tolerations = injected(workload, pod_set, flavors)
+    encoded, changes = msgspec.to_builtins(spec), Document()
+    if labels:
+        changes["nodeSelector"] = {**encoded.get("nodeSelector", {}), **labels}
+    if tolerations:
+        changes["tolerations"] = [*encoded.get("tolerations", []), *tolerations]
+    return changes
+
+
+def _suits(pod: Pod, workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]) -> bool:
+    """A pod without its gate cannot be sent to the nodes of a flavor any more: it must want them itself."""
+    labels, _ = injected(workload, pod_set, flavors)
+    return all(pod.spec.node_selector.get(name) == value for name, value in labels.items())

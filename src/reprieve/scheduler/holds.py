@@ -1,0 +1,228 @@
+"""Pods that wait for quota: nobody is placed, and nobody preempts, on quota that was not given.
+
+A pod belongs to a queue if its Job, its PodGroup or the pod itself has the label `kueue.x-k8s.io/queue-name`,
+or if its Job needs one (`quota.manageJobsWithoutQueueName`). It is held until
+
+1. its Job is known: before that nobody can say whether it is in a queue;
+2. a Workload of that owner is admitted (`Workload.may_run`);
+3. no more pods of the owner are placed than quota was given for; and
+4. for a pod of a group, until the quota controller has given quota to this very pod: a pod made anew after an
+   eviction must not be placed because the eviction has not been seen yet.
+
+Nothing is held, and nothing kept, before `on`: where no Workloads are served there is no quota.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from reprieve.objects import (
+    JobOwner,
+    OwnerReference,
+    Pod,
+    PodGroup,
+    Workload,
+    counted,
+    must_name_queue,
+    well_known,
+)
+
+QUEUE = well_known.QUEUE_LABEL
+RUN_IT = "is one running? (reprieve run --controllers scheduler,quota)"
+
+
+@dataclass(slots=True)
+class _Owner:
+    """What gets quota: a Job, a PodGroup or a pod. Known by its UID, even before it was seen."""
+
+    pods: dict[str, bool] = field(default_factory=dict)
+    """Its pods that are neither done nor on their way out, and whether each is placed."""
+    workloads: dict[str, Workload] = field(default_factory=dict)
+
+
+class Holds:
+    def __init__(self, all_jobs: bool = False) -> None:
+        self.on = False
+        self._all_jobs = all_jobs
+        self._jobs: dict[str, JobOwner] = {}
+        self._groups: dict[str, str] = {}
+        """Keys of the PodGroups in queues."""
+        self._owners: dict[str, _Owner] = {}
+        self._owned: dict[str, set[str]] = {}
+        """The owners of each workload, by its key."""
+
+    # --- what is seen: each method returns the UIDs of owners whose pods must be looked at again ------------
+
+    def see_job(self, job: JobOwner, gone: bool) -> set[str]:
+        if gone:
+            self._jobs.pop(job.metadata.uid, None)
+        else:
+            self._jobs[job.metadata.uid] = job
+        return {job.metadata.uid}
+
+    def see_group(self, group: PodGroup, gone: bool) -> set[str]:
+        uid, known = group.metadata.uid, group.metadata.uid in self._groups
+        if gone or QUEUE not in group.metadata.labels:
+            self._groups.pop(uid, None)
+        else:
+            self._groups[uid] = group.key
+        return {uid} if known or uid in self._groups else set()
+
+    def see_workload(self, workload: Workload, gone: bool) -> set[str]:
+        before = self._owned.pop(workload.key, set())
+        now = set() if gone else {each.uid for each in workload.metadata.owner_references if each.uid}
+        if now:
+            self._owned[workload.key] = now
+        for uid in now:
+            self._owner(uid).workloads[workload.key] = workload
+        for uid in before - now:
+            self._owner(uid).workloads.pop(workload.key, None)
+            self._forget_if_empty(uid)
+        return before | now
+
+    def see_pod(self, pod: Pod, leaves: bool) -> set[str]:
+        """A pod, placed or waiting; `leaves`: it is gone, done or on its way out."""
+        uid = _owner_of(pod)
+        if not uid:
+            return set()
+        pods = self._owner(uid).pods
+        before = pods.get(pod.key)
+        if leaves:
+            pods.pop(pod.key, None)
+            self._forget_if_empty(uid)
+        else:
+            pods[pod.key] = bool(pod.spec.node_name) or bool(before)
+        return {uid} if before is not pods.get(pod.key) and self._crowded(uid, bool(leaves)) else set()
+
+    def place(self, pod: Pod, placed: bool) -> None:
+        """The scheduler has decided to bind the pod, or the binding failed."""
+        owner = self._owners.get(_owner_of(pod))
+        if owner is not None and pod.key in owner.pods:
+            owner.pods[pod.key] = placed
+
+    def pods_of(self, owners: Iterable[str]) -> set[str]:
+        """Keys of the pods of these Jobs."""
+        return {key for uid in owners if uid in self._owners for key in self._owners[uid].pods}
+
+    def groups_of(self, owners: Iterable[str]) -> set[str]:
+        """Keys of the PodGroups among these owners."""
+        return {self._groups[uid] for uid in owners if uid in self._groups}
+
+    def _crowded(self, uid: str, one_less: bool) -> bool:
+        """Whether an owner has more pods than quota, or had: only then does one pod decide about another."""
+        owner = self._owners.get(uid)
+        if owner is None or not owner.workloads:
+            return False
+        return len(owner.pods) + one_less > max(each.admitted_pods for each in owner.workloads.values())
+
+    # --- why a pod is held ----------------------------------------------------------------------------------
+
+    def why(self, pod: Pod, group: PodGroup | None) -> str:
+        """Why a waiting pod may not be placed yet; empty when it may, or belongs to no queue."""
+        in_queue = False
+        if group is not None and QUEUE in group.metadata.labels:
+            in_queue = True
+            if why := self._group(pod, group):
+                return why
+        reference = _job_of(pod)
+        if reference is not None:
+            job = self._jobs.get(reference.uid)
+            if job is None:
+                name = f"{pod.namespace}/{reference.name}"
+                return f"waiting for its Job {name} to be seen: it may belong to a queue"
+            if QUEUE in job.metadata.labels or self._needs_queue(job):
+                in_queue = True
+                if why := self._job(pod, job):
+                    return why
+        if not in_queue and QUEUE in pod.metadata.labels:
+            return self._alone(pod)
+        return ""
+
+    def _needs_queue(self, job: JobOwner) -> bool:
+        kinds = (each.kind for each in job.metadata.owner_references if each.controller)
+        return self._all_jobs and must_name_queue(job.namespace, next(kinds, ""))
+
+    def _job(self, pod: Pod, job: JobOwner) -> str:
+        queue = job.metadata.labels.get(QUEUE)
+        if queue is None:
+            return (
+                f"waits for quota: Job {job.key} names no queue, and all Jobs need one here "
+                f"(quota.manageJobsWithoutQueueName); set its label {QUEUE}"
+            )
+        found = self._workloads_of(job.metadata.uid)
+        return _not_admitted(f"Job {job.key}", queue, found) or self._crowd(pod, f"Job {job.key}", found)
+
+    def _group(self, pod: Pod, group: PodGroup) -> str:
+        name, queue = f"PodGroup {group.key}", group.metadata.labels[QUEUE]
+        found = self._workloads_of(group.metadata.uid)
+        if why := _not_admitted(name, queue, found):
+            return why
+        given = pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION, "")
+        if not any(each.may_run and each.metadata.uid == given for each in found):
+            return (
+                f"waits for quota: {name} is admitted, and this pod is not among those that got its quota: "
+                "there are more of them, or it is not like them; the events of the PodGroup say more"
+            )
+        return ""
+
+    def _alone(self, pod: Pod) -> str:
+        """A pod with the label of a queue that no Job and no PodGroup stands for."""
+        if any(each.may_run for each in self._workloads_of(pod.metadata.uid)):
+            return ""
+        return (
+            f"waits for quota: it is in LocalQueue {pod.metadata.labels[QUEUE]}, but its Job or PodGroup is "
+            f"not, and Reprieve gives quota to those: set the label {QUEUE} there"
+        )
+
+    def _workloads_of(self, uid: str) -> list[Workload]:
+        owner = self._owners.get(uid)
+        return [] if owner is None else [owner.workloads[key] for key in sorted(owner.workloads)]
+
+    def _crowd(self, pod: Pod, name: str, found: list[Workload]) -> str:
+        """Of more pods than got quota those that are placed come first, then the oldest names."""
+        given = max(each.admitted_pods for each in found if each.may_run)
+        pods = self._owners[_owner_of(pod)].pods
+        if len(pods) <= given or pod.key in sorted(pods, key=lambda key: (not pods[key], key))[:given]:
+            return ""
+        return (
+            f"waits for quota: {name} was admitted with {counted(given, 'pod')} and has {len(pods)}; "
+            "suspend it to have it queued again with its new size"
+        )
+
+    # --- bookkeeping ----------------------------------------------------------------------------------------
+
+    def _owner(self, uid: str) -> _Owner:
+        return self._owners.setdefault(uid, _Owner())
+
+    def _forget_if_empty(self, uid: str) -> None:
+        owner = self._owners.get(uid)
+        if owner is not None and not owner.pods and not owner.workloads:
+            del self._owners[uid]
+
+
+def _not_admitted(name: str, queue: str, found: list[Workload]) -> str:
+    if any(each.may_run for each in found):
+        return ""
+    if not found:
+        return (
+            f"waits for quota: {name} is in LocalQueue {queue} and has no Workload yet; a quota controller "
+            f"makes it: {RUN_IT}"
+        )
+    return (
+        f"waits for quota: {name} is in LocalQueue {queue}, and its Workload {found[0].key} is not admitted; "
+        f"reprieve explain Workload/{found[0].key} says why"
+    )
+
+
+def _job_of(pod: Pod) -> OwnerReference | None:
+    for each in pod.metadata.owner_references:
+        if each.controller and each.kind == "Job" and each.api_version.startswith("batch/"):
+            return each
+    return None
+
+
+def _owner_of(pod: Pod) -> str:
+    """The UID of what a pod counts for, groups aside: its Job, or itself if it names a queue; else empty."""
+    job = _job_of(pod)
+    if job is not None:
+        return job.uid
+    return pod.metadata.uid if QUEUE in pod.metadata.labels else ""
