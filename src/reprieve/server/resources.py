@@ -5,7 +5,7 @@
 from reprieve.objects import well_known
 from reprieve.server.autoscaler_versions import autoscaler_to_v1, autoscaler_to_v2
 from reprieve.server.kueue_versions import to_v1beta1
-from reprieve.server.registry import RBAC, ResourceInfo, ScalePaths
+from reprieve.server.registry import ALL_VERBS, RBAC, ResourceInfo, ScalePaths
 
 STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
@@ -27,6 +27,7 @@ def _core() -> list[ResourceInfo]:
             "namespaces",
             namespaced=False,
             short_names=("ns",),
+            verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
             subresources=frozenset({"status", "finalize"}),
         ),
         core("Node", "nodes", namespaced=False, short_names=("no",), subresources=STATUS),
@@ -155,7 +156,7 @@ def _storage() -> list[ResourceInfo]:
     return [
         storage("StorageClass", "storageclasses", short_names=("sc",), unconditional_update=True),
         storage("CSIDriver", "csidrivers", inert=_NO_VOLUMES),
-        storage("CSINode", "csinodes", inert=_NO_VOLUMES),
+        storage("CSINode", "csinodes", subresources=STATUS, inert=_NO_VOLUMES),
         storage("CSIStorageCapacity", "csistoragecapacities", namespaced=True, inert=_NO_VOLUMES),
         storage("VolumeAttachment", "volumeattachments", subresources=STATUS, inert=_NO_VOLUMES),
     ]

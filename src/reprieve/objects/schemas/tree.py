@@ -7,8 +7,9 @@ Built-in kinds come from the YAML files of this folder (`builtin_schema`), custo
 from __future__ import annotations
 
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any, Literal
+
+from reprieve.objects.schemas.files import file_of, load
 
 Shape = Literal["object", "map", "list", "scalar", "any"]
 SCALARS = ("string", "integer", "number", "boolean", "time", "microtime", "quantity", "bytes", "intOrString")
@@ -38,6 +39,10 @@ class SchemaNode:
         """Describes the type; `description` describes this field of it."""
         self.description = ""
         self.required = False
+        self.bits = 0
+        """Of an integer: 32 or 64; 0 where the schema does not say."""
+        self.allowed: tuple[str, ...] = ()
+        """Of a string: the only values it may have; none: any."""
         self.number: tuple[int, ...] = ()
         self.says_zero = False
         """In protobuf, zero is a value that was set; of other fields it is what nobody set."""
@@ -69,8 +74,10 @@ class SchemaNode:
                 pairs = [key.partition("=") for key in value.split(",")]
                 self.keys = tuple(key for key, _, _ in pairs)
                 self.key_defaults = {key: default for key, has, default in pairs if has}
-            elif name == "atomic":
-                self.atomic = True
+            elif name in ("atomic", "granular"):
+                self.atomic = name == "atomic"
+            elif name == "enum":
+                (self.item or self).allowed = tuple(value.replace("_", " ").split(","))
             elif name == "merge":
                 self.merges, self.merge_key = True, value
             elif name[0] == "@":
@@ -161,6 +168,10 @@ def _parse_type(spelled: str, package: str) -> SchemaNode:
         return SchemaNode("any")
     if spelled in SCALARS:
         return SchemaNode("scalar", scalar=spelled)
+    if spelled in ("int32", "int64"):
+        node = SchemaNode("scalar", scalar="integer")
+        node.bits = int(spelled[3:])
+        return node
     file, _, name = spelled.rpartition(".")
     return named(file or package, name)
 
@@ -179,53 +190,16 @@ def named(package: str, name: str) -> SchemaNode:
         about=about.removeprefix("atomic").removeprefix(" | "),
     )
     node.atomic = atomic
-    if name in document.get("kinds", ()):
+    if name in document["kinds"]:
         node._lines = {"apiVersion": "string", "kind": "string", "metadata": "meta.ObjectMeta @1"} | lines
     return node
-
-
-_FOLDER = Path(__file__).parent
-
-
-@cache
-def load(file: str) -> dict[str, Any]:
-    import yaml  # not before it is needed: commands that read no schema start without it
-
-    text = (_FOLDER / f"{file}.yaml").read_text()
-    document: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return document
-
-
-_FILE_OF_GROUP: dict[tuple[str, str], str] = {
-    ("", "v1"): "core",
-    ("apps", "v1"): "apps",
-    ("authentication.k8s.io", "v1"): "authentication",
-    ("authorization.k8s.io", "v1"): "authorization",
-    ("admissionregistration.k8s.io", "v1"): "admissionregistration",
-    ("autoscaling", "v1"): "autoscaling",
-    ("autoscaling", "v2"): "autoscaling2",
-    ("batch", "v1"): "batch",
-    ("discovery.k8s.io", "v1"): "discovery",
-    ("networking.k8s.io", "v1"): "networking",
-    ("node.k8s.io", "v1"): "node",
-    ("policy", "v1"): "policy",
-    ("rbac.authorization.k8s.io", "v1"): "rbac",
-    ("storage.k8s.io", "v1"): "storage",
-    ("scheduling.k8s.io", "v1"): "scheduling",
-    ("scheduling.k8s.io", "v1beta1"): "groups",
-    ("coordination.k8s.io", "v1"): "coordination",
-    ("events.k8s.io", "v1"): "events",
-    ("apiextensions.k8s.io", "v1"): "apiextensions",
-    ("kueue.x-k8s.io", "v1beta2"): "kueue",
-    ("kueue.x-k8s.io", "v1beta1"): "kueue",
-}
 
 
 @cache
 def builtin_schema(group: str, version: str, kind: str) -> SchemaNode | None:
     """The root of a built-in kind, or None when no file describes it."""
-    file = _FILE_OF_GROUP.get((group, version))
-    if file is None or kind not in load(file).get("kinds", ()):
+    file = file_of(group, version)
+    if not file or kind not in load(file)["kinds"]:
         return None
     return named(file, kind)
 

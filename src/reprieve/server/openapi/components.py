@@ -102,7 +102,7 @@ class Components:
             self._add_type(node)
             return {"$ref": self._dialect.prefix + node.type_name}
         if node.shape == "scalar":
-            return dict(_SCALARS.get(node.scalar, _SCALARS["string"]))
+            return _scalar(node)
         if node.shape == "list" and node.item is not None:
             return {"type": "array", "items": self._value(node.item)}
         if node.shape == "map" and node.item is not None:
@@ -110,6 +110,15 @@ class Components:
         return (
             {"type": "object"} if node.shape == "object" else {"x-kubernetes-preserve-unknown-fields": True}
         )
+
+
+def _scalar(node: SchemaNode) -> Document:
+    schema = dict(_SCALARS.get(node.scalar, _SCALARS["string"]))
+    if node.bits:
+        schema["format"] = f"int{node.bits}"
+    if node.allowed:
+        schema["enum"] = list(node.allowed)
+    return schema
 
 
 def _extensions(node: SchemaNode) -> Document:
