@@ -148,7 +148,7 @@ def test_a_queue_lists_its_waiting_workloads_most_important_first():
 
 def test_a_node_lists_the_evictions_on_it():
     answer = explain("node/n", Evidence([node("n", "2")], decisions=[decision("Pod/ml/a", "ml/b")]), NOW)
-    assert answer.sentence.startswith("Node n runs 0 pods")
+    assert answer.sentence.startswith("Node n runs no pod.")
     assert answer.preempted_by[0].victim == "ml/b"
 
 

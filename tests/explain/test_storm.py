@@ -49,7 +49,7 @@ def test_a_group_that_loses_one_pod_still_runs_and_reports_the_loss():
     pods = [pod("t-0", on="n", group="train"), pod("t-1", on="n", group="train", metadata=LEAVING)]
     answer = explain("podgroup/ml/train", Evidence([GROUP, *pods]), NOW)
     assert answer.state == "running"
-    assert "runs with 1 pods, 2 at once needed; 1 more is leaving." in answer.sentence
+    assert "runs with 1 pod, 2 at once needed; 1 more is leaving." in answer.sentence
 
 
 def test_a_group_that_is_done_has_ended():

@@ -234,10 +234,10 @@ def test_a_gang_that_does_not_fit_gets_what_is_missing_in_numbers() -> None:
     found = plan([node("n", "3"), pod("low", "1", on="n"), *gang(2)], "PodGroup/a/gang")
     text = " ".join(found.reasons)
     assert (
-        "Even with all 1 units of lower priority gone, 1 of 2 pods find a node; 1 more must, to run 2 at "
+        "Even with 1 unit of lower priority gone, 1 of 2 pods would find a node; 1 more must, to run 2 at "
         "once." in text
     )
-    assert "Together its pods ask for 4 cpu; at most 3 can be free on the 1 nodes that admit them." in text
+    assert "Together its pods ask for 4 cpu; at most 3 can be free on 1 node that would take them." in text
 
 
 @BOTH

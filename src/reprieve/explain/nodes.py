@@ -8,9 +8,18 @@ from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_on
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import ended
-from reprieve.objects import Reference, condition_of, well_known
+from reprieve.objects import Reference, condition_of, counted, is_or_are, well_known
 
 SHOWN = 10
+
+
+def _sentence(name: str, here: int, leaving: int, nominated: int) -> str:
+    text = f"Node {name} runs {counted(here, 'pod') if here else 'no pod'}"
+    if leaving:
+        text += f", {leaving} of which {is_or_are(leaving)} leaving"
+    if nominated:
+        text += f"; {nominated} more {is_or_are(nominated)} nominated to it"
+    return f"{text}."
 
 
 def explain_node(
@@ -32,8 +41,7 @@ def explain_node(
     answer = Explanation(
         for_=str(target),
         state="ready" if ready and not cordoned else "not-ready",
-        sentence=f"Node {target.name} runs {len(here)} pods ({len(leaving)} of them leaving); "
-        f"{len(nominated)} more are nominated to it.",
+        sentence=_sentence(target.name, len(here), len(leaving), len(nominated)),
         preempted_by=evictions_on(target.name, evidence),
     )
     if cordoned:

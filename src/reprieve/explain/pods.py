@@ -10,7 +10,8 @@ from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.holds import schedulers
-from reprieve.objects import Document, Reference, condition_of, group_key, well_known
+from reprieve.explain.wording import in_plain_words
+from reprieve.objects import Document, Reference, condition_of, counted, group_key, is_or_are, well_known
 
 LEAVING_SHOWN = 10
 
@@ -89,7 +90,7 @@ def _waits_for(pod: Document, group: Document | None) -> list[str]:
     reasons = [condition_of(pod, well_known.POD_SCHEDULED).get("message", "")]
     reasons.append(condition_of(group, well_known.POD_GROUP_SCHEDULED).get("message", ""))
     reasons.append(condition_of(group, well_known.PODS_NOT_MATCHING_PRIORITY).get("message", ""))
-    return list(dict.fromkeys(reason for reason in reasons if reason))
+    return list(dict.fromkeys(in_plain_words(reason) for reason in reasons if reason))
 
 
 def _state(target: Reference, pod: Document | None, evictions: list[Eviction]) -> tuple[str, str]:
@@ -108,13 +109,14 @@ def _state(target: Reference, pod: Document | None, evictions: list[Eviction]) -
     if spec.get("nodeName"):
         return "running", f"{name} runs on node {spec['nodeName']}."
     if spec.get("schedulingGates"):
-        gates = ", ".join(gate.get("name", "?") for gate in spec["schedulingGates"])
-        return "waiting", f"{name} waits: it is held by the scheduling gate {gates}."
+        gates = [str(gate.get("name", "?")) for gate in spec["schedulingGates"]]
+        noun = "gate" if len(gates) == 1 else "gates"
+        return "waiting", f"{name} waits: it is held by the scheduling {noun} {', '.join(gates)}."
     if status.get("nominatedNodeName"):
         node = status["nominatedNodeName"]
         return "waiting", f"{name} waits for its place on node {node}: victims there are still leaving."
     reason = condition_of(pod, well_known.POD_SCHEDULED).get("message") or "no scheduler has looked at it yet"
-    return "waiting", f"{name} waits: {reason}"
+    return "waiting", f"{name} waits: {in_plain_words(reason)}"
 
 
 class Members(NamedTuple):
@@ -190,16 +192,16 @@ def _sentence(target: Reference, group: Document | None, members: Members, evict
         return f"There is no pod group {target.key}, and no pod names it."
     need = (((group or {}).get("spec") or {}).get("schedulingPolicy") or {}).get("gang", {}).get("minCount")
     at_once = f", {need} at once needed" if need else ""
-    more = f"; {leaving} more {'is' if leaving == 1 else 'are'} leaving" if leaving else ""
+    more = f"; {leaving} more {is_or_are(leaving)} leaving" if leaving else ""
     if waiting:
-        return f"{name} waits with {waiting} of {running + waiting} pods{at_once}{more}.{lost}"
+        return f"{name} waits with {waiting} of {counted(running + waiting, 'pod')}{at_once}{more}.{lost}"
     if running:
-        return f"{name} runs with {running} pods{at_once}{more}.{lost}"
+        return f"{name} runs with {counted(running, 'pod')}{at_once}{more}.{lost}"
     if leaving:
         why = f"it was preempted{_by(evicted[0])}" if evicted else "somebody deleted it; it was not preempted"
-        return f"{name} is leaving with {leaving} pods: {why}."
+        return f"{name} is leaving with {counted(leaving, 'pod')}: {why}."
     if done:
-        return f"{name} has ended: {done} pods are done."
+        return f"{name} has ended: {counted(done, 'pod')} {is_or_are(done)} done."
     return f"{name} has no pods{at_once}.{lost}"
 
 
@@ -234,5 +236,9 @@ def _nomination_of(waiting: list[Document], evidence: Evidence) -> Nomination:
         if (node := (pod.get("spec") or {}).get("nodeName")) in nodes
         and (since := (pod.get("metadata") or {}).get("deletionTimestamp"))
     ]
-    hidden = [f"{len(leaving) - LEAVING_SHOWN} more pods to leave"] if len(leaving) > LEAVING_SHOWN else []
+    hidden = (
+        [f"{counted(len(leaving) - LEAVING_SHOWN, 'more pod')} to leave"]
+        if len(leaving) > LEAVING_SHOWN
+        else []
+    )
     return Nomination(sorted(set(nodes)), [*leaving[:LEAVING_SHOWN], *hidden])

@@ -14,6 +14,7 @@ from reprieve.objects import (
     Reference,
     ReprieveError,
     condition_of,
+    counted,
     decode_all,
     has_condition,
     well_known,
@@ -44,7 +45,7 @@ def explain_queue(
         for_=str(target),
         state="stopped" if stopped else "active",
         sentence=f"{target.kind} {target.key} {'admits nothing' + why if stopped else 'is active'}; "
-        f"{len(admitted)} workloads hold quota, {len(waiting)} wait.",
+        f"{_number(len(admitted), 'hold')} quota, {_number(len(waiting), 'wait')}.",
     )
     waiting.sort(key=lambda w: (-int((w.get("spec") or {}).get("priority") or 0), _created(w), key_of(w)))
     for workload in waiting[:SHOWN]:
@@ -53,8 +54,14 @@ def explain_queue(
     if target.kind == "ClusterQueue" and not evidence.partial:
         answer.details += _usage(target.name, evidence.objects, now)
     if len(waiting) > SHOWN:
-        answer.details.append(f"{len(waiting) - SHOWN} more workloads wait behind these.")
+        answer.details.append(f"Behind these {_number(len(waiting) - SHOWN, 'wait')}.")
     return answer
+
+
+def _number(workloads: int, verb: str) -> str:
+    """`1 workload waits`, `2 workloads wait`."""
+    what = counted(workloads, "workload") if workloads else "no workload"
+    return f"{what} {verb}{'' if workloads > 1 else 's'}"
 
 
 def _created(workload: Document) -> str:

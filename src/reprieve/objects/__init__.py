@@ -83,7 +83,7 @@ from reprieve.objects.scheduling import PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
-from reprieve.objects.text import counted, harmless, shown, some
+from reprieve.objects.text import counted, harmless, is_or_are, shown, some
 from reprieve.objects.times import (
     Duration,
     TimeError,
@@ -195,6 +195,7 @@ __all__ = [
     "group_name",
     "harmless",
     "has_condition",
+    "is_or_are",
     "json_decoder",
     "kind_key",
     "kueue",

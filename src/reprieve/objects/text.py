@@ -36,6 +36,10 @@ def some(names: Sequence[str], most: int, noun: str = "") -> str:
     return f"{listed} and {len(names) - most} more {noun}".rstrip()
 
 
+def is_or_are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -100,7 +100,9 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
             return cheapest
         chosen = None  # it needs a leader evicted, and a member of its group is within its minimum run time
     if chosen is None:
-        text = f"{diagnosis.message} preemption: {why_unhelped(view, row, diagnosis)}"
+        text = diagnosis.message
+        if diagnosis.nodes:
+            text += f" preemption: {why_unhelped(view, row, diagnosis)}"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
     plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
@@ -119,7 +121,7 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, invalid)
     if not preemptor.waiting:
         return _scheduled(
-            view, for_, {}, f"All {len(preemptor.running)} pods of {for_} are on nodes already."
+            view, for_, {}, f"{for_} is on nodes already, with {counted(len(preemptor.running), 'pod')}."
         )
     placement = place_in_domains(view, preemptor.gang, preemptor.domains)
     if placement.feasible:

@@ -163,9 +163,10 @@ def missing(view: View, search: GangSearch) -> list[str]:
     with search.placed_without(search.everyone()) as placement:
         placed, gang = len(placement.assigned), search.gang
         short = gang.min_count - gang.running - placed
+        lower = len(search.candidates)
+        gone = f"Even with {counted(lower, 'unit')} of lower priority gone, " if lower else ""
         lines = [
-            f"Even with all {len(search.candidates)} units of lower priority gone, "
-            f"{placed} of {len(gang.rows)} pods find a node; "
+            f"{gone}{placed} of {counted(len(gang.rows), 'pod')} would find a node; "
             f"{max(short, 1)} more must, to run {gang.min_count} at once."
         ]
         lines += _totals(view, gang.rows)
@@ -210,7 +211,7 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
             lines.append(
                 f"Together its pods ask for {format_amount(name, wanted)} {name}; "
                 f"at most {format_amount(name, left)} can be free "
-                f"on the {int(admitting.sum())} nodes that admit them."
+                f"on {counted(int(admitting.sum()), 'node')} that would take them."
             )
     return lines
 
