@@ -83,7 +83,7 @@ def test_without_nodes_no_message_counts_them() -> None:
     ],
 )
 def test_the_schedulers_message_about_a_gang_is_put_into_plain_words(upstream: str, plain: str) -> None:
-    """The condition keeps kube-scheduler's words: in `3 remaining` the pod that found no node is not counted."""
+    """The condition keeps kube-scheduler's words: `3 remaining` leaves out the pod that found no node."""
     assert in_plain_words(upstream) == plain
 
 
