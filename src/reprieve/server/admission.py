@@ -8,8 +8,8 @@ A new object:
    queue is suspended or gated, if a quota controller runs (`queues`)
 3. server-owned metadata (uid, times)
 4. status removed where it is a subresource
-5. defaults, pruning
-6. validation (422), then the rules of `reprieve.objects.admission`
+5. defaults, those of the namespace's LimitRanges, pruning
+6. validation (422), the rules of `reprieve.objects.admission`, LimitRanges (403)
 
 An update:
 
@@ -29,7 +29,9 @@ from reprieve.server import defaults, metadata, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
 from reprieve.server.field_validation import wrong_types
+from reprieve.server.limit_ranges import LimitRanges
 from reprieve.server.queues import StopsAtCreation
+from reprieve.server.quotas import Quotas
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.rules import ObjectRules
 from reprieve.server.storage import Store
@@ -39,12 +41,16 @@ _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
 
 
 class Admission:
-    def __init__(self, store: Store, rules: ObjectRules, stop: StopsAtCreation | None = None) -> None:
+    def __init__(
+        self, store: Store, rules: ObjectRules, quotas: Quotas, stop: StopsAtCreation | None = None
+    ) -> None:
         """`stop`: what becomes of an object that needs quota, before anything else."""
         self._store = store
         self._rules = rules
         self._stop = stop
         self._admitted = AdmittedSpecs()
+        self._limit_ranges = LimitRanges(store)
+        self._quotas = quotas
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         """The document to store; a document of another served version comes back in the storage version."""
@@ -52,7 +58,7 @@ class Admission:
         self._require_namespace(resource, meta)
         if self._stop is not None:
             self._stop(resource.storage_key, document)
-        if resource.storage_key != "pods":
+        if resource.storage_key != "pods" or self._is_limited(meta):
             return self._create(resource, document, timestamp)
         key = self._admitted.key(document, self._rules.generation)
         if not self._admitted.reuse(key, document):
@@ -64,6 +70,11 @@ class Admission:
         _refuse(resource, meta, metadata.validate(resource, meta))
         return _in_order(resource, document)
 
+    def _is_limited(self, meta: Document) -> bool:
+        """Whether the namespace decides about pods, too: then equal specs may get different answers."""
+        namespace = meta.get("namespace", "")
+        return self._limit_ranges.apply_to(namespace) or self._quotas.apply_to(namespace)
+
     def _create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
         document = _shape(resource, document)
         meta = document["metadata"]
@@ -74,12 +85,17 @@ class Admission:
             document.pop("status", None)
         storage_key = resource.storage_key
         defaults.on_write(storage_key, document, timestamp)
+        limited = self._limit_ranges.apply_to(meta.get("namespace", ""))
+        if limited and storage_key == "pods":
+            self._limit_ranges.complete(document)
         defaults.on_create(storage_key, document, timestamp)
         causes = _custom(resource, document, None)
         causes += metadata.validate(resource, meta) + validation.validate(storage_key, document, None)
         _refuse(resource, meta, causes)
         if self._rules.applies(resource):
             document = self._rules.admit(resource, document, None)
+        if limited:
+            self._limit_ranges.check(resource, document)
         return document
 
     def update(
@@ -103,6 +119,8 @@ class Admission:
         _refuse(resource, meta, causes)
         if self._rules.applies(resource) and (judged or meta.get("annotations") != was.get("annotations")):
             document = self._rules.admit(resource, document, old)
+        if storage_key == "persistentvolumeclaims" and subresource == "":
+            self._limit_ranges.check(resource, document)
         if "generation" in was and judged and _intent(document) != _intent(old):
             document["metadata"]["generation"] = was["generation"] + 1
         return document

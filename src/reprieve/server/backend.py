@@ -11,6 +11,7 @@ from reprieve.objects import format_time
 from reprieve.server.admission import Admission
 from reprieve.server.errors import not_found
 from reprieve.server.queues import StopsAtCreation
+from reprieve.server.quotas import Quotas
 from reprieve.server.registry import Registry, ResourceInfo
 from reprieve.server.resources import builtin_resources
 from reprieve.server.rules import ObjectRules
@@ -58,9 +59,10 @@ class Backend:
         self.store = Store(directory, history)
         self.registry = Registry(builtin_resources())
         self.hub = Hub(self.store)
+        self.quotas = Quotas(self.store)
         all_jobs = configuration.quota.manage_jobs_without_queue_name
         stop = StopsAtCreation(self.store, all_jobs) if quota else None
-        self.admission = Admission(self.store, ObjectRules(self.store, configuration), stop)
+        self.admission = Admission(self.store, ObjectRules(self.store, configuration), self.quotas, stop)
         self.clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")
 

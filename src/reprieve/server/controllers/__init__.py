@@ -6,6 +6,7 @@
     deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
     garbage      dependents of deleted owners; background, foreground, orphan
     cleanup      deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
+    resource_quotas  what ResourceQuotas count
     taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
 
@@ -26,6 +27,7 @@ from reprieve.server.controllers.garbage import GarbageCollector
 from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
+from reprieve.server.controllers.resource_quotas import ResourceQuotas
 from reprieve.server.controllers.taints import TaintEviction
 
 log = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ async def run(api: Api) -> None:
         Events(api),
         OrphanedPods(api, pods),
         TaintEviction(api, pods),
+        ResourceQuotas(api),
     ]
     async with asyncio.TaskGroup() as tasks:
         for controller in controllers:

@@ -11,12 +11,22 @@ from reprieve.server.errors import ApiError
 
 
 async def record_event(
-    api: Api, regarding: Document, reason: str, message: str, *, component: str, warning: bool = False
+    api: Api,
+    regarding: Document,
+    reason: str,
+    message: str,
+    *,
+    component: str,
+    warning: bool = False,
+    topic: str = "",
 ) -> None:
-    """An event that cannot be written is dropped: its namespace is on its way out."""
+    """Events with the same topic (by default the message) are the same event.
+
+    One that cannot be written is dropped: its namespace is on its way out.
+    """
     meta = regarding["metadata"]
     namespace = meta.get("namespace") or "default"
-    digest = hashlib.blake2b(f"{meta['uid']} {reason} {message}".encode(), digest_size=8).hexdigest()
+    digest = hashlib.blake2b(f"{meta['uid']} {reason} {topic or message}".encode(), digest_size=8).hexdigest()
     name, now = f"{meta['name']}.{digest}", api.backend.timestamp()
     known = api.peek("events", name, namespace)
     try:

@@ -162,8 +162,11 @@ class PodOwners(Controller):
         real = [r for r in refusals if not is_ending(r) and r.reason != "AlreadyExists"]
         if not real:
             return None
+        why = str(real[0]).partition(" is forbidden: ")[2]  # without the name, which is new every time
         message = f"Error creating: {real[0]}"
-        await record_event(self.api, owner, "FailedCreate", message, component=self.manager, warning=True)
+        await record_event(
+            self.api, owner, "FailedCreate", message, component=self.manager, warning=True, topic=why
+        )
         return real[0]
 
     async def delete_pods(self, pods: list[Pod]) -> None:

@@ -80,8 +80,10 @@ class ReplicaSets(PodOwners):
         }
         if self.kind == "ReplicaSet":
             status["terminatingReplicas"] = sum(1 for p in pods if p.deleting and not p.finished)
-        if refusal is not None:
-            status["conditions"] = [dict(c) for c in (owner.get("status") or {}).get("conditions") or ()]
+        known = (owner.get("status") or {}).get("conditions")
+        if refusal is not None and known:
+            status["conditions"] = known  # the next refusal differs only in the name of the pod
+        elif refusal is not None:
             failure = {"status": "True", "reason": "FailedCreate", "message": str(refusal)}
             put_condition(status, self.api.backend.timestamp(), type="ReplicaFailure", **failure)
         return status, due

@@ -24,6 +24,7 @@ ON_WRITE: dict[str, Default] = {
     "namespaces": core.default_namespace,
     "secrets": core.default_secret,
     "services": core.default_service,
+    "limitranges": core.default_limit_range,
     "networkpolicies.networking.k8s.io": policies.default_network_policy,
     "rolebindings.rbac.authorization.k8s.io": policies.default_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.default_binding,

@@ -1,4 +1,4 @@
-"""Namespaces, nodes, secrets, services."""
+"""Namespaces, nodes, secrets, services, limit ranges."""
 
 import base64
 
@@ -46,3 +46,13 @@ def default_service(document: Document, timestamp: str) -> None:
         port.setdefault("protocol", "TCP")
         if "port" in port:
             port.setdefault("targetPort", port["port"])
+
+
+def default_limit_range(document: Document, timestamp: str) -> None:
+    """Containers get the maximum as their limit, and their limit, or else the minimum, as their request."""
+    del timestamp
+    for item in items(document, "spec", "limits"):
+        if item.get("type") == "Container":
+            item["default"] = {**(item.get("max") or {}), **(item.get("default") or {})}
+            given = item.get("defaultRequest") or {}
+            item["defaultRequest"] = {**(item.get("min") or {}), **item["default"], **given}

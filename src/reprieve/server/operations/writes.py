@@ -50,6 +50,7 @@ def create(
     if name and backend.store.head(storage_key, namespace, name) is not None:
         raise already_exists(resource.group, resource.plural, name)
     document = backend.admission.create(resource, document, backend.timestamp())
+    backend.quotas.charge(resource, document, None, backend.clock(), options.dry_run)
     if options.dry_run:
         return _unsaved(resource, namespace, name, document)
     return backend.store.put(storage_key, namespace, name, document)
@@ -150,6 +151,8 @@ def replace(
             old, document, options.manager or "unknown", subresource, backend.clock(), resource
         )
     storage_key, namespace, name = current.storage_key, current.namespace, current.name
+    if not subresource:
+        backend.quotas.charge(resource, document, old, backend.clock(), options.dry_run)
     if options.dry_run:
         return _unsaved(resource, namespace, name, document)
     finished = finish_if_finalized(backend, current, document)

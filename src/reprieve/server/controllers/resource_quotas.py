@@ -1,0 +1,98 @@
+"""ResourceQuotas: what is used. New objects are charged at the door (`server.quotas`); here everything is
+counted again when a quota changes or something that it may count goes, ends or changes.
+"""
+
+from datetime import datetime
+
+from reprieve.objects import Document
+from reprieve.server.api import Api
+from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.quota_usage import Usage, concerns, in_scope, occupies, overdue, parse, show, usage_of
+from reprieve.server.storage import ADDED, DELETED, Change, Record
+
+
+class ResourceQuotas(Controller):
+    resource = "resourcequotas"
+
+    def __init__(self, api: Api) -> None:
+        self._specs: dict[Key, Document] = {}
+        self._by_namespace: dict[str, set[Key]] = {}
+        super().__init__(api)
+        for record in api.backend.store.collection(self.resource).scan(None):
+            self.changed(record, gone=False)
+
+    def _follow(self, changes: list[Change]) -> None:
+        super()._follow(changes)
+        if not self._by_namespace:
+            return
+        for change in changes:
+            quotas = self._by_namespace.get(change.record.namespace)
+            if quotas and _may_free(change):
+                for key in quotas:
+                    self.queue.add(key)
+
+    def changed(self, record: Record, gone: bool) -> None:
+        """Charges change the status only: no reason to count again."""
+        key = (record.namespace, record.name)
+        keys = self._by_namespace.setdefault(record.namespace, set())
+        if gone:
+            keys.discard(key)
+            self._specs.pop(key, None)
+            self.queue.drop(key)
+        else:
+            keys.add(key)
+            spec = record.object.get("spec") or {}
+            if self._specs.get(key) != spec:
+                self._specs[key] = spec
+                self.queue.add(key)
+        if not keys:
+            del self._by_namespace[record.namespace]
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        quota = self.api.peek(self.resource, key[1], key[0])
+        if quota is None:
+            return None
+        hard = dict((quota.get("spec") or {}).get("hard") or {})
+        used = self._count(quota, parse(hard))
+        status = {"hard": hard, "used": show(used)}
+        if status != quota.get("status"):
+            document = {**quota, "status": status}
+            await self.api.update_status(self.resource, document, manager="resourcequota-controller")
+        return self._next(key[0])
+
+    def _count(self, quota: Document, hard: Usage) -> Usage:
+        used = dict.fromkeys(hard, 0)
+        store, namespace, now = self.api.backend.store, quota["metadata"]["namespace"], self.api.now()
+        for storage_key in store.storage_keys:
+            names = concerns(storage_key, hard, pod_like=storage_key == "pods")
+            if not names:
+                continue
+            for record in store.collection(storage_key).scan(namespace):
+                document = record.object
+                if in_scope(quota, storage_key, document):
+                    usage = usage_of(storage_key, document, now)
+                    for name in names:
+                        used[name] += usage.get(name, 0)
+        return used
+
+    def _next(self, namespace: str) -> datetime | None:
+        """When the next pod that should have stopped is not counted any more."""
+        times = []
+        for record in self.api.backend.store.collection("pods").scan(namespace):
+            if b'"deletionTimestamp"' in record.raw and occupies(record.object, self.api.now()):
+                due = overdue(record.object)
+                times += [due] if due is not None else []
+        return min(times, default=None)
+
+
+def _may_free(change: Change) -> bool:
+    """Whether a change can make the usage smaller; what makes it larger is charged at the door."""
+    if change.record.storage_key == "resourcequotas" and change.type != DELETED:
+        return False
+    if change.type == DELETED:
+        return True
+    return change.type != ADDED and change.record.storage_key in (
+        "pods",
+        "services",
+        "persistentvolumeclaims",
+    )
