@@ -103,7 +103,7 @@ async def test_a_scope_counts_only_the_pods_in_it(scope: str, inside: Doc, outsi
     async with running(NODES) as rig:
         high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}}
         await rig.create("priorityclasses.scheduling.k8s.io", {**high, "value": 5})
-        expression = {"scopeName": scope, "operator": "Exists"}
+        expression: Doc = {"scopeName": scope, "operator": "Exists"}
         if scope == "PriorityClass":
             expression = {"scopeName": scope, "operator": "In", "values": ["high"]}
         selector = {"matchExpressions": [expression]}
