@@ -1,144 +1,88 @@
 """Small clusters as manifests: what the tests of this folder are written in."""
 
+from functools import partial
 from typing import Any
 
-import numpy as np
+from hypothesis import strategies as st
 
-Manifest = dict[str, Any]
+from tests import builders
+from tests.builders import Document
+from tests.strategies.choices import Choices
+
 NOW = "2026-06-01T12:00:00Z"
+ZONE = "topology/zone"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+node = partial(builders.node, memory="16Gi", pods=20)
+pod = partial(builders.pod, memory="1Gi", labels={"app": "a"}, start="2026-06-01T00:00:00Z")
+pod_group = builders.pod_group
+budget = builders.budget
+gang = partial(builders.gang, priority=1000, memory="1Gi", labels={"app": "a"})
+"""The preemptor `PodGroup/default/gang` and its waiting pods."""
 
 
-def node(name: str, cpu: int = 4, memory: int = 16, **labels: str) -> Manifest:
-    labels = {"kubernetes.io/hostname": name, **{k.replace("_", "/"): v for k, v in labels.items()}}
-    status = {"allocatable": {"cpu": str(cpu), "memory": f"{memory}Gi", "pods": "20"}}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
-        "status": status,
-    }
-
-
-def pod(
-    name: str,
-    on: str = "",
-    cpu: int = 1,
-    memory: int = 1,
-    priority: int = 0,
-    group: str = "",
-    labels: dict[str, str] | None = None,
-    annotations: dict[str, str] | None = None,
-    start: str = "2026-06-01T00:00:00Z",
-    terminating: bool = False,
-    **spec: Any,
-) -> Manifest:
-    meta: Manifest = {"name": name, "namespace": "default", "labels": labels or {"app": "a"}}
-    if annotations:
-        meta["annotations"] = {f"reprieve.dev/{key}": value for key, value in annotations.items()}
-    if terminating:
-        meta["deletionTimestamp"] = "2026-06-01T11:59:50Z"
-    requests = {"cpu": str(cpu), "memory": f"{memory}Gi"}
-    body: Manifest = {
-        "priority": priority,
-        "containers": [{"name": "c", "resources": {"requests": requests}}],
-        **spec,
-    }
-    if on:
-        body["nodeName"] = on
-    if group:
-        body["schedulingGroup"] = {"podGroupName": group}
-    status = {"phase": "Running", "startTime": start} if on else {"phase": "Pending"}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": body, "status": status}
-
-
-def group(name: str, priority: int = 0, minimum: int = 1, mode: str = "single", **rest: Any) -> Manifest:
-    spec = {
-        "priority": priority,
-        "schedulingPolicy": {"gang": {"minCount": minimum}},
-        "disruptionMode": {mode: {}},
-        **rest,
-    }
-    meta = {"name": name, "namespace": "default"}
-    return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta, "spec": spec}
-
-
-def budget(name: str, allowed: int, **labels: str) -> Manifest:
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"selector": {"matchLabels": labels}},
-        "status": {"disruptionsAllowed": allowed},
-    }
-
-
-def gang(size: int, minimum: int, cpu: int = 2, priority: int = 1000, **spec: Any) -> list[Manifest]:
-    """The preemptor `PodGroup/default/gang` and its waiting pods."""
-    members = [pod(f"gang-{i}", cpu=cpu, priority=priority, group="gang", **spec) for i in range(size)]
-    return [group("gang", priority, minimum), *members]
-
-
-def random_cluster(seed: int) -> list[Manifest]:
+@st.composite
+def full_clusters(draw: st.DrawFn) -> list[Document]:
     """A full cluster with a bit of everything, and a gang that wants in."""
-    rng = np.random.default_rng(seed)
-    nodes = int(rng.integers(2, 7))
-    objects = [
-        node(f"node-{i}", int(rng.integers(3, 9)), topology_zone=f"zone-{i % 2}") for i in range(nodes)
+    choices = Choices(draw)
+    nodes = [
+        node(f"node-{i}", choices.number(3, 8), labels={ZONE: f"zone-{i % 2}"})
+        for i in range(choices.number(2, 6))
     ]
-    teams = int(rng.integers(0, 4))
-    for number in range(teams):
-        mode = str(rng.choice(["all", "single"]))
-        objects.append(group(f"team-{number}", int(rng.choice([0, 10, 100])), 1, mode))
-    free = {each["metadata"]["name"]: int(each["status"]["allocatable"]["cpu"]) for each in objects[:nodes]}
-    for number in range(int(rng.integers(4, 24))):
-        where, cpu = f"node-{rng.integers(nodes)}", int(rng.integers(1, 4))
-        if free[where] < cpu:
-            continue
-        free[where] -= cpu
-        objects.append(_resident(rng, number, where, cpu, teams))
-    objects += [
-        budget(f"budget-{number}", int(rng.integers(0, 3)), app=str(rng.choice(["a", "b"])))
-        for number in range(int(rng.integers(0, 3)))
+    teams = [
+        pod_group(f"team-{i}", priority=choices.one_of((0, 10, 100)), mode=choices.one_of(("all", "single")))
+        for i in range(choices.number(0, 3))
     ]
-    size = int(rng.integers(1, 5))
-    spec = _constraints(rng)
-    return [
-        *objects,
-        *gang(size, int(rng.integers(1, size + 1)), int(rng.integers(1, 4)), labels={"app": "gang"}, **spec),
+    budgets = [
+        budget(f"budget-{i}", choices.number(0, 2), match={"app": choices.one_of("ab")})
+        for i in range(choices.number(0, 2))
     ]
+    size, minimum_less = choices.number(1, 4), choices.number(0, 3)
+    wanting = gang(
+        size,
+        choices.number(1, 3),
+        minimum=max(1, size - minimum_less),
+        **{"labels": {"app": "gang"}, **_constraints(choices)},
+    )
+    return [*nodes, *teams, *_residents(choices, nodes, len(teams)), *budgets, *wanting]
 
 
-def _resident(rng: np.random.Generator, number: int, where: str, cpu: int, groups: int) -> Manifest:
-    spec: Manifest = {}
-    if rng.random() < 0.1:
+def _residents(choices: Choices, nodes: list[Document], teams: int) -> list[Document]:
+    free = {each["metadata"]["name"]: int(each["status"]["allocatable"]["cpu"]) for each in nodes}
+    pods = []
+    for number in range(choices.number(4, 23)):
+        where, cpu = choices.one_of(list(free)), choices.number(1, 3)
+        if free[where] >= cpu:
+            free[where] -= cpu
+            pods.append(_resident(choices, number, where, cpu, teams))
+    return pods
+
+
+def _resident(choices: Choices, number: int, where: str, cpu: int, teams: int) -> Document:
+    spec: Document = {}
+    if choices.chance(10):
         term = {"labelSelector": {"matchLabels": {"app": "gang"}}, "topologyKey": "kubernetes.io/hostname"}
-        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    member = f"team-{rng.integers(groups)}" if groups and rng.random() < 0.4 else ""
+        spec["affinity"] = {"podAntiAffinity": {REQUIRED: [term]}}
     return pod(
         f"run-{number}",
-        where,
         cpu,
-        priority=int(rng.choice([0, 0, 10, 100])),
-        group=member,
-        labels={"app": str(rng.choice(["a", "b", "c"]))},
+        choices.one_of((0, 0, 10, 100)),
+        on=where,
+        group=f"team-{choices.number(0, teams - 1)}" if teams and choices.chance(40) else "",
+        labels={"app": choices.one_of("abc")},
         start=f"2026-05-{1 + number % 28:02}T00:00:00Z",
         **spec,
     )
 
 
-def _constraints(rng: np.random.Generator) -> Manifest:
-    """What the gang's pods ask for besides room."""
-    kind = rng.random()
+def _constraints(choices: Choices) -> dict[str, Any]:
+    """What the gang's pods ask for besides free capacity."""
     selector = {"labelSelector": {"matchLabels": {"app": "gang"}}}
-    if kind < 0.2:
-        term = {**selector, "topologyKey": str(rng.choice(["kubernetes.io/hostname", "topology/zone"]))}
-        return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
-    if kind < 0.35:
-        rule = {
-            **selector,
-            "topologyKey": "topology/zone",
-            "maxSkew": 1,
-            "whenUnsatisfiable": "DoNotSchedule",
-        }
+    kind = choices.number(1, 100)
+    if kind > 80:
+        term = {**selector, "topologyKey": choices.one_of(("kubernetes.io/hostname", ZONE))}
+        return {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+    if kind > 65:
+        rule = {**selector, "topologyKey": ZONE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
         return {"topologySpreadConstraints": [rule]}
     return {}

@@ -3,12 +3,13 @@
 from typing import Any
 
 import reprieve
-from tests.preemption_minimal.manifests import NOW, Manifest
+from tests.builders import Document
+from tests.preemption_minimal.manifests import NOW
 
 GANG = "PodGroup/default/gang"
 
 
-def plan(objects: list[Manifest], for_: str = GANG, **preemption: Any) -> Any:
+def plan(objects: list[Document], for_: str = GANG, **preemption: Any) -> Any:
     config = {"preemption": {"algorithm": "minimal-cost", **preemption}}
     return reprieve.plan(objects, for_, config=config, now=NOW)
 

@@ -15,26 +15,27 @@ from reprieve.objects.decode import decode_all
 from reprieve.objects.times import parse_time
 from reprieve.preemption import decide
 from reprieve.whatif import compare
-from tests.preemption_minimal.manifests import NOW, Manifest, budget, gang, group, node, pod
+from tests.builders import Document, terminating
+from tests.preemption_minimal.manifests import NOW, budget, gang, node, pod, pod_group
 from tests.preemption_minimal.plans import GANG, plan, victims
 
 
 def test_pods_beyond_the_minimum_cost_nobody_anything() -> None:
-    objects = [node("a"), node("b"), pod("x", "a", 4), pod("y", "b", 4), *gang(2, minimum=1, cpu=4)]
+    objects = [node("a"), node("b"), pod("x", 4, on="a"), pod("y", 4, on="b"), *gang(2, 4, minimum=1)]
     answer = plan(objects)
     assert len(answer.victims) == 1
     assert len(answer.placements) == 1
 
 
 def test_a_switch_restores_placing_all_pods_at_once() -> None:
-    objects = [node("a"), node("b"), pod("x", "a", 4), pod("y", "b", 4), *gang(2, minimum=1, cpu=4)]
+    objects = [node("a"), node("b"), pod("x", 4, on="a"), pod("y", 4, on="b"), *gang(2, 4, minimum=1)]
     answer = plan(objects, placeBeyondMinCount=True)
     assert victims(answer) == ["x", "y"]
     assert len(answer.placements) == 2
 
 
 def test_pods_beyond_the_minimum_take_room_that_the_victims_leave_over() -> None:
-    answer = plan([node("a"), pod("x", "a", 4), *gang(2, minimum=1, cpu=2)])
+    answer = plan([node("a"), pod("x", 4, on="a"), *gang(2, 2, minimum=1)])
     assert victims(answer) == ["x"]
     assert len(answer.placements) == 2
 
@@ -44,9 +45,9 @@ def test_pods_beyond_the_minimum_follow_the_others_to_a_cheaper_place() -> None:
     objects = [
         node("a"),
         node("b"),
-        *(pod(f"young-{i}", "a", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
-        pod("old", "b", 4),
-        *gang(2, minimum=1, cpu=2),
+        *(pod(f"young-{i}", 1, on="a", start="2026-06-01T11:00:00Z") for i in range(4)),
+        pod("old", 4, on="b"),
+        *gang(2, 2, minimum=1),
     ]
     answer = plan(objects)
     assert victims(answer) == ["old"]
@@ -55,13 +56,13 @@ def test_pods_beyond_the_minimum_follow_the_others_to_a_cheaper_place() -> None:
 
 
 def test_free_room_is_used_before_anybody_makes_way() -> None:
-    objects = [node("a", 4), node("b", 4), pod("x", "a", 2), pod("y", "b", 4), *gang(2, minimum=2, cpu=2)]
+    objects = [node("a", 4), node("b", 4), pod("x", 2, on="a"), pod("y", 4, on="b"), *gang(2, 2)]
     answer = plan(objects)
     assert victims(answer) == ["x"]
 
 
 def test_pods_that_are_terminating_already_are_preferred_to_new_victims() -> None:
-    objects = [node("a"), node("b"), pod("x", "a", 4), pod("y", "b", 4, terminating=True), *gang(1, 1, cpu=4)]
+    objects = [node("a"), node("b"), pod("x", 4, on="a"), terminating(pod("y", 4, on="b")), *gang(1, 4)]
     answer = plan(objects)
     assert victims(answer) == ["y"]
     assert answer.cost.pods == 0
@@ -71,9 +72,9 @@ def test_pods_that_are_terminating_already_are_preferred_to_new_victims() -> Non
 def test_a_group_in_mode_all_counts_once_wherever_its_pods_run() -> None:
     objects = [
         *(node(name, 2) for name in ("a", "b")),
-        group("pair", mode="all"),
-        *(pod(f"pair-{name}", name, 2, group="pair") for name in ("a", "b")),
-        *gang(2, minimum=2, cpu=2),
+        pod_group("pair", mode="all"),
+        *(pod(f"pair-{name}", 2, on=name, group="pair") for name in ("a", "b")),
+        *gang(2, 2),
     ]
     answer = plan(objects)
     assert victims(answer) == ["pair-a", "pair-b"]
@@ -84,9 +85,9 @@ def test_one_pod_is_evicted_rather_than_a_group_of_three() -> None:
     objects = [
         *(node(name, 2) for name in ("a", "b", "c")),
         node("d", 2),
-        group("trio", mode="all"),
-        *(pod(f"trio-{name}", name, 2, group="trio") for name in ("a", "b", "c")),
-        pod("alone", "d", 2),
+        pod_group("trio", mode="all"),
+        *(pod(f"trio-{name}", 2, on=name, group="trio") for name in ("a", "b", "c")),
+        pod("alone", 2, on="d"),
         pod("urgent", cpu=2, priority=1000),
     ]
     assert victims(plan(objects, "Pod/default/urgent")) == ["alone"]
@@ -96,10 +97,10 @@ def test_budgets_are_counted_for_the_victims_alone() -> None:
     objects = [
         node("a"),
         node("b"),
-        *(pod(f"a{i}", "a", 2, labels={"app": "guarded"}) for i in range(2)),
-        *(pod(f"b{i}", "b", 2, labels={"app": "guarded"}) for i in range(2)),
-        budget("two", 2, app="guarded"),
-        *gang(2, minimum=2, cpu=2),
+        *(pod(f"a{i}", 2, on="a", labels={"app": "guarded"}) for i in range(2)),
+        *(pod(f"b{i}", 2, on="b", labels={"app": "guarded"}) for i in range(2)),
+        budget("two", 2, match={"app": "guarded"}),
+        *gang(2, 2),
     ]
     answer = plan(objects)
     assert answer.pdb_violations == 0
@@ -110,10 +111,10 @@ def test_a_budget_is_worth_more_than_a_low_priority() -> None:
     objects = [
         node("a"),
         node("b"),
-        pod("low", "a", 4, labels={"app": "guarded"}),
-        pod("high", "b", 4, priority=100),
-        budget("none", 0, app="guarded"),
-        *gang(1, 1, cpu=4),
+        pod("low", 4, on="a", labels={"app": "guarded"}),
+        pod("high", 4, on="b", priority=100),
+        budget("none", 0, match={"app": "guarded"}),
+        *gang(1, 4),
     ]
     assert victims(plan(objects)) == ["high"]
 
@@ -121,11 +122,11 @@ def test_a_budget_is_worth_more_than_a_low_priority() -> None:
 def test_topology_domains_are_compared_by_cost() -> None:
     zones = {"a": "one", "b": "one", "c": "two", "d": "two"}
     objects = [
-        *(node(name, 4, zone=zone) for name, zone in zones.items()),
-        *(pod(f"big-{name}", name, 4, priority=10) for name in ("a", "b")),
-        pod("small-c", "c", 4),
-        pod("small-d", "d", 4),
-        *gang(2, minimum=2, cpu=4),
+        *(node(name, 4, labels={"zone": zone}) for name, zone in zones.items()),
+        *(pod(f"big-{name}", 4, on=name, priority=10) for name in ("a", "b")),
+        pod("small-c", 4, on="c"),
+        pod("small-d", 4, on="d"),
+        *gang(2, 4),
     ]
     wanted = next(each for each in objects if each["metadata"]["name"] == "gang")
     wanted["spec"]["schedulingConstraints"] = {"topology": [{"key": "zone"}]}
@@ -135,19 +136,21 @@ def test_topology_domains_are_compared_by_cost() -> None:
 # --- leaders and workers ------------------------------------------------------------------------------------
 
 
-def led(leader_cpu: int, *nodes: str) -> list[Manifest]:
+def led(leader_cpu: int, *nodes: str) -> list[Document]:
     """A group in mode single with a leader on the first node and workers on the others."""
-    leader = pod("leader", nodes[0], leader_cpu, group="led", annotations={"disruption-role": "leader"})
-    return [group("led"), leader, *(pod(f"worker-{name}", name, 2, group="led") for name in nodes[1:])]
+    leader = pod(
+        "leader", leader_cpu, on=nodes[0], group="led", annotations={"reprieve.dev/disruption-role": "leader"}
+    )
+    return [pod_group("led"), leader, *(pod(f"worker-{name}", 2, on=name, group="led") for name in nodes[1:])]
 
 
 def test_a_worker_goes_before_its_leader() -> None:
-    objects = [node("a", 2), node("b", 2), *led(2, "a", "b"), *gang(1, 1, cpu=2)]
+    objects = [node("a", 2), node("b", 2), *led(2, "a", "b"), *gang(1, 2)]
     assert victims(plan(objects)) == ["worker-b"]
 
 
 def test_evicting_a_leader_takes_the_group() -> None:
-    objects = [node("a", 4), node("b", 2), node("c", 2), *led(4, "a", "b", "c"), *gang(1, 1, cpu=4)]
+    objects = [node("a", 4), node("b", 2), node("c", 2), *led(4, "a", "b", "c"), *gang(1, 4)]
     answer = plan(objects)
     assert victims(answer) == ["leader", "worker-b", "worker-c"]
     assert {victim.unit for victim in answer.victims} == {"PodGroup/default/led"}
@@ -162,9 +165,9 @@ def test_a_second_preemption_counts_what_it_adds_on_the_present_state() -> None:
     objects = [
         node("a"),
         node("b"),
-        pod("latecomer", "a", 4, priority=2000),
-        pod("y", "b", 4),
-        *gang(1, 1, cpu=4),
+        pod("latecomer", 4, on="a", priority=2000),
+        pod("y", 4, on="b"),
+        *gang(1, 4),
     ]
     objects[-1]["status"]["nominatedNodeName"] = "a"
     answer = plan(objects)
@@ -173,7 +176,7 @@ def test_a_second_preemption_counts_what_it_adds_on_the_present_state() -> None:
 
 
 def test_nothing_new_is_evicted_while_the_first_victims_are_on_their_way_out() -> None:
-    objects = [node("a"), node("b"), pod("x", "a", 4, terminating=True), pod("y", "b", 4), *gang(1, 1, cpu=4)]
+    objects = [node("a"), node("b"), terminating(pod("x", 4, on="a")), pod("y", 4, on="b"), *gang(1, 4)]
     assert victims(plan(objects)) == ["x"]
 
 
@@ -184,10 +187,10 @@ def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -
     """
     objects = [
         *(node(name) for name in ("a", "b", "c", "d")),
-        *(pod(f"leaving-{i}", "a", 1, terminating=True) for i in range(4)),
-        pod("latecomer", "b", 4, priority=2000),
-        *(pod(f"on-{name}", name, 4) for name in ("c", "d")),
-        *gang(2, 2, cpu=4),
+        *(terminating(pod(f"leaving-{i}", 1, on="a")) for i in range(4)),
+        pod("latecomer", 4, on="b", priority=2000),
+        *(pod(f"on-{name}", 4, on=name) for name in ("c", "d")),
+        *gang(2, 4),
     ]
     for each, where in zip(objects[-2:], ("a", "b"), strict=True):
         each["status"]["nominatedNodeName"] = where
@@ -197,7 +200,7 @@ def test_what_the_first_preemption_evicted_is_neither_free_nor_charged_again() -
     assert sorted(answer.placements.values())[0] == "a"
 
 
-def with_nominations(objects: list[Manifest]) -> Any:
+def with_nominations(objects: list[Document]) -> Any:
     """The plan in a cluster that honours nominations."""
     cluster = Cluster(honour_nominations=True)
     for each in decode_all(objects):
@@ -210,7 +213,7 @@ def test_capacity_nominated_for_an_equally_important_pod_is_not_used() -> None:
     """There is room on `a`, but it is kept for `other`, so somebody has to go elsewhere."""
     nominated = pod("other", cpu=4, priority=1000)
     nominated["status"]["nominatedNodeName"] = "a"
-    answer = with_nominations([node("a"), node("b"), pod("x", "b", 4), nominated, *gang(1, 1, cpu=4)])
+    answer = with_nominations([node("a"), node("b"), pod("x", 4, on="b"), nominated, *gang(1, 4)])
     assert victims(answer) == ["x"]
     assert answer.placements == {"default/gang-0": "b"}
     assert answer.cost.optimality == "no plan is cheaper"
@@ -222,9 +225,9 @@ def test_capacity_nominated_for_the_gang_itself_is_used() -> None:
     """
     objects = [
         *(node(name) for name in ("a", "b", "c")),
-        *(pod(f"young-{i}", "b", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
-        pod("old", "c", 4),
-        *gang(2, 2, cpu=4),
+        *(pod(f"young-{i}", 1, on="b", start="2026-06-01T11:00:00Z") for i in range(4)),
+        pod("old", 4, on="c"),
+        *gang(2, 4),
     ]
     objects[-1]["status"]["nominatedNodeName"] = "a"
     assert victims(with_nominations(objects)) == ["old"]
@@ -236,9 +239,9 @@ def test_capacity_nominated_for_the_gang_itself_is_used() -> None:
 def test_all_algorithms_are_compared_by_the_same_measure() -> None:
     objects = [
         *(node(name, 4) for name in ("a", "b")),
-        *(pod(f"a{i}", "a", 1) for i in range(4)),
-        pod("b0", "b", 4),
-        *gang(1, 1, cpu=4),
+        *(pod(f"a{i}", 1, on="a") for i in range(4)),
+        pod("b0", 4, on="b"),
+        *gang(1, 4),
     ]
     found = compare(objects, GANG, now=NOW)
     assert [each["algorithm"] for each in found["plans"]] == ["kubernetes", "kep-5710", "minimal-cost"]
@@ -250,11 +253,13 @@ def test_all_algorithms_are_compared_by_the_same_measure() -> None:
 
 
 def test_a_gang_of_many_different_pods_is_placed_class_after_class() -> None:
-    members = [pod(f"gang-{i}", cpu=1 + i % 8, memory=1 + i, priority=1000, group="gang") for i in range(16)]
+    members = [
+        pod(f"gang-{i}", cpu=1 + i % 8, memory=f"{1 + i}Gi", priority=1000, group="gang") for i in range(16)
+    ]
     objects = [
-        *(node(f"n{i}", 16, 32) for i in range(12)),
-        *(pod(f"run-{i}-{j}", f"n{i}", 4, 8) for i in range(12) for j in range(4)),
-        group("gang", 1000, 16),
+        *(node(f"n{i}", 16, memory="32Gi") for i in range(12)),
+        *(pod(f"run-{i}-{j}", 4, on=f"n{i}", memory="8Gi") for i in range(12) for j in range(4)),
+        pod_group("gang", priority=1000, minimum=16),
         *members,
     ]
     answer = plan(objects)
@@ -265,7 +270,7 @@ def test_a_gang_of_many_different_pods_is_placed_class_after_class() -> None:
 
 
 def test_a_comparison_is_drawn_with_a_column_for_each_algorithm(capsys: pytest.CaptureFixture[str]) -> None:
-    objects = [node("a"), pod("x", "a", 4), *gang(1, 1, cpu=4)]
+    objects = [node("a"), pod("x", 4, on="a"), *gang(1, 4)]
     render_comparison(console(), compare(objects, GANG, now=NOW))
     text = capsys.readouterr().out
     assert all(name in text for name in ("kubernetes", "kep-5710", "minimal-cost", "lostWork", "cascade"))

@@ -22,9 +22,9 @@ def test_the_time_budget_ends_a_search():
     """`kep-5710` takes the young pods, four on a node; the old ones on the other nodes are fewer."""
     objects = [
         *(node(f"{side}{n}") for side in "ab" for n in range(8)),
-        *(pod(f"a{n}-{i}", f"a{n}", 1, start="2026-06-01T11:00:00Z") for n in range(8) for i in range(4)),
-        *(pod(f"b{n}", f"b{n}", 4) for n in range(8)),
-        *gang(4, 4, cpu=4),
+        *(pod(f"a{n}-{i}", 1, on=f"a{n}", start="2026-06-01T11:00:00Z") for n in range(8) for i in range(4)),
+        *(pod(f"b{n}", 4, on=f"b{n}") for n in range(8)),
+        *gang(4, 4),
     ]
     plans = {}
     for budget in ("1ms", "200ms"):
@@ -45,8 +45,8 @@ def test_the_time_budget_ends_a_search():
 def test_a_search_without_time_answers_with_the_plan_it_started_from():
     objects = [
         *(node(f"n{i}") for i in range(6)),
-        *(pod(f"p{i}", f"n{i}", 4) for i in range(6)),
-        *gang(3, 3, cpu=4),
+        *(pod(f"p{i}", 4, on=f"n{i}") for i in range(6)),
+        *gang(3, 4),
     ]
     calls = []
     plan = decide(

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.first_answer import first_answer
 from reprieve.preemption.minimal.problem import Problem
 from reprieve.preemption.minimal.work_limit import WorkLimit
-from tests.preemption_minimal.instances import instance
+from tests.preemption_minimal.instances import problems
 from tests.preemption_minimal.milp import Program
-from tests.scale import SCALE, scaled
+from tests.scale import SCALE, examples
 
 
 def full_nodes(sizes: list[int], need: int) -> Problem:
@@ -57,14 +58,19 @@ def test_whole_groups_leave_where_that_is_cheapest(need: int, leaving: set[int] 
 
 def test_a_draft_holds_and_is_no_cheaper_than_the_optimum() -> None:
     found_any = 0
-    for seed in range(scaled(60)):
-        problem = instance(seed, nodes=5)
+
+    @examples(60, least=60)
+    @given(problems(nodes=5))
+    def holds(problem: Problem) -> None:
+        nonlocal found_any
         best = Program(problem).optimum()
         found = first_answer(problem, np.ones(problem.units, np.bool_), INFINITE, WorkLimit(10**6))
         if found.answer is None:
-            continue
+            return
         found_any += 1
-        assert found.answer.fault(problem) == "", seed
-        assert best is not None, seed
-        assert problem.score(found.answer.units) >= best, seed
+        assert found.answer.fault(problem) == ""
+        assert best is not None
+        assert problem.score(found.answer.units) >= best
+
+    holds()
     assert found_any > 20 * SCALE

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import reprieve
 from reprieve.cluster import Cluster
@@ -17,7 +19,7 @@ from reprieve.preemption.cost import Ledger
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.optimality import relaxed_bound
-from reprieve.preemption.minimal.problem import NO_PRIORITY
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Problem
 from reprieve.preemption.minimal.search import search
 from reprieve.preemption.minimal.work_limit import WorkLimit
 from reprieve.preemption.preemptor import find_group
@@ -25,12 +27,23 @@ from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 from reprieve.whatif.pods import load
-from tests.preemption_minimal.instances import instance
-from tests.preemption_minimal.manifests import NOW, budget, gang, node, pod, random_cluster
+from tests.builders import Document
+from tests.preemption_minimal.instances import limited, problems
+from tests.preemption_minimal.manifests import (
+    NOW,
+    REQUIRED,
+    ZONE,
+    budget,
+    full_clusters,
+    gang,
+    node,
+    pod,
+)
 from tests.preemption_minimal.milp import Program
-from tests.scale import SCALE, scaled
+from tests.scale import SCALE, examples
+from tests.strategies.choices import Choices
 
-SEARCHES = {
+SEARCHES: dict[str, tuple[int, dict[str, int]]] = {
     "to the end": (10**7, {}),
     "no work at all": (0, {}),
     "hardly begun": (400, {}),
@@ -48,41 +61,46 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("way", SEARCHES)
-def test_no_answer_undercuts_what_a_search_says_none_undercuts(
-    way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_answer_undercuts_what_a_search_says_none_undercuts(way: str) -> None:
     steps, limits = SEARCHES[way]
-    for seed in range(scaled(40)):
-        problem = instance(seed, nodes=5, gang=6)
+
+    @examples(40)
+    @given(problems(nodes=5, gang=6))
+    def holds(problem: Problem) -> None:
         best = Program(problem).optimum()
-        with monkeypatch.context() as patch:
-            for name, value in limits.items():
-                patch.setattr(f"reprieve.preemption.minimal.{name}", value)
+        with limited(limits):
             found = search(problem, WorkLimit(steps))
         if best is None:
-            assert found.answer is None, seed
-            continue
-        assert found.floor is not None, seed
-        assert found.floor <= best, seed
+            assert found.answer is None
+            return
+        assert found.floor is not None
+        assert found.floor <= best
         if found.score is not None:
-            assert found.floor <= found.score, seed
-            assert found.score >= best, seed
+            assert found.floor <= found.score
+            assert found.score >= best
         if found.proven:
-            assert found.score == best, seed
+            assert found.score == best
+
+    holds()
 
 
 def test_the_relaxed_bound_holds_on_every_level() -> None:
     tight = 0
-    for seed in range(scaled(80)):
-        problem = instance(seed)
+
+    @examples(80)
+    @given(problems())
+    def holds(problem: Problem) -> None:
+        nonlocal tight
         price, best = problem.violation_price(), Program(problem).optimum()
         for level in [NO_PRIORITY, *np.unique(problem.priority).tolist()]:
             bound = relaxed_bound(problem, problem.priority <= level)
             if best is not None and best.priority <= level:
-                assert bound <= best.violations * price + best.weight, (seed, level)
+                assert bound <= best.violations * price + best.weight, level
                 tight += level == best.priority and bound > 0
             if best is not None and level == NO_PRIORITY < best.priority and not best.violations:
-                assert bound in (0, INFINITE), seed
+                assert bound in (0, INFINITE)
+
+    holds()
     assert tight > 20 * SCALE  # it says something
 
 
@@ -92,26 +110,28 @@ MINIMAL = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
 GANG = "PodGroup/default/gang"
 
 
-def ruled(seed: int) -> list[Any]:
+RULE: Document = {"labelSelector": {"matchLabels": {"app": "gang"}}, "topologyKey": ZONE}
+RULES: dict[str, Document] = {
+    "spread": {"topologySpreadConstraints": [RULE | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
+    "apart": {"affinity": {"podAntiAffinity": {REQUIRED: [RULE]}}},
+    "together": {"affinity": {"podAffinity": {REQUIRED: [RULE]}}},
+}
+
+
+@st.composite
+def ruled(draw: st.DrawFn, rule: str) -> list[Document]:
     """A small cluster whose gang is spread, keeps apart or keeps together across nodes."""
-    rng = np.random.default_rng(seed)
-    rule = {"labelSelector": {"matchLabels": {"app": "gang"}}, "topologyKey": "topology/zone"}
-    required = "requiredDuringSchedulingIgnoredDuringExecution"
-    rules: list[dict[str, Any]] = [
-        {"topologySpreadConstraints": [rule | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
-        {"affinity": {"podAntiAffinity": {required: [rule]}}},
-        {"affinity": {"podAffinity": {required: [rule]}}},
-    ]
-    spec = rules[seed % 3]
-    objects = [node(f"n{i}", 4, topology_zone=f"zone-{i % 2}") for i in range(3)]
+    choices = Choices(draw)
+    objects = [node(f"n{i}", 4, labels={ZONE: f"zone-{i % 2}"}) for i in range(3)]
     for i in range(3):
-        sizes = [[4], [2, 2], [3, 1], [1, 1, 2]][int(rng.integers(4))]
+        sizes = choices.one_of(([4], [2, 2], [3, 1], [1, 1, 2]))
         objects += [
-            pod(f"run-{i}-{j}", f"n{i}", cpu, priority=int(rng.choice([0, 0, 10])), labels={"app": "r"})
+            pod(f"run-{i}-{j}", cpu, choices.one_of((0, 0, 10)), on=f"n{i}", labels={"app": "r"})
             for j, cpu in enumerate(sizes)
         ]
-    objects += [budget("guard", 1, app="r")] if seed % 2 else []
-    return [*objects, *gang(2, 2, int(rng.integers(2, 5)), labels={"app": "gang"}, **spec)]
+    objects += [budget("guard", 1, match={"app": "r"})] if choices.chance(50) else []
+    cpu = choices.number(2, 4)
+    return [*objects, *gang(2, **{"cpu": cpu, "labels": {"app": "gang"}, **RULES[rule]})]
 
 
 def price(view: View, units: list[VictimUnit]) -> tuple[int, int, float]:
@@ -178,48 +198,52 @@ def claimed(plan: Any) -> tuple[int, int, float]:
     return 0, NO_PRIORITY, 0
 
 
-@pytest.mark.parametrize("block", range(3))
-def test_with_rules_between_nodes_the_gap_is_printed_and_true(block: int) -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_with_rules_between_nodes_the_gap_is_printed_and_true(rule: str) -> None:
     proven = 0
-    for seed in range(block, scaled(27, least=27), 3):
-        objects = ruled(seed)
+
+    @examples(40, least=40)
+    @given(ruled(rule))
+    def holds(objects: list[Document]) -> None:
+        nonlocal proven
         plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
         best = cheapest_of_all(objects)
         if plan.outcome != "preempts":
-            continue
-        assert best is not None, seed
+            return
+        assert best is not None
         floor = claimed(plan)
-        assert floor[:2] < best[:2] or (floor[:2] == best[:2] and floor[2] <= best[2] + 1e-6), (
-            seed,
-            floor,
-            best,
-        )
+        assert floor[:2] < best[:2] or (floor[:2] == best[:2] and floor[2] <= best[2] + 1e-6)
         sure = plan.cost.optimality == "no plan is cheaper"
         assert sure or plan.cost.optimality.endswith(
             "the bound leaves rules between pods on different nodes out"
         )
         proven += sure
+
+    holds()
     assert proven
 
 
-def test_every_plan_that_evicts_somebody_says_how_far_from_the_optimum_it_can_be() -> None:
-    for seed in range(scaled(60)):
-        for time in ("1ms", "200ms"):
-            config = {"preemption": {"algorithm": "minimal-cost", "timeBudget": time}}
-            plan = reprieve.plan(random_cluster(seed), GANG, config=config, now=NOW)
-            if plan.victims:
-                claimed(plan)
-                assert any(plan.cost.optimality in reason for reason in plan.reasons), seed
+@examples(60)
+@given(full_clusters())
+def test_every_plan_that_evicts_somebody_says_how_far_from_the_optimum_it_can_be(
+    objects: list[Document],
+) -> None:
+    for time in ("1ms", "200ms"):
+        config = {"preemption": {"algorithm": "minimal-cost", "timeBudget": time}}
+        plan = reprieve.plan(objects, GANG, config=config, now=NOW)
+        if plan.victims:
+            claimed(plan)
+            assert any(plan.cost.optimality in reason for reason in plan.reasons)
 
 
 def test_budgets_that_share_pods_are_not_counted_twice_in_what_is_claimed() -> None:
     """Each victim is under both budgets, which allow one of three each: it breaks one of them, not two."""
     objects = [
         *(node(name) for name in ("a", "b", "c")),
-        *(pod(f"on-{name}", name, 4, labels={"app": "x", "tier": "y"}) for name in ("a", "b", "c")),
-        budget("apps", 1, app="x"),
-        budget("tiers", 1, tier="y"),
-        *gang(2, 2, cpu=4),
+        *(pod(f"on-{name}", 4, on=name, labels={"app": "x", "tier": "y"}) for name in ("a", "b", "c")),
+        budget("apps", 1, match={"app": "x"}),
+        budget("tiers", 1, match={"tier": "y"}),
+        *gang(2, 4),
     ]
     plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
     assert plan.cost.budget_violations == 1

@@ -1,22 +1,24 @@
 """What `minimal-cost` promises on every cluster."""
 
-import pytest
+from copy import deepcopy
+
+from hypothesis import given
 
 import reprieve
 from reprieve.cluster import Cluster
 from reprieve.placement import PodFilters, passes
 from reprieve.whatif import compare
 from reprieve.whatif.pods import load
-from tests.preemption_minimal.manifests import NOW, Manifest, random_cluster
-from tests.scale import scaled
+from tests.builders import Document
+from tests.preemption_minimal.manifests import NOW, full_clusters
+from tests.scale import examples
 
-SEEDS = range(scaled(150))
-BLOCKS = [range(first, len(SEEDS), 6) for first in range(6)]
+many = examples(150)
 MINIMAL = {"preemption": {"algorithm": "minimal-cost"}}
 GANG = "PodGroup/default/gang"
 
 
-def costs(objects: list[Manifest]) -> dict[str, tuple[int, float, float] | None]:
+def costs(objects: list[Document]) -> dict[str, tuple[int, float, float] | None]:
     """What each algorithm's plan costs by the same measure; None when it finds no plan."""
     found = {}
     for column in compare(objects, GANG, now=NOW)["plans"]:
@@ -27,43 +29,41 @@ def costs(objects: list[Manifest]) -> dict[str, tuple[int, float, float] | None]
     return found
 
 
-@pytest.mark.parametrize("seeds", BLOCKS)
-def test_the_least_cost_is_never_more_than_that_of_kep_5710(seeds: range) -> None:
-    for seed in seeds:
-        cost = costs(random_cluster(seed))
-        kep, minimal = cost["kep-5710"], cost["minimal-cost"]
-        if kep is not None:
-            assert minimal is not None, seed
-            assert (*minimal[:2], minimal[2] - 1e-6) <= kep, seed
+@many
+@given(full_clusters())
+def test_the_least_cost_is_never_more_than_that_of_kep_5710(objects: list[Document]) -> None:
+    cost = costs(objects)
+    kep, minimal = cost["kep-5710"], cost["minimal-cost"]
+    if kep is not None:
+        assert minimal is not None
+        assert (*minimal[:2], minimal[2] - 1e-6) <= kep
 
 
-@pytest.mark.parametrize("seeds", BLOCKS)
-def test_kep_5710_never_takes_a_more_important_victim_than_kubernetes(seeds: range) -> None:
+@many
+@given(full_clusters())
+def test_kep_5710_never_takes_a_more_important_victim_than_kubernetes(objects: list[Document]) -> None:
     """Where kube-scheduler's plan holds: it overlooks anti-affinity of pods it spares, and is then cheap for
     the wrong reason.
     """
-    for seed in seeds:
-        objects = random_cluster(seed)
-        plans = {each["algorithm"]: each for each in compare(objects, GANG, now=NOW)["plans"]}
-        theirs = reprieve.plan(objects, GANG, config={"preemption": {"algorithm": "kubernetes"}}, now=NOW)
-        if theirs.outcome == "preempts" and stands(
-            load(objects), {victim.pod for victim in theirs.victims}, theirs.placements
-        ):
-            highest = [plans[name]["cost"]["highestPriority"] for name in ("kep-5710", "kubernetes")]
-            assert highest[0] is None or highest[0] <= highest[1], seed
+    plans = {each["algorithm"]: each for each in compare(objects, GANG, now=NOW)["plans"]}
+    theirs = reprieve.plan(objects, GANG, config={"preemption": {"algorithm": "kubernetes"}}, now=NOW)
+    if theirs.outcome == "preempts" and stands(
+        load(objects), {victim.pod for victim in theirs.victims}, theirs.placements
+    ):
+        highest = [plans[name]["cost"]["highestPriority"] for name in ("kep-5710", "kubernetes")]
+        assert highest[0] is None or highest[0] <= highest[1]
 
 
-@pytest.mark.parametrize("seeds", BLOCKS)
-def test_no_victim_could_have_stayed(seeds: range) -> None:
-    for seed in seeds:
-        objects = random_cluster(seed)
-        plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
-        for unit in {victim.unit for victim in plan.victims}:
-            gone = {victim.pod for victim in plan.victims if victim.unit != unit}
-            assert not stands(load(objects), gone, plan.placements), (seed, unit)
-        if plan.victims:
-            everyone = {victim.pod for victim in plan.victims}
-            assert stands(load(objects), everyone, plan.placements), seed
+@many
+@given(full_clusters())
+def test_no_victim_could_have_stayed(objects: list[Document]) -> None:
+    plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
+    for unit in {victim.unit for victim in plan.victims}:
+        gone = {victim.pod for victim in plan.victims if victim.unit != unit}
+        assert not stands(load(objects), gone, plan.placements), unit
+    if plan.victims:
+        everyone = {victim.pod for victim in plan.victims}
+        assert stands(load(objects), everyone, plan.placements)
 
 
 def stands(cluster: Cluster, gone: set[str], placements: dict[str, str]) -> bool:
@@ -78,7 +78,7 @@ def stands(cluster: Cluster, gone: set[str], placements: dict[str, str]) -> bool
     return True
 
 
-def among_equals(objects: list[Manifest]) -> list[Manifest]:
+def among_equals(objects: list[Document]) -> list[Document]:
     """The same cluster where every third pod is as important as the gang: it could preempt a gang that had
     preempted it.
     """
@@ -88,20 +88,20 @@ def among_equals(objects: list[Manifest]) -> list[Manifest]:
     return objects
 
 
-@pytest.mark.parametrize("seeds", BLOCKS)
-def test_a_resubmitted_victim_never_preempts_its_preemptor(seeds: range) -> None:
-    for seed in seeds:
-        objects = among_equals(random_cluster(seed))
-        plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
-        if plan.outcome != "preempts":
-            continue
-        after = [settled(each, plan) for each in objects]
-        for victim in {victim.pod for victim in plan.victims}:
-            again = reprieve.plan(after, f"Pod/{victim}", config=MINIMAL, now=NOW)
-            assert not {each.pod for each in again.victims} & plan.placements.keys(), (seed, victim)
+@many
+@given(full_clusters())
+def test_a_resubmitted_victim_never_preempts_its_preemptor(objects: list[Document]) -> None:
+    objects = among_equals(objects)
+    plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
+    if plan.outcome != "preempts":
+        return
+    after = [settled(each, plan) for each in objects]
+    for victim in {victim.pod for victim in plan.victims}:
+        again = reprieve.plan(after, f"Pod/{victim}", config=MINIMAL, now=NOW)
+        assert not {each.pod for each in again.victims} & plan.placements.keys(), victim
 
 
-def settled(each: Manifest, plan: reprieve.preemption.Plan) -> Manifest:
+def settled(each: Document, plan: reprieve.preemption.Plan) -> Document:
     """The object once the plan was carried out and its victims were submitted anew."""
     if each["kind"] != "Pod":
         return each
@@ -119,7 +119,8 @@ def settled(each: Manifest, plan: reprieve.preemption.Plan) -> Manifest:
     return each
 
 
-def test_equal_inputs_give_equal_plans() -> None:
-    for seed in range(20):
-        first, second = (reprieve.plan(random_cluster(seed), GANG, config=MINIMAL, now=NOW) for _ in range(2))
-        assert first == second
+@examples(20)
+@given(full_clusters())
+def test_equal_inputs_give_equal_plans(objects: list[Document]) -> None:
+    first, second = (reprieve.plan(deepcopy(objects), GANG, config=MINIMAL, now=NOW) for _ in range(2))
+    assert first == second

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.preemption_minimal.manifests import Manifest, gang, group, node, pod
+from tests.builders import Document
+from tests.preemption_minimal.manifests import gang, node, pod, pod_group
 from tests.preemption_minimal.plans import GANG, plan, victims
 
 
-def two_candidates(**second: Any) -> list[Manifest]:
-    return [node("a"), node("b"), pod("x", "a", 4), pod("y", "b", 4, **second), *gang(1, 1, cpu=4)]
+def two_candidates(**second: Any) -> list[Document]:
+    return [node("a"), node("b"), pod("x", 4, on="a"), pod("y", 4, on="b", **second), *gang(1, 4)]
 
 
 def test_the_younger_of_two_equal_victims_loses_less_work() -> None:
@@ -22,12 +23,14 @@ def test_the_younger_of_two_equal_victims_loses_less_work() -> None:
 
 def test_a_recent_checkpoint_makes_an_old_pod_cheap() -> None:
     old = "2026-05-01T00:00:00Z"
-    annotations = {"checkpointed-at": "2026-06-01T11:30:00Z"}
+    annotations = {"reprieve.dev/checkpointed-at": "2026-06-01T11:30:00Z"}
     assert victims(plan(two_candidates(start=old, annotations=annotations))) == ["y"]
 
 
 def test_a_checkpoint_that_cannot_be_read_never_happened() -> None:
-    objects = two_candidates(start="2026-05-01T00:00:00Z", annotations={"checkpointed-at": "yesterday"})
+    objects = two_candidates(
+        start="2026-05-01T00:00:00Z", annotations={"reprieve.dev/checkpointed-at": "yesterday"}
+    )
     assert victims(plan(objects)) == ["x"]
 
 
@@ -41,40 +44,45 @@ def test_a_checkpoint_or_a_cost_of_a_group_counts_for_all_its_pods() -> None:
         ({"checkpointed-at": "2026-06-01T11:30:00Z"}, ["pair-0", "pair-1"]),
         ({"checkpointed-at": "2026-06-01T11:30:00Z", "preemption-cost": "1"}, ["x-0", "x-1"]),
     ):
-        pairs = [group("pair", mode="all"), group("x", mode="all")]
+        pairs = [pod_group("pair", mode="all"), pod_group("x", mode="all")]
         pairs[0]["metadata"]["annotations"] = {f"reprieve.dev/{k}": v for k, v in annotations.items()}
         objects = [
             node("a"),
             node("b"),
             *pairs,
-            *(pod(f"pair-{i}", "a", 2, group="pair", start=old) for i in range(2)),
-            *(pod(f"x-{i}", "b", 2, group="x") for i in range(2)),
-            *gang(1, 1, cpu=4),
+            *(pod(f"pair-{i}", 2, on="a", group="pair", start=old) for i in range(2)),
+            *(pod(f"x-{i}", 2, on="b", group="x") for i in range(2)),
+            *gang(1, 4),
         ]
         assert victims(plan(objects)) == expected, annotations
 
 
 def test_a_stated_preemption_cost_is_heeded() -> None:
     young = "2026-06-01T11:59:00Z"
-    assert victims(plan(two_candidates(start=young, annotations={"preemption-cost": "5"}))) == ["x"]
+    assert victims(plan(two_candidates(start=young, annotations={"reprieve.dev/preemption-cost": "5"}))) == [
+        "x"
+    ]
 
 
 def test_a_pod_in_its_minimum_runtime_is_no_victim() -> None:
     young: dict[str, Any] = {"start": "2026-06-01T11:00:00Z"}
-    assert victims(plan(two_candidates(**young, annotations={"min-runtime": "2h"}))) == ["x"]
-    assert victims(plan(two_candidates(**young, annotations={"min-runtime": "30m"}))) == ["y"]
+    assert victims(plan(two_candidates(**young, annotations={"reprieve.dev/min-runtime": "2h"}))) == ["x"]
+    assert victims(plan(two_candidates(**young, annotations={"reprieve.dev/min-runtime": "30m"}))) == ["y"]
 
 
 def test_one_young_pod_protects_a_group_that_goes_as_a_whole() -> None:
-    young: dict[str, Any] = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
+    young: dict[str, Any] = {
+        "start": "2026-06-01T11:00:00Z",
+        "annotations": {"reprieve.dev/min-runtime": "2h"},
+    }
     objects = [
         node("a"),
         node("b"),
-        group("pair", mode="all"),
-        pod("pair-old", "a", 2, group="pair"),
-        pod("pair-young", "a", 2, group="pair", **young),
-        *(pod(f"x-{i}", "b", 1) for i in range(4)),
-        *gang(1, 1, cpu=4),
+        pod_group("pair", mode="all"),
+        pod("pair-old", 2, on="a", group="pair"),
+        pod("pair-young", 2, on="a", group="pair", **young),
+        *(pod(f"x-{i}", 1, on="b") for i in range(4)),
+        *gang(1, 4),
     ]
     assert victims(plan(objects)) == [f"x-{i}" for i in range(4)]
 
@@ -85,15 +93,18 @@ def test_one_young_worker_protects_its_leader(elsewhere: bool, for_: str) -> Non
     """A leader goes with its whole group, so it stays while one of them may not go: also where nothing else
     would help.
     """
-    young: dict[str, Any] = {"start": "2026-06-01T11:00:00Z", "annotations": {"min-runtime": "2h"}}
+    young: dict[str, Any] = {
+        "start": "2026-06-01T11:00:00Z",
+        "annotations": {"reprieve.dev/min-runtime": "2h"},
+    }
     objects = [
         node("a", 4),
         node("b", 2),
-        group("led"),
-        pod("leader", "a", 4, group="led", annotations={"disruption-role": "leader"}),
-        pod("worker", "b", 2, group="led", **young),
-        *([node("c", 4), *(pod(f"x-{i}", "c", 1) for i in range(4))] if elsewhere else []),
-        *gang(1, 1, cpu=4),
+        pod_group("led"),
+        pod("leader", 4, on="a", group="led", annotations={"reprieve.dev/disruption-role": "leader"}),
+        pod("worker", 2, on="b", group="led", **young),
+        *([node("c", 4), *(pod(f"x-{i}", 1, on="c") for i in range(4))] if elsewhere else []),
+        *gang(1, 4),
         pod("urgent", cpu=4, priority=1000),
     ]
     answer = plan(objects, for_)
@@ -109,12 +120,12 @@ def test_a_victim_that_finds_free_room_is_not_charged_for_a_cascade() -> None:
         node("a", 4),
         node("b", 4),
         node("c", 4),
-        pod("small", "a", 2, priority=10),
-        pod("rest-a", "a", 2, priority=2000),
-        pod("large", "b", 3, priority=10, memory=1),
-        pod("rest-b", "b", 1, priority=2000),
-        pod("lowest", "c", 2, priority=0, memory=15),
-        *gang(1, 1, cpu=2, nodeSelector={"side": "left"}),
+        pod("small", 2, on="a", priority=10),
+        pod("rest-a", 2, on="a", priority=2000),
+        pod("large", 3, on="b", priority=10, memory="1Gi"),
+        pod("rest-b", 1, on="b", priority=2000),
+        pod("lowest", 2, on="c", priority=0, memory="15Gi"),
+        *gang(1, 2, nodeSelector={"side": "left"}),
     ]
     for each in objects[:2]:
         each["metadata"]["labels"]["side"] = "left"
@@ -127,22 +138,22 @@ PICKY_SHARE = (4 / 18 + 1 / 80) / 2
 """Of `picky` and `easy` below: 4 of 18 cores, 1 of 80 GiB."""
 
 
-def returning(free: Manifest, **easy: Any) -> list[Manifest]:
+def returning(free: Document, **easy: Any) -> list[Document]:
     """`picky` may run only in zone x, where `lowest` would have to go for it; `easy` may go to the free node
     if that admits it.
     """
-    small = node("small", 2, zone="x")
+    small = node("small", 2, labels={"zone": "x"})
     return [
-        node("a", 4, side="left", zone="x"),
-        node("b", 4, side="left"),
-        node("l", 4, zone="x"),
+        node("a", 4, labels={"side": "left", "zone": "x"}),
+        node("b", 4, labels={"side": "left"}),
+        node("l", 4, labels={"zone": "x"}),
         small,
         free,
-        pod("picky", "a", 4, priority=10, nodeSelector={"zone": "x"}),
-        pod("easy", "b", 4, **{"priority": 10, **easy}),
-        pod("lowest", "l", 4, priority=0),
-        pod("tiny", "small", 2, priority=0),
-        *gang(1, 1, cpu=4, nodeSelector={"side": "left"}),
+        pod("picky", 4, on="a", priority=10, nodeSelector={"zone": "x"}),
+        pod("easy", 4, on="b", **{"priority": 10, **easy}),
+        pod("lowest", 4, on="l", priority=0),
+        pod("tiny", 2, on="small", priority=0),
+        *gang(1, 4, nodeSelector={"side": "left"}),
     ]
 
 
@@ -168,10 +179,10 @@ def test_a_cascade_is_charged_by_where_the_victim_may_run(
         objects = returning(free, priority=20)
     if "as important" in situation:
         objects = [each for each in objects if each["metadata"]["name"] not in ("lowest", "tiny")]
-        objects += [pod("equal", "l", 4, priority=10)]
+        objects += [pod("equal", 4, on="l", priority=10)]
     if "too small" in situation:
         objects = [each for each in objects if each["metadata"]["name"] != "lowest"]
-        objects += [pod("equal", "l", 4, priority=10)]
+        objects += [pod("equal", 4, on="l", priority=10)]
     if "tainted" in situation or "cordoned" in situation:
         free["spec"] = {"unschedulable": True} if "cordoned" in situation else {"taints": [taint]}
         objects = returning(free, **young)
@@ -186,10 +197,13 @@ def test_a_cascade_is_charged_by_where_the_victim_may_run(
 def test_the_cost_of_a_plan_can_be_added_up_from_its_json() -> None:
     objects = [
         node("a", 8),
-        group("pair", mode="all"),
-        *(pod(f"pair-{i}", "a", 2, group="pair", annotations={"preemption-cost": "0.5"}) for i in range(2)),
-        pod("single", "a", 4),
-        *gang(1, 1, cpu=8),
+        pod_group("pair", mode="all"),
+        *(
+            pod(f"pair-{i}", 2, on="a", group="pair", annotations={"reprieve.dev/preemption-cost": "0.5"})
+            for i in range(2)
+        ),
+        pod("single", 4, on="a"),
+        *gang(1, 8),
     ]
     weights = {
         "lostWork": 3.0,
@@ -228,8 +242,8 @@ def test_a_victim_that_can_stay_after_all_is_put_back(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "search", wasteful)
     objects = [
         *(node(name, 4) for name in ("a", "b")),
-        *(pod(f"a{i}", "a", 1, start="2026-06-01T11:00:00Z") for i in range(4)),
-        pod("b0", "b", 4),
-        *gang(1, 1, cpu=4),
+        *(pod(f"a{i}", 1, on="a", start="2026-06-01T11:00:00Z") for i in range(4)),
+        pod("b0", 4, on="b"),
+        *gang(1, 4),
     ]
     assert victims(plan(objects)) == ["b0"]
