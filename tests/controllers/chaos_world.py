@@ -22,6 +22,7 @@ from reprieve.fleet.reading import declares_gate, gate_is_open
 from reprieve.fleet.settings import FleetSettings
 from reprieve.kube import Client, Request, Response, Stream, TransportError
 from reprieve.objects import has_condition, set_condition, well_known
+from tests import builders
 from tests.controllers.memory_api import Document, MemoryApi
 from tests.controllers.virtual_time import utc_now
 
@@ -229,13 +230,10 @@ class World:
         labels = {"kueue.x-k8s.io/queue-name": "main"}
         metadata = {"name": key, "namespace": NAMESPACE, "labels": labels}
         self.home.put("jobs", {"metadata": metadata, "spec": {"suspend": True, "template": {"spec": {}}}})
-        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": key, "uid": "j", "controller": True}
-        workload: Document = {
-            "apiVersion": "kueue.x-k8s.io/v1beta2",
-            "kind": "Workload",
-            "metadata": {"name": key, "namespace": NAMESPACE, "ownerReferences": [owner]},
-            "spec": {"queueName": "main", "priority": 100, "podSets": [{"name": "main", "count": 1}]},
-        }
+        owner = builders.owned_by("Job", key, "j")
+        workload = builders.workload(
+            key, None, 100, namespace=NAMESPACE, metadata={"ownerReferences": [owner]}
+        )
         reserve(workload, utc_now())
         self.home.put("workloads", workload)
 

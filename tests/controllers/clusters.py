@@ -4,8 +4,7 @@ hold.
 
 import asyncio
 import base64
-import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,8 +28,10 @@ from reprieve.kube import (
 )
 from reprieve.objects.well_known import KUBECONFIG_NAMESPACE
 from reprieve.server import EmbeddedServer
+from tests import builders
+from tests.builders import Document
+from tests.waiting import eventually
 
-Document = dict[str, Any]
 NAMESPACE = "ml"
 GATES = {"MultiKueueOrchestratedPreemption": True}
 
@@ -61,69 +62,21 @@ class Cluster:
         """A namespace, a flavor, a queue with this much cpu."""
         client = self.client
         await client.create(NAMESPACES, {"metadata": {"name": NAMESPACE}})
-        await client.create(
-            RESOURCE_FLAVORS, {"metadata": {"name": "default"}, "spec": {"nodeLabels": {"pool": "gpu"}}}
-        )
-        flavor = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": cpu}]}
-        spec: Document = {
-            "namespaceSelector": {},
-            "preemption": {"withinClusterQueue": "LowerPriority"},
-            "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
-            **queue,
-        }
-        if check:
-            spec["admissionChecksStrategy"] = {"admissionChecks": [{"name": check}]}
-        await client.create(CLUSTER_QUEUES, {"metadata": {"name": "cq"}, "spec": spec})
-        local = {"metadata": {"name": "main", "namespace": NAMESPACE}, "spec": {"clusterQueue": "cq"}}
-        await client.create(LOCAL_QUEUES, local, NAMESPACE)
+        await client.create(RESOURCE_FLAVORS, builders.flavor(nodeLabels={"pool": "gpu"}))
+        strategy = {"admissionChecksStrategy": {"admissionChecks": [{"name": check}]}} if check else {}
+        within = {"withinClusterQueue": "LowerPriority"}
+        made = builders.cluster_queue("cq", cpu, **{"preemption": within, **strategy, **queue})
+        await client.create(CLUSTER_QUEUES, made)
+        await client.create(LOCAL_QUEUES, builders.local_queue("main", "cq", namespace=NAMESPACE), NAMESPACE)
 
 
-def workload(name: str, priority: int, cpu: str = "2", count: int = 2) -> Document:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    return {
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {
-            "queueName": "main",
-            "priority": priority,
-            "podSets": [{"name": "main", "count": count, "template": template}],
-        },
-    }
-
-
-def job(name: str, cpu: str = "2", count: int = 2, labels: dict[str, str] | None = None) -> Document:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    return {
-        "metadata": {
-            "name": name,
-            "namespace": NAMESPACE,
-            "labels": {"kueue.x-k8s.io/queue-name": "main", **(labels or {})},
-        },
-        "spec": {
-            "suspend": True,
-            "parallelism": count,
-            "completions": count,
-            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
-        },
-    }
+workload = partial(builders.workload, cpu=2, count=2, namespace=NAMESPACE)
+job = partial(builders.job, cpu=2, count=2, queue="main", namespace=NAMESPACE)
 
 
 def is_true(document: Document, type: str) -> bool:
     conditions = (document.get("status") or {}).get("conditions") or ()
     return any(each["type"] == type and each["status"] == "True" for each in conditions)
-
-
-async def eventually(
-    question: Callable[[], Coroutine[Any, Any, Any]], what: str, seconds: float = 30.0
-) -> Any:
-    """Try again until the result is true. Real clusters, real time: the only place where tests wait."""
-    deadline = time.monotonic() + seconds
-    while True:
-        answer = await question()
-        if answer:
-            return answer
-        assert time.monotonic() < deadline, f"never happened: {what}"
-        await asyncio.sleep(0.05)
 
 
 @asynccontextmanager

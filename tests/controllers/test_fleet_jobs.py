@@ -5,12 +5,12 @@ from tests.controllers.clusters import (
     NAMESPACE,
     Fleet,
     cluster,
-    eventually,
     full_fleet,
     is_true,
     job,
     workload,
 )
+from tests.waiting import eventually
 
 
 async def jobs_of(place) -> dict[str, dict]:
@@ -65,7 +65,7 @@ async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
 
 async def test_a_deleted_workload_leaves_nothing_behind() -> None:
     async with full_fleet(size=2) as fleet:
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("small", 0, cpu="100m"))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("small", priority=0, cpu="100m"))
 
         async def is_everywhere() -> bool:
             return all(["small" in await worker.workloads() for worker in fleet.workers])
@@ -106,9 +106,9 @@ async def test_a_workload_preempted_in_the_manager_leaves_its_worker() -> None:
         async def only_second() -> bool:
             return await runs_there("second") and "first" not in await worker.workloads()
 
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("first", 100))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("first", priority=100))
         await eventually(lambda: runs_there("first"), "the first runs on the worker")
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("second", 200))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("second", priority=200))
         await eventually(only_second, "the second runs instead")
         first = (await fleet.manager.workloads())["first"]
         assert is_true(first, "Evicted")

@@ -3,7 +3,8 @@ work.
 """
 
 from reprieve.kube import KUEUE_WORKLOADS
-from tests.controllers.clusters import NAMESPACE, Cluster, Fleet, eventually, full_fleet, is_true, workload
+from tests.controllers.clusters import NAMESPACE, Cluster, Fleet, full_fleet, is_true, workload
+from tests.waiting import eventually
 
 
 async def winner(fleet: Fleet, name: str) -> str:
@@ -13,7 +14,7 @@ async def winner(fleet: Fleet, name: str) -> str:
 
 async def test_with_gates_the_victims_are_in_exactly_one_cluster() -> None:
     async with full_fleet() as fleet:
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", priority=100))
         won = await eventually(lambda: winner(fleet, "urgent"), "a worker admits the workload")
         victims = fleet.preemptions()
         print(f"preemptions with gates: {victims}")
@@ -25,7 +26,7 @@ async def test_with_gates_the_victims_are_in_exactly_one_cluster() -> None:
 
 async def test_without_gates_the_same_load_preempts_in_all_three() -> None:
     async with full_fleet(gates=False) as fleet:
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", priority=100))
         await eventually(lambda: winner(fleet, "urgent"), "a worker admits the workload")
         victims = fleet.preemptions()
         print(f"preemptions without gates: {victims}")
@@ -37,7 +38,7 @@ async def test_a_preemption_that_never_ends_hands_over_after_the_timeout() -> No
     async with full_fleet(settings=settings) as fleet:
         for kubelet in fleet.kubelets.values():
             kubelet.stopping = float("inf")
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", priority=100))
         await eventually(lambda: first_preemption(fleet), "one worker preempts")
         stuck = await first_preemption(fleet)
         for name, kubelet in fleet.kubelets.items():
@@ -62,7 +63,7 @@ async def test_least_cost_opens_the_gate_where_it_hurts_least() -> None:
     async with full_fleet(settings={"gatePolicy": "least-cost", "grace": "1s"}) as fleet:
         for worker in fleet.workers[:2]:
             await make_older(worker)
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", priority=100))
         won = await eventually(lambda: winner(fleet, "urgent"), "a worker admits the workload")
         assert won == fleet.workers[2].name, "its victim had run for the shortest time"
         assert fleet.preemptions() == {"worker1": 0, "worker2": 0, "worker3": 1}
@@ -71,10 +72,10 @@ async def test_least_cost_opens_the_gate_where_it_hurts_least() -> None:
 async def test_a_worker_that_rejects_its_copy_does_not_hold_up_the_others() -> None:
     async with full_fleet(size=2) as fleet:
         odd, good = fleet.workers
-        foreign = workload("urgent", 0, cpu="1m")
+        foreign = workload("urgent", priority=0, cpu="1m")
         foreign["spec"]["active"] = False
         await odd.client.create(KUEUE_WORKLOADS, foreign)  # the name is taken: the copy is refused
-        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", 100))
+        await fleet.manager.client.create(KUEUE_WORKLOADS, workload("urgent", priority=100))
         assert await eventually(lambda: winner(fleet, "urgent"), "the other worker wins") == good.name
         assert "kueue.x-k8s.io/multikueue-origin" not in (await odd.workloads())["urgent"]["metadata"].get(
             "labels", {}

@@ -25,7 +25,7 @@ def evicted(reason: str) -> Condition:
     return Condition(type="Evicted", status="True", reason=reason, message="why")
 
 
-def workload(
+def workload_with(
     *conditions: Condition, active: bool = True, checks: tuple[str, ...] = (), gates=(), positions=()
 ):
     states = tuple(AdmissionCheckState(name=f"check{n}", state=state) for n, state in enumerate(checks))
@@ -52,55 +52,56 @@ def reason(of: Workload, type: str) -> str:
 
 
 def test_without_checks_quota_means_admission() -> None:
-    assert is_true(after(workload(RESERVED)), "Admitted")
+    assert is_true(after(workload_with(RESERVED)), "Admitted")
 
 
 def test_a_pending_check_holds_admission_back() -> None:
-    seen = after(workload(RESERVED, checks=("Ready", "Pending")))
+    seen = after(workload_with(RESERVED, checks=("Ready", "Pending")))
     assert not is_true(seen, "Admitted")
     assert reason(seen, "Admitted") == "UnsatisfiedAdmissionChecks"
-    assert is_true(after(workload(RESERVED, checks=("Ready", "Ready"))), "Admitted")
+    assert is_true(after(workload_with(RESERVED, checks=("Ready", "Ready"))), "Admitted")
 
 
 def test_checks_that_apply_are_listed_as_pending_and_others_go() -> None:
-    seen = after(workload(RESERVED, checks=("Ready",)), checks=("new",))
+    seen = after(workload_with(RESERVED, checks=("Ready",)), checks=("new",))
     assert [(state.name, state.state) for state in seen.status.admission_checks] == [("new", "Pending")]
 
 
 def test_a_check_that_says_retry_evicts() -> None:
-    seen = after(workload(RESERVED, checks=("Retry",)))
+    seen = after(workload_with(RESERVED, checks=("Retry",)))
     assert (is_true(seen, "Evicted"), reason(seen, "Evicted")) == (True, "AdmissionCheck")
     assert [state.state for state in seen.status.admission_checks] == ["Pending"]
 
 
 def test_a_rejected_workload_is_switched_off() -> None:
-    given = workload(RESERVED, checks=("Rejected",))
+    given = workload_with(RESERVED, checks=("Rejected",))
     step = next_state(Situation(given, checks=("check0",)), NOW)
     assert step.deactivate
     assert reason(step.workload, "Evicted") == "DeactivatedDueToAdmissionCheck"
 
 
 def test_a_switched_off_workload_is_evicted() -> None:
-    assert reason(after(workload(RESERVED, active=False)), "Evicted") == "Deactivated"
+    assert reason(after(workload_with(RESERVED, active=False)), "Evicted") == "Deactivated"
 
 
 def test_a_deactivation_target_is_switched_off_for_its_cause() -> None:
     target = Condition(
         type="DeactivationTarget", status="True", reason="EvictedOnManagerCluster", message="m"
     )
-    step = next_state(Situation(workload(RESERVED, target)), NOW)
+    step = next_state(Situation(workload_with(RESERVED, target)), NOW)
     assert step.deactivate
     assert reason(step.workload, "Evicted") == "DeactivatedDueToEvictedOnManagerCluster"
 
 
 def test_a_drained_queue_evicts_all_workloads() -> None:
     assert (
-        reason(after(workload(RESERVED), stopped="ClusterQueueStopped"), "Evicted") == "ClusterQueueStopped"
+        reason(after(workload_with(RESERVED), stopped="ClusterQueueStopped"), "Evicted")
+        == "ClusterQueueStopped"
     )
 
 
 def test_evicted_quota_is_free_only_when_nothing_runs_any_more() -> None:
-    given = workload(RESERVED, evicted("Preempted"))
+    given = workload_with(RESERVED, evicted("Preempted"))
     assert after(given, Owner(RUNNING)) == given
     freed = after(given)
     assert not is_true(freed, "QuotaReserved")
@@ -109,7 +110,7 @@ def test_evicted_quota_is_free_only_when_nothing_runs_any_more() -> None:
 
 
 def test_a_workload_that_a_check_sent_back_queues_again_at_once() -> None:
-    assert reason(after(workload(RESERVED, evicted("AdmissionCheck"))), "Requeued") == "BackoffFinished"
+    assert reason(after(workload_with(RESERVED, evicted("AdmissionCheck"))), "Requeued") == "BackoffFinished"
 
 
 @pytest.mark.parametrize(
@@ -122,16 +123,16 @@ def test_a_workload_that_a_check_sent_back_queues_again_at_once() -> None:
     ],
 )
 def test_others_queue_again_when_the_cause_is_gone(cause: str, again: str) -> None:
-    waiting = workload(Condition(type="Requeued", status="False", reason=cause))
+    waiting = workload_with(Condition(type="Requeued", status="False", reason=cause))
     assert after(waiting, stopped="ClusterQueueStopped") == waiting
     assert after(waiting, held="LocalQueueStopped") == waiting
     assert reason(after(waiting), "Requeued") == again
-    inactive = workload(Condition(type="Requeued", status="False", reason=cause), active=False)
+    inactive = workload_with(Condition(type="Requeued", status="False", reason=cause), active=False)
     assert after(inactive) == inactive
 
 
 def test_the_end_of_the_job_is_the_end_of_the_workload() -> None:
-    seen = after(workload(RESERVED), Owner(FINISHED, "Failed", "out of memory"))
+    seen = after(workload_with(RESERVED), Owner(FINISHED, "Failed", "out of memory"))
     found = find_condition(seen.status.conditions, "Finished")
     assert found is not None
     assert (found.status, found.reason, found.message) == ("True", "Failed", "out of memory")
@@ -139,7 +140,7 @@ def test_the_end_of_the_job_is_the_end_of_the_workload() -> None:
 
 
 def test_gates_get_a_closed_position_and_lose_it_with_the_spec() -> None:
-    given = workload(gates=("a", "b"), positions=(("b", "Open"), ("old", "Open")))
+    given = workload_with(gates=("a", "b"), positions=(("b", "Open"), ("old", "Open")))
     seen = after(given, publish_gates=True)
     assert [(gate.name, gate.position) for gate in seen.status.preemption_gates] == [
         ("b", "Open"),
@@ -150,10 +151,10 @@ def test_gates_get_a_closed_position_and_lose_it_with_the_spec() -> None:
 
 def test_following_up_twice_changes_nothing_more() -> None:
     for given in (
-        workload(RESERVED, checks=("Retry",)),
-        workload(RESERVED, evicted("Preempted")),
-        workload(RESERVED),
-        workload(gates=("a",)),
+        workload_with(RESERVED, checks=("Retry",)),
+        workload_with(RESERVED, evicted("Preempted")),
+        workload_with(RESERVED),
+        workload_with(gates=("a",)),
     ):
         once = after(given, Owner(RUNNING), publish_gates=True)
         assert after(once, Owner(RUNNING), publish_gates=True) == once

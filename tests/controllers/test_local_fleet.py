@@ -3,25 +3,21 @@
 from reprieve.kube import JOBS, PODS, WORKLOAD_PRIORITY_CLASSES, Client
 from reprieve.local.fleet import local_fleet
 from reprieve.server.fake_nodes import Habits, NodeTemplate
-from tests.controllers.clusters import eventually
+from tests import builders
+from tests.builders import Document
+from tests.waiting import eventually
 
-QUEUE, PRIORITY = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 
-
-def job(name: str, priority: str, run_for: str, cpu: str = "4", count: int = 2) -> dict:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    return {
-        "metadata": {"name": name, "namespace": "default", "labels": {QUEUE: "main", PRIORITY: priority}},
-        "spec": {
-            "suspend": True,
-            "parallelism": count,
-            "completions": count,
-            "template": {
-                "metadata": {"annotations": {"reprieve.dev/run-for": run_for}},
-                "spec": {"restartPolicy": "Never", "schedulerName": "reprieve", "containers": [container]},
-            },
-        },
-    }
+def job_for(name: str, priority: str, run_for: str) -> Document:
+    return builders.job(
+        name,
+        4,
+        count=2,
+        queue="main",
+        labels={"kueue.x-k8s.io/priority-class": priority},
+        annotations={"reprieve.dev/run-for": run_for},
+        pod={"schedulerName": "reprieve"},
+    )
 
 
 async def test_a_job_given_to_the_manager_preempts_in_one_worker_runs_there_and_ends_here() -> None:
@@ -32,7 +28,7 @@ async def test_a_job_given_to_the_manager_preempts_in_one_worker_runs_there_and_
             for name, value in (("low", 1), ("high", 10)):
                 await client.create(WORKLOAD_PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
         for name in fleet.workers:
-            await clients[name].create(JOBS, job("notebook", "low", "1h"))
+            await clients[name].create(JOBS, job_for("notebook", "low", "1h"))
 
         async def running(cluster: str, prefix: str) -> int:
             pods = (await clients[cluster].listing(PODS.raw(), "default")).items
@@ -45,7 +41,7 @@ async def test_a_job_given_to_the_manager_preempts_in_one_worker_runs_there_and_
             return [await running(name, "notebook") for name in fleet.workers] == [2, 2]
 
         await eventually(all_full, "both workers are full of notebooks", 60)
-        await clients["manager"].create(JOBS, job("train", "high", "1s"))
+        await clients["manager"].create(JOBS, job_for("train", "high", "1s"))
 
         async def is_done() -> bool:
             status = (await clients["manager"].get(JOBS.raw(), "train", "default")).get("status") or {}

@@ -21,18 +21,19 @@ from reprieve.kube import (
 )
 from reprieve.objects.core import Pod
 from reprieve.objects.scheduling import PodGroup
+from tests import builders
 from tests.controllers.clusters import (
     GATES,
     NAMESPACE,
     Cluster,
     Kubelet,
     cluster,
-    eventually,
     is_true,
     job,
     workload,
 )
 from tests.kube.apiserver import Script, ok, status
+from tests.waiting import eventually
 
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
@@ -147,7 +148,7 @@ async def test_queues_show_who_waits_and_who_runs() -> None:
         await place.furnish()
         place.start(quota.run(place.client))
         for name in ("a", "b", "c"):
-            await place.client.create(KUEUE_WORKLOADS, workload(name, 0))
+            await place.client.create(KUEUE_WORKLOADS, workload(name, priority=0))
 
         async def counts(resource=CLUSTER_QUEUES, name="cq", namespace="") -> tuple:
             status = (await place.client.get(resource.raw(), name, namespace)).get("status") or {}
@@ -167,9 +168,9 @@ async def test_a_gated_workload_says_that_it_could_preempt_and_for_what_price() 
     async with cluster("one") as place:
         await place.furnish()
         place.start(quota.run(place.client, Configuration.load({"featureGates": GATES})))
-        await place.client.create(KUEUE_WORKLOADS, workload("low", 1))
+        await place.client.create(KUEUE_WORKLOADS, workload("low", priority=1))
         await eventually(lambda: is_so(place, "low", "Admitted"), "the queue is full")
-        gated = workload("urgent", 100)
+        gated = workload("urgent", priority=100)
         gated["spec"]["preemptionGates"] = [{"name": "kueue.x-k8s.io/multikueue"}]
         await place.client.create(KUEUE_WORKLOADS, gated)
         await eventually(lambda: is_so(place, "urgent", "BlockedOnPreemptionGates"), "the signal")
@@ -198,7 +199,7 @@ async def test_a_check_that_asks_to_retry_evicts_and_the_workload_queues_again()
             ADMISSION_CHECKS, "budget", {"status": {"conditions": [active]}}, subresource="status"
         )
         place.start(quota.run(place.client))
-        await place.client.create(KUEUE_WORKLOADS, workload("a", 0))
+        await place.client.create(KUEUE_WORKLOADS, workload("a", priority=0))
         await eventually(lambda: is_so(place, "a", "QuotaReserved"), "quota is reserved")
         assert not await is_so(place, "a", "Admitted")
         await answer_check(place, "Retry")
@@ -313,15 +314,8 @@ async def test_a_changed_job_asks_anew_while_it_waits() -> None:
 
 
 def held_pod(name: str, group: str) -> dict:
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
-    return {
-        "metadata": {"name": name, "namespace": NAMESPACE},
-        "spec": {
-            "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}],
-            "schedulingGroup": {"podGroupName": group},
-            "containers": [container],
-        },
-    }
+    gates = [{"name": "kueue.x-k8s.io/admission"}]
+    return builders.pod(name, 1, group=group, namespace=NAMESPACE, schedulingGates=gates)
 
 
 async def test_a_job_that_cannot_be_suspended_is_said(caplog):

@@ -22,18 +22,13 @@ from reprieve.objects.decode import decode_as
 from reprieve.objects.kueue import ResourceFlavor, Workload
 from reprieve.objects.scheduling import PodGroup, PriorityClass
 from reprieve.quota import evict
+from tests import builders
+from tests.builders import flavor, pod_group, priority_class
 from tests.controllers.clusters import job
 from tests.fleet.build import NOW
 
-FLAVOR = decode_as(
-    {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "ResourceFlavor",
-        "metadata": {"name": "gpu"},
-        "spec": {"nodeLabels": {"pool": "gpu"}, "tolerations": [{"key": "gpu", "operator": "Exists"}]},
-    },
-    ResourceFlavor,
-)
+GPU = flavor("gpu", nodeLabels={"pool": "gpu"}, tolerations=[{"key": "gpu", "operator": "Exists"}])
+FLAVOR = decode_as(GPU, ResourceFlavor)
 
 
 def document(count: int = 2, **template) -> dict:
@@ -163,25 +158,22 @@ def test_a_job_goes_to_a_worker_suspended_and_without_traces_of_its_controller()
     assert sent["metadata"]["labels"]["kueue.x-k8s.io/prebuilt-workload-name"] == "w"
 
 
-def pod(name: str, cpu: str = "1", phase: str = "Pending", held: bool = True) -> Pod:
-    spec: dict = {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]}
-    if held:
-        spec["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
-    raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ml"}, "spec": spec}
-    return decode_as({**raw, "status": {"phase": phase}}, Pod)
+def member(name: str, cpu: int = 1, phase: str = "Pending", held: bool = True) -> Pod:
+    gates = [{"name": "kueue.x-k8s.io/admission"}] if held else []
+    made = builders.pod(name, cpu, namespace="ml", status={"phase": phase}, schedulingGates=gates)
+    return decode_as(made, Pod)
 
 
 def test_a_group_asks_for_its_pods_by_shape_and_for_those_still_missing() -> None:
-    raw = {"metadata": {"name": "g"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 5}}}}
-    group = decode_as({"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", **raw}, PodGroup)
-    sets = group_pod_sets(group, [pod("w-0"), pod("w-1"), pod("driver", cpu="4")])
+    group = decode_as(pod_group("g", 5), PodGroup)
+    sets = group_pod_sets(group, [member("w-0"), member("w-1"), member("driver", cpu=4)])
     assert [(each["name"], each["count"]) for each in sets] == [("main", 4), ("set-1", 1)]
 
 
 def test_a_group_runs_while_one_pod_does() -> None:
-    assert group_owner([pod("a"), pod("b")]).state == "stopped"
-    assert group_owner([pod("a"), pod("b", held=False)]).state == "running"
-    assert group_owner([pod("a", phase="Succeeded"), pod("b", phase="Failed")]).reason == "Failed"
+    assert group_owner([member("a"), member("b")]).state == "stopped"
+    assert group_owner([member("a"), member("b", held=False)]).state == "running"
+    assert group_owner([member("a", phase="Succeeded"), member("b", phase="Failed")]).reason == "Failed"
     assert group_owner([]).state == "stopped"
 
 
@@ -189,9 +181,8 @@ def test_priorities_come_from_the_label_then_the_pods_then_the_default() -> None
     known = Priorities()
     known.workload_classes["urgent"] = 7
     for name, value, default in (("a", 5, True), ("b", 3, True), ("c", 9, False)):
-        raw = {"metadata": {"name": name}, "value": value, "globalDefault": default}
-        kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
-        known.pod_classes.put(decode_as({**kind, **raw}, PriorityClass))
+        made = priority_class(name, value, globalDefault=default)
+        known.pod_classes.put(decode_as(made, PriorityClass))
     assert known.resolve({"kueue.x-k8s.io/priority-class": "urgent"}, "c")["priority"] == 7
     assert known.resolve({}, "c")["priority"] == 9
     assert known.resolve({}, "") == {

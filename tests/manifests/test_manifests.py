@@ -17,10 +17,11 @@ from reprieve.kube.http_transport import HttpTransport
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
 from reprieve.server.custom_resources.definitions import problems
-from tests.controllers.clusters import NAMESPACE, Kubelet, eventually, job
+from tests.controllers.clusters import NAMESPACE, Kubelet, job
 from tests.controllers.clusters import cluster as quota_cluster
 from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_classes
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
+from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("definition", crds(), ids=lambda each: each["metadata"]["name"])

@@ -1,36 +1,24 @@
 """What makes no sense is set aside with its reason, and the rest of the tree keeps working."""
 
-from typing import Any
-
 import pytest
 
 import reprieve
-from tests.strategies.quota import kueue, workload
+from tests.builders import Document, cluster_queue, flavor, kueue, local_queue
+from tests.strategies.quota import workload
 
 NOW = "2026-08-23T12:00:00Z"
-Document = dict[str, Any]
 
 
-def queue(name: str, nominal: str = "4", cohort: str = "", flavor: str = "default", **spec: Any) -> Document:
-    resource = {"name": "cpu", "nominalQuota": nominal}
-    group = {"coveredResources": ["cpu"], "flavors": [{"name": flavor, "resources": [resource]}]}
-    body: Document = {"namespaceSelector": {}, "resourceGroups": [group], **spec}
-    if cohort:
-        body["cohortName"] = cohort
-    return kueue("ClusterQueue", name, body)
-
-
-def local(number: int, cluster_queue: str) -> Document:
-    return kueue("LocalQueue", f"lq{number}", {"clusterQueue": cluster_queue}, namespace="default")
+def numbered(number: int, name: str) -> Document:
+    return local_queue(f"lq{number}", name)
 
 
 def admit(*objects: Document) -> Document:
-    flavor = kueue("ResourceFlavor", "default")
-    answer: Document = reprieve.admit([flavor, *objects], now=NOW).to_dict()
+    answer: Document = reprieve.admit([flavor(), *objects], now=NOW).to_dict()
     return answer
 
 
-GOOD = [queue("good"), local(0, "good"), workload("fine", 0, {"cpu": 1}, 1, 0, 10)]
+GOOD = [cluster_queue("good"), numbered(0, "good"), workload("fine", 0, {"cpu": 1}, 1, 0, 10)]
 
 
 def refused(objects: list[Document], key: str = "default/bad") -> Document:
@@ -45,8 +33,8 @@ def test_a_circle_of_cohorts_sets_its_queues_aside() -> None:
     circle = [kueue("Cohort", "a", {"parentName": "b"}), kueue("Cohort", "b", {"parentName": "a"})]
     objects = [
         *circle,
-        queue("round", cohort="a"),
-        local(1, "round"),
+        cluster_queue("round", cohort="a"),
+        numbered(1, "round"),
         workload("bad", 1, {"cpu": 1}, 1, 0, 10),
     ]
     waiting = refused(objects)
@@ -55,33 +43,41 @@ def test_a_circle_of_cohorts_sets_its_queues_aside() -> None:
 
 
 def test_a_cohort_that_is_its_own_parent_is_a_circle() -> None:
-    objects = [kueue("Cohort", "a", {"parentName": "a"}), queue("round", cohort="a"), local(1, "round")]
+    objects = [
+        kueue("Cohort", "a", {"parentName": "a"}),
+        cluster_queue("round", cohort="a"),
+        numbered(1, "round"),
+    ]
     assert refused([*objects, workload("bad", 1, {"cpu": 1}, 1, 0, 10)])["reason"] == "HasCycle"
 
 
 def test_quota_for_an_undeclared_flavor_makes_the_queue_inactive() -> None:
-    objects = [queue("ghost", flavor="nowhere"), local(1, "ghost"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)]
+    objects = [
+        cluster_queue("ghost", flavors=("nowhere",)),
+        numbered(1, "ghost"),
+        workload("bad", 1, {"cpu": 1}, 1, 0, 10),
+    ]
     waiting = refused(objects)
     assert waiting["reason"] == "FlavorNotFound"
     assert "nowhere" in waiting["message"]
 
 
 def test_a_flavor_in_two_resource_groups_is_named() -> None:
-    double = queue("double")
+    double = cluster_queue("double")
     resource = {"name": "memory", "nominalQuota": "1"}
     second = {"coveredResources": ["memory"], "flavors": [{"name": "default", "resources": [resource]}]}
     double["spec"]["resourceGroups"].append(second)
-    waiting = refused([double, local(1, "double"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)])
+    waiting = refused([double, numbered(1, "double"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)])
     assert waiting["reason"] == "Misconfigured"
     assert "flavor default is in resource group 0 already" in waiting["message"]
 
 
 def test_negative_quota_is_named_and_lends_nothing() -> None:
     objects = [
-        queue("minus", nominal="-5", cohort="both"),
-        local(1, "minus"),
-        queue("plus", cohort="both"),
-        local(2, "plus"),
+        cluster_queue("minus", nominal="-5", cohort="both"),
+        numbered(1, "minus"),
+        cluster_queue("plus", cohort="both"),
+        numbered(2, "plus"),
     ]
     objects += [workload("bad", 1, {"cpu": 1}, 1, 0, 10), workload("other", 2, {"cpu": 4}, 1, 0, 10)]
     waiting = refused(objects)
@@ -90,11 +86,11 @@ def test_negative_quota_is_named_and_lends_nothing() -> None:
 
 
 def test_a_negative_quota_of_a_cohort_does_not_count() -> None:
-    group = queue("x", nominal="-3")["spec"]["resourceGroups"]
+    group = cluster_queue("x", nominal="-3")["spec"]["resourceGroups"]
     objects = [
         kueue("Cohort", "both", {"resourceGroups": group}),
-        queue("plus", cohort="both"),
-        local(1, "plus"),
+        cluster_queue("plus", cohort="both"),
+        numbered(1, "plus"),
     ]
     answer = admit(*objects, workload("other", 1, {"cpu": 4}, 1, 0, 10))
     assert "default/other" in answer["admitted"]
@@ -104,7 +100,7 @@ def test_a_negative_quota_of_a_cohort_does_not_count() -> None:
     ("objects", "message"),
     [
         ([], "LocalQueue lq1 doesn't exist"),
-        ([local(1, "gone")], "ClusterQueue gone doesn't exist"),
+        ([numbered(1, "gone")], "ClusterQueue gone doesn't exist"),
         (
             [kueue("LocalQueue", "lq1", {"clusterQueue": "good", "stopPolicy": "Hold"}, namespace="default")],
             "LocalQueue lq1 is inactive",
@@ -131,10 +127,10 @@ def test_a_priority_class_that_is_gone_parks_the_workload() -> None:
 
 def test_a_stopped_queue_keeps_its_workloads_waiting_but_lends_its_quota() -> None:
     objects = [
-        queue("off", cohort="both", stopPolicy="Hold"),
-        local(1, "off"),
-        queue("on", cohort="both"),
-        local(2, "on"),
+        cluster_queue("off", cohort="both", stopPolicy="Hold"),
+        numbered(1, "off"),
+        cluster_queue("on", cohort="both"),
+        numbered(2, "on"),
     ]
     objects += [workload("bad", 1, {"cpu": 1}, 1, 0, 10), workload("big", 2, {"cpu": 8}, 1, 0, 10)]
     assert refused(objects)["reason"] == "Stopped"
@@ -171,5 +167,9 @@ def test_a_workload_that_names_no_queue_or_no_pods_says_so() -> None:
 
 def test_an_invalid_quantity_is_named_and_affects_nothing_else() -> None:
     assert "'abc' is not a quantity" in refused([workload("bad", 0, {"cpu": "abc"}, 1, 0, 10)])["message"]
-    objects = [queue("odd", nominal="abc"), local(1, "odd"), workload("bad", 1, {"cpu": 1}, 1, 0, 10)]
+    objects = [
+        cluster_queue("odd", nominal="abc"),
+        numbered(1, "odd"),
+        workload("bad", 1, {"cpu": 1}, 1, 0, 10),
+    ]
     assert "'abc' is not a quantity" in refused(objects)["message"]

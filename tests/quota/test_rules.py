@@ -5,30 +5,16 @@ from typing import Any
 import pytest
 
 import reprieve
-from tests.strategies.quota import holding, kueue, workload
+from tests.builders import Document, cluster_queue, flavor, kueue, local_queue
+from tests.strategies.quota import holding, workload
 
 NOW = "2026-08-23T12:00:00Z"
-Document = dict[str, Any]
 
 
-def cluster_queue(nominal: int = 4, **spec: Any) -> Document:
-    flavors = [
-        {"name": name, "resources": [{"name": "cpu", "nominalQuota": str(nominal)}]}
-        for name in ("red", "blue")
-    ]
-    groups = [{"coveredResources": ["cpu"], "flavors": flavors}]
-    return kueue("ClusterQueue", "cq0", {"namespaceSelector": {}, "resourceGroups": groups, **spec})
-
-
-def objects(*more: Document, **spec: Any) -> list[Document]:
-    local = kueue("LocalQueue", "lq0", {"clusterQueue": "cq0"}, namespace="default")
-    return [
-        kueue("ResourceFlavor", "red"),
-        kueue("ResourceFlavor", "blue"),
-        cluster_queue(**spec),
-        local,
-        *more,
-    ]
+def objects(*more: Document, **queue: Any) -> list[Document]:
+    colours = ("red", "blue")
+    queues = [cluster_queue("cq0", flavors=colours, **queue), local_queue("lq0", "cq0")]
+    return [*map(flavor, colours), *queues, *more]
 
 
 def admit(*more: Document, config: Document | None = None, **spec: Any) -> Document:

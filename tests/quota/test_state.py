@@ -1,7 +1,5 @@
 """Objects come, change and go one at a time, in any order, and the state follows."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,22 +10,14 @@ from reprieve.objects.kueue import ClusterQueue, LocalQueue, Workload
 from reprieve.quota import Quota, Rules, cycle, evict, release
 from reprieve.quota.offline import load
 from reprieve.quota.workload_info import is_true
+from tests.builders import Document, cluster_queue, flavor, local_queue
 from tests.scale import examples
-from tests.strategies.quota import NOW, kueue, workload, worlds
-
-Document = dict[str, Any]
-
-
-def queue(name: str = "cq0", nominal: int = 4, **spec: Any) -> Document:
-    resource = {"name": "cpu", "nominalQuota": str(nominal)}
-    group = {"coveredResources": ["cpu"], "flavors": [{"name": "red", "resources": [resource]}]}
-    return kueue("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": [group], **spec})
-
+from tests.strategies.quota import NOW, workload, worlds
 
 BASE = [
-    kueue("ResourceFlavor", "red"),
-    queue(preemption={"withinClusterQueue": "LowerPriority"}),
-    kueue("LocalQueue", "lq0", {"clusterQueue": "cq0"}, namespace="default"),
+    flavor("red"),
+    cluster_queue("cq0", flavors=("red",), preemption={"withinClusterQueue": "LowerPriority"}),
+    local_queue("lq0", "cq0"),
 ]
 
 

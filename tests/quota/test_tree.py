@@ -10,10 +10,11 @@ from reprieve.quota.rules import Rules
 from reprieve.quota.shares import share
 from reprieve.quota.state import Quota
 from reprieve.quota.tree import LOWEST, UNLIMITED, FlavorResource, add, subtract, times
+from tests.builders import Document, kueue
 from tests.quota.naive import naive_trees
 from tests.reference.quota.tree import Node
 from tests.scale import examples
-from tests.strategies.quota import NOW, RESOURCES, Document, kueue, trees, worlds
+from tests.strategies.quota import NOW, RESOURCES, trees, worlds
 
 CPU = FlavorResource("default", "cpu")
 

@@ -32,8 +32,8 @@ from reprieve.kube import (
 )
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.server.fake_nodes import Habits, NodeTemplate
-
-Document = dict[str, Any]
+from tests import builders
+from tests.builders import Document
 
 ACCOUNT = "system:serviceaccount:reprieve-system:reprieve"
 SELECT = "node.kubernetes.io/instance-type"
@@ -182,35 +182,17 @@ class Place:
                 )
         return {node: amount for node, amount in used.items() if amount > cpu}
 
-    def pod(
-        self,
-        name: str,
-        cpu: int = 1,
-        cls: str = "low",
-        *,
-        group: str = "",
-        scheduler: str = "reprieve",
-        **spec: Any,
+    def own_pod(
+        self, name: str, cpu: int = 1, priority: str = "low", *, group: str = "", **spec: Any
     ) -> Document:
-        labels = {GROUP_LABEL: group} if group and not self._native_groups else {}
-        if group and self._native_groups:
-            spec["schedulingGroup"] = {"podGroupName": group}
-        return {
-            "metadata": {"name": name, "namespace": self.name, "labels": labels},
-            "spec": {
-                "schedulerName": scheduler,
-                "priorityClassName": cls,
-                "nodeSelector": {SELECT: self.name},
-                "containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": str(cpu)}}}],
-                **spec,
-            },
-        }
+        """It runs on this place's nodes only; where the server knows no groups, it is in one by its label."""
+        labels = {} if self._native_groups or not group else {GROUP_LABEL: group}
+        own = {"schedulerName": "reprieve", "nodeSelector": {SELECT: self.name}, **spec}
+        member = group if self._native_groups else ""
+        return builders.pod(name, cpu, priority, group=member, namespace=self.name, labels=labels, **own)
 
-    def group(self, name: str, minimum: int, cls: str = "low", *, whole: bool = False) -> Document:
-        spec: Document = {"schedulingPolicy": {"gang": {"minCount": minimum}}, "priorityClassName": cls}
-        if whole:
-            spec["disruptionMode"] = {"all": {}}
-        return {"metadata": {"name": name, "namespace": self.name}, "spec": spec}
+    def own_group(self, name: str, minimum: int, priority: str = "low", **spec: Any) -> Document:
+        return builders.pod_group(name, minimum, priority, namespace=self.name, **spec)
 
 
 @asynccontextmanager

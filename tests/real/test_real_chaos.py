@@ -79,9 +79,9 @@ def started(kubeconfig: Path, log: Path) -> Iterator[Scheduler]:
 async def gangs(here: Place, prefix: str, count: int, cls: str) -> None:
     """Groups that go whole, of six pods with two cpu each."""
     names = [f"{prefix}{number}" for number in range(count)]
-    await here.create(POD_GROUPS, *(here.group(name, GANG, cls, whole=True) for name in names))
+    await here.create(POD_GROUPS, *(here.own_group(name, GANG, cls, mode="all") for name in names))
     await here.create(
-        PODS, *(here.pod(f"{name}-{i}", 2, cls, group=name) for name in names for i in range(GANG))
+        PODS, *(here.own_pod(f"{name}-{i}", 2, cls, group=name) for name in names for i in range(GANG))
     )
 
 
@@ -161,13 +161,13 @@ class Day:
 
     async def single(self) -> None:
         await self._here.create(
-            PODS, self._here.pod(self._name("single"), self._dice.randint(1, 4), self._class())
+            PODS, self._here.own_pod(self._name("single"), self._dice.randint(1, 4), self._class())
         )
 
     async def gang(self) -> None:
         name, size, cls, cpu = self._name("gang"), self._dice.randint(2, 4), self._class(), 2
-        await self._here.create(POD_GROUPS, self._here.group(name, size, cls, whole=True))
-        members = [self._here.pod(f"{name}-{i}", cpu, cls, group=name) for i in range(size)]
+        await self._here.create(POD_GROUPS, self._here.own_group(name, size, cls, mode="all"))
+        members = [self._here.own_pod(f"{name}-{i}", cpu, cls, group=name) for i in range(size)]
         await self._here.create(PODS, *members)
 
     async def delete(self) -> None:

@@ -62,20 +62,23 @@ async def _four_cases(here: Place) -> None:
 
     await here.create(
         POD_GROUPS,
-        here.group("vg2", 2, whole=True), here.group("vg3", 2, whole=True),
-        here.group("hg1", 2, "high"), here.group("hg3", 2, "high"),
+        here.own_group("vg2", 2, mode="all"), here.own_group("vg3", 2, mode="all"),
+        here.own_group("hg1", 2, "high"), here.own_group("hg3", 2, "high"),
     )  # fmt: skip
     await here.create(
         PODS,
-        *(here.pod(f"v{case}-{i}", 2, **on(case)) for case in (0, 1) for i in range(2)),
-        *(here.pod(f"v{case}-{i}", 2, group=f"vg{case}", **on(case)) for case in (2, 3) for i in range(2)),
+        *(here.own_pod(f"v{case}-{i}", 2, **on(case)) for case in (0, 1) for i in range(2)),
+        *(
+            here.own_pod(f"v{case}-{i}", 2, group=f"vg{case}", **on(case))
+            for case in (2, 3) for i in range(2)
+        ),
     )  # fmt: skip
     await here.until_bound("v", 8)
     await here.create(
         PODS,
-        *(here.pod(f"h{case}-0", 2, "high", **on(case)) for case in (0, 2)),
+        *(here.own_pod(f"h{case}-0", 2, "high", **on(case)) for case in (0, 2)),
         *(
-            here.pod(f"h{case}-{i}", 2, "high", group=f"hg{case}", **on(case))
+            here.own_pod(f"h{case}-{i}", 2, "high", group=f"hg{case}", **on(case))
             for case in (1, 3)
             for i in range(2)
         ),
@@ -123,7 +126,7 @@ async def test_jobs_make_their_victims_again_and_the_scheduler_may_be_killed_mea
     plane: ControlPlane, account: Path, tmp_path: Path
 ) -> None:
     async with place(plane, "jobs", nodes=4) as here:
-        template = here.pod("x")
+        template = here.own_pod("x")
         job = {
             "metadata": {"name": "crunch", "namespace": here.name},
             "spec": {
@@ -135,8 +138,8 @@ async def test_jobs_make_their_victims_again_and_the_scheduler_may_be_killed_mea
         try:
             await here.create(JOBS, job)
             await here.until_bound("crunch", 16)
-            await here.create(POD_GROUPS, here.group("train", 8, "high"))
-            await here.create(PODS, *(here.pod(f"train-{i}", 1, "high", group="train") for i in range(8)))
+            await here.create(POD_GROUPS, here.own_group("train", 8, "high"))
+            await here.create(PODS, *(here.own_pod(f"train-{i}", 1, "high", group="train") for i in range(8)))
             await asyncio.sleep(0.3)
             run.kill()
             run = Run(account, tmp_path / "log", "--no-leader-elect")
@@ -162,16 +165,17 @@ async def test_a_second_replica_takes_over_and_kube_scheduler_runs_beside(
             first, second = Run(account, tmp_path / "1"), Run(account, tmp_path / "2")
             try:
                 await here.create(
-                    PODS, *(here.pod(f"theirs-{i}", 1, scheduler="default-scheduler") for i in range(8))
+                    PODS,
+                    *(here.own_pod(f"theirs-{i}", 1, schedulerName="default-scheduler") for i in range(8)),
                 )
                 await here.until_bound("theirs", 8)
-                await here.create(PODS, *(here.pod(f"ours-{i}", 1) for i in range(8)))
+                await here.create(PODS, *(here.own_pod(f"ours-{i}", 1) for i in range(8)))
                 await here.until_bound("ours", 8)
                 leader, other = (first, second) if "leading as" in first.log() else (second, first)
                 assert "leading as" not in other.log()
                 leader.kill()
-                await here.create(POD_GROUPS, here.group("big", 4, "high"))
-                await here.create(PODS, *(here.pod(f"big-{i}", 3, "high", group="big") for i in range(4)))
+                await here.create(POD_GROUPS, here.own_group("big", 4, "high"))
+                await here.create(PODS, *(here.own_pod(f"big-{i}", 3, "high", group="big") for i in range(4)))
                 await here.until_bound("big", 4, timeout=40)
                 assert "leading as" in other.log()
                 assert await here.overcommitted(4) == {}
@@ -187,17 +191,17 @@ async def test_it_goes_on_when_the_api_server_was_away_and_history_is_gone(
     async with place(plane, "away", nodes=2) as here:
         run = Run(account, tmp_path / "log", "--no-leader-elect")
         try:
-            await here.create(PODS, here.pod("before"))
+            await here.create(PODS, here.own_pod("before"))
             await here.until_bound("before", 1)
             plane.end("kube-apiserver", kill=True)
             await asyncio.sleep(2)
             plane.start_api_server()
-            await here.create(PODS, *(here.pod(f"after-{i}") for i in range(3)))
+            await here.create(PODS, *(here.own_pod(f"after-{i}") for i in range(3)))
             plane.compact()
             await here.until_bound("after", 3)
             plane.end("kube-apiserver", kill=True)
             plane.start_api_server()
-            await here.create(PODS, *(here.pod(f"again-{i}") for i in range(4)))
+            await here.create(PODS, *(here.own_pod(f"again-{i}") for i in range(4)))
             await here.until_bound("again", 4)
         finally:
             assert run.stop() == 0
@@ -216,8 +220,8 @@ async def test_questions_about_a_real_cluster_are_answered(plane: ControlPlane, 
         return result.output
 
     async with place(plane, "asked") as here:
-        await here.create(POD_GROUPS, here.group("train", 2, "high"))
-        await here.create(PODS, *(here.pod(f"train-{i}", 4, "high", group="train") for i in range(2)))
+        await here.create(POD_GROUPS, here.own_group("train", 2, "high"))
+        await here.create(PODS, *(here.own_pod(f"train-{i}", 4, "high", group="train") for i in range(2)))
         before = len(plane.audit_log.read_bytes())
         planned = await asyncio.to_thread(ask, "plan", "--for", "PodGroup/asked/train")
         assert "PodGroup/asked/train fits" in planned

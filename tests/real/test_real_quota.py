@@ -4,8 +4,8 @@ others.
 
 import asyncio
 import base64
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import pytest
@@ -26,6 +26,8 @@ from reprieve.kube import (
 )
 from reprieve.manifests.rights import LEASE, rules
 from reprieve.server import EmbeddedServer
+from tests import builders
+from tests.builders import Document
 from tests.real.cluster import ACCOUNT, Place, Run, install, place
 
 pytestmark = pytest.mark.real
@@ -35,19 +37,14 @@ SECRETS = Resource("", "v1", "Secret", "secrets")
 CHECK = "fleet"
 
 
-def queue(name: str, **spec: Any) -> dict:
-    flavors = [{"name": "any", "resources": [{"name": "cpu", "nominalQuota": 4}]}]
-    groups = [{"coveredResources": ["cpu"], "flavors": flavors}]
-    return {"metadata": {"name": name}, "spec": {"namespaceSelector": {}, "resourceGroups": groups, **spec}}
+cluster_queue = partial(builders.cluster_queue, flavors=("any",))
 
 
-def workload(here: Place, name: str, to: str, priority: int = 0) -> dict:
-    container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": "1"}}}
-    pod_set = {"name": "main", "count": 3, "template": {"spec": {"containers": [container]}}}
-    spec = {"queueName": to, "podSets": [pod_set], "priority": priority}
-    if priority:
-        spec["priorityClassRef"] = {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "high"}
-    return {"metadata": {"name": name, "namespace": here.name}, "spec": spec}
+def sent_to(here: Place, name: str, to: str, priority: int = 0) -> Document:
+    by_class = {"priorityClassRef": {"group": "scheduling.k8s.io", "kind": "PriorityClass", "name": "high"}}
+    return builders.workload(
+        name, 1, priority, count=3, queue=to, namespace=here.name, **(by_class if priority else {})
+    )
 
 
 async def _true(here: Place, name: str, condition: str) -> bool:
@@ -117,19 +114,18 @@ async def test_quota_fleet_and_page_with_exactly_the_rights_that_were_given(
         try:
             await here.create(
                 CLUSTER_QUEUES,
-                queue("cq", preemption={"withinClusterQueue": "LowerPriority"}),
-                queue("far", admissionChecksStrategy={"admissionChecks": [{"name": CHECK}]}),
+                cluster_queue("cq", preemption={"withinClusterQueue": "LowerPriority"}),
+                cluster_queue("far", admissionChecksStrategy={"admissionChecks": [{"name": CHECK}]}),
             )
             for name, to in (("main", "cq"), ("away", "far")):
-                metadata = {"name": name, "namespace": here.name}
-                await here.create(LOCAL_QUEUES, {"metadata": metadata, "spec": {"clusterQueue": to}})
-            await here.create(KUEUE_WORKLOADS, workload(here, "first", "main"))
+                await here.create(LOCAL_QUEUES, builders.local_queue(name, to, namespace=here.name))
+            await here.create(KUEUE_WORKLOADS, sent_to(here, "first", "main"))
             await here.until(lambda: _true(here, "first", "Admitted"))
-            await here.create(KUEUE_WORKLOADS, workload(here, "second", "main", 100))
+            await here.create(KUEUE_WORKLOADS, sent_to(here, "second", "main", 100))
             await here.until(lambda: _true(here, "second", "Admitted"))
             assert not await _true(here, "first", "Admitted")
             await _join(here, worker_server.kubeconfig.read_text())
-            await here.create(KUEUE_WORKLOADS, workload(here, "sent", "away"))
+            await here.create(KUEUE_WORKLOADS, sent_to(here, "sent", "away"))
             await here.until(lambda: _sent(worker, here))
             await _look(port)
             await asyncio.sleep(1)

@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
 async def _gang(here: Place, name: str, size: int, cpu: int, cls: str = "high") -> None:
-    await here.create(POD_GROUPS, here.group(name, size, cls))
-    await here.create(PODS, *(here.pod(f"{name}-{i}", cpu, cls, group=name) for i in range(size)))
+    await here.create(POD_GROUPS, here.own_group(name, size, cls))
+    await here.create(PODS, *(here.own_pod(f"{name}-{i}", cpu, cls, group=name) for i in range(size)))
 
 
 async def test_a_gang_of_a_hundred_gets_the_room_of_a_thousand(plane: ControlPlane, tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ async def test_a_gang_of_a_hundred_gets_the_room_of_a_thousand(plane: ControlPla
     async with place(plane, "storm", nodes=100, cpu=10) as here:
         run = Run(account, tmp_path / "log", "--no-leader-elect")
         try:
-            await here.create(PODS, *(here.pod(f"small-{i}") for i in range(1000)))
+            await here.create(PODS, *(here.own_pod(f"small-{i}") for i in range(1000)))
             await here.until_bound("small", 1000, timeout=120)
             await _gang(here, "big", 100, 10)
             await here.until_bound("big", 100, timeout=120)
@@ -44,7 +44,7 @@ async def test_ten_gangs_at_once_and_a_scheduler_that_is_killed_again_and_again(
     async with place(plane, "ten", nodes=20, cpu=10) as here:
         run = Run(account, tmp_path / "log", "--no-leader-elect")
         try:
-            await here.create(PODS, *(here.pod(f"small-{i}") for i in range(200)))
+            await here.create(PODS, *(here.own_pod(f"small-{i}") for i in range(200)))
             await here.until_bound("small", 200)
             await asyncio.gather(*(_gang(here, f"gang{number}", 4, 5) for number in range(10)))
             for _ in range(5):

@@ -45,11 +45,8 @@ async def test_a_deployment_of_half_devices_is_refused(wire: Wire) -> None:
 
 
 async def test_resources_of_a_whole_pod_are_completed_as_a_real_server_does(wire: Wire) -> None:
-    spec = {
-        "containers": [{"name": "a", "image": "i", "resources": {"requests": {"cpu": "1"}}}],
-        "resources": {"limits": {"cpu": "4", "memory": "1Gi"}},
-    }
-    created = (await wire.post(PODS, pod("whole", **spec))).body
+    whole = pod("whole", cpu=1, resources={"limits": {"cpu": "4", "memory": "1Gi"}})
+    created = (await wire.post(PODS, whole)).body
     assert created["spec"]["resources"] == {
         "limits": {"cpu": "4", "memory": "1Gi"},
         "requests": {"cpu": "1", "memory": "1Gi"},

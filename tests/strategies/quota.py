@@ -8,18 +8,14 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reprieve.objects.times import format_time
+from tests import builders
+from tests.builders import Document, kueue
 
 NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
 RESOURCES = ("cpu", "memory")
-Document = dict[str, Any]
 
 
-def kueue(kind: str, name: str, spec: Document | None = None, **metadata: Any) -> Document:
-    document = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name, **metadata}}
-    return {**document, "spec": spec} if spec is not None else document
-
-
-def group(flavors: list[str], quotas: dict[tuple[str, str], Document]) -> list[Document]:
+def resource_groups(flavors: list[str], quotas: dict[tuple[str, str], Document]) -> list[Document]:
     return [
         {
             "coveredResources": list(RESOURCES),
@@ -31,18 +27,24 @@ def group(flavors: list[str], quotas: dict[tuple[str, str], Document]) -> list[D
     ]
 
 
-def container(requests: Document) -> Document:
-    return {"name": "c", "resources": {"requests": {r: str(n) for r, n in requests.items()}}}
-
-
 def workload(
     name: str, queue: int, requests: Document, count: int, priority: int, age: int, **spec: Any
 ) -> Document:
-    pod_set = {"name": "main", "count": count, "template": {"spec": {"containers": [container(requests)]}}}
-    pod_set.update({key: spec.pop(key) for key in ("minCount",) if key in spec})
+    """In the queue of this number since so many seconds; every pod with these requests."""
     created = format_time(NOW - timedelta(seconds=age))
-    body = {"queueName": f"lq{queue}", "priority": priority, "podSets": [pod_set], **spec}
-    return kueue("Workload", name, body, namespace="default", uid=f"uid-{name}", creationTimestamp=created)
+    made = builders.workload(
+        name,
+        priority=priority,
+        count=count,
+        queue=f"lq{queue}",
+        metadata={"uid": f"uid-{name}", "creationTimestamp": created},
+        **{key: value for key, value in spec.items() if key != "minCount"},
+    )
+    (pod_set,) = made["spec"]["podSets"]
+    pod_set |= {key: value for key, value in spec.items() if key == "minCount"}
+    container = pod_set["template"]["spec"]["containers"][0]
+    container["resources"] = {"requests": {name: str(amount) for name, amount in requests.items()}}
+    return made
 
 
 def holding(document: Document, queue: int, flavor: str, since: int, evicted: bool = False) -> Document:
@@ -91,7 +93,7 @@ def trees(draw: st.DrawFn, fair: bool = False) -> tuple[list[Document], int, lis
         spec: Document = {"parentName": parent} if parent else {}
         if draw(st.booleans()):
             quotas = {(f, r): draw(limits(bool(parent), 4)) for f in flavors for r in RESOURCES}
-            spec["resourceGroups"] = group(flavors, quotas)
+            spec["resourceGroups"] = resource_groups(flavors, quotas)
         if fair:
             spec["fairSharing"] = {"weight": draw(st.sampled_from(["0", "500m", "1", "3"]))}
         objects.append(kueue("Cohort", f"co{index}", spec))
@@ -121,7 +123,7 @@ def cluster_queues(draw: st.DrawFn, index: int, cohort: str, flavors: list[str],
     spec: Document = {
         "namespaceSelector": {},
         "queueingStrategy": draw(st.sampled_from(["BestEffortFIFO", "StrictFIFO"])),
-        "resourceGroups": group(flavors, quotas),
+        "resourceGroups": resource_groups(flavors, quotas),
         "preemption": preemption,
         "flavorFungibility": {"whenCanBorrow": draw(policies), "whenCanPreempt": draw(policies)},
     }

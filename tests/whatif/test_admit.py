@@ -1,6 +1,7 @@
 """`reprieve.admit`, `reprieve admit` and quota plans over the examples and small manifests."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from reprieve.cli import main
 from reprieve.cli.tables import render_quota_plan
 from reprieve.config import Configuration
 from reprieve.objects.documents import read_documents
-from tests.strategies.quota import kueue, workload
+from tests.builders import cluster_queue, flavor, local_queue
+from tests.strategies.quota import workload
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOW = "2026-08-23T12:00:00Z"
@@ -114,15 +116,9 @@ def test_borrowed_and_lent_amounts_balance() -> None:
 
 
 def test_what_one_queue_borrows_another_lends() -> None:
-    def queue(name: str, nominal: int) -> dict[str, Any]:
-        resource = {"name": "cpu", "nominalQuota": str(nominal)}
-        group = {"coveredResources": ["cpu"], "flavors": [{"name": "default", "resources": [resource]}]}
-        return kueue(
-            "ClusterQueue", name, {"cohortName": "c", "namespaceSelector": {}, "resourceGroups": [group]}
-        )
-
-    objects = [kueue("ResourceFlavor", "default"), queue("giver", 4), queue("other", 2), queue("taker", 1)]
-    objects.append(kueue("LocalQueue", "lq0", {"clusterQueue": "taker"}, namespace="default"))
+    own = partial(cluster_queue, cohort="c")
+    objects = [flavor(), own("giver", 4), own("other", 2), own("taker", 1)]
+    objects.append(local_queue("lq0", "taker"))
     objects.append(workload("big", 0, {"cpu": 4}, 1, 0, 10))
     lines = {n: q["quota"][0] for n, q in reprieve.admit(objects, now=NOW).to_dict()["queues"].items()}
     assert {n: (q["borrowed"], q["lent"]) for n, q in lines.items()} == {

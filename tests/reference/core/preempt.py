@@ -136,7 +136,7 @@ class Reference:
     # --- a gang preempts
     # ----------------------------------------------------------------------------------------------
 
-    def gang(self, pods: list[P], priority: int, minimum: int, running: int) -> Answer | None:
+    def for_gang(self, pods: list[P], priority: int, minimum: int, running: int) -> Answer | None:
         units = self.ordered(self.units(self.world.running(), priority))
         if not units:
             return None
@@ -225,7 +225,7 @@ class Reference:
     # --- a pod preempts
     # -----------------------------------------------------------------------------------------------
 
-    def pod(self, pod: P) -> Answer | None:
+    def for_pod(self, pod: P) -> Answer | None:
         answers = []
         state = State(self.world, pod, self.faithful)
         for node in list(self.world.nodes.values()):
@@ -331,7 +331,7 @@ def plan(documents: list[dict[str, Any]], for_: str, algorithm: str) -> dict[str
         if found:
             return _told("scheduled", {pod: found[0].name}, None)
         never = pod.obj.spec.preemption_policy == "Never"
-        answer = None if never else reference.pod(pod)
+        answer = None if never else reference.for_pod(pod)
         return _told("preempts" if answer else "unschedulable", {}, answer)
     group = reference.world.groups[key]
     members = [pod for pod in reference.world.pods if pod.group == key]
@@ -346,7 +346,7 @@ def plan(documents: list[dict[str, Any]], for_: str, algorithm: str) -> dict[str
         return _told("scheduled", {pod: name for pod, name, _ in placed}, None)
     if any(pod.obj.spec.preemption_policy == "Never" for pod in waiting):
         return _told("unschedulable", {}, None)
-    answer = reference.gang(waiting, group.spec.priority or 0, group.min_count, running)
+    answer = reference.for_gang(waiting, group.spec.priority or 0, group.min_count, running)
     return _told("preempts" if answer else "unschedulable", {}, answer)
 
 
