@@ -49,12 +49,12 @@ def workers_of_manager(kubeconfig: str | None) -> dict[str, list[Document]]:
     """The workers of the manager behind the kubeconfig, as they are now."""
     import asyncio
 
-    from reprieve.controllers.fleet import survey
+    from reprieve.controllers.fleet import Limits, survey
     from reprieve.kube import INTERACTIVE_ATTEMPTS, Client
     from reprieve.objects import well_known
 
     async def read() -> dict[str, list[Document]]:
         async with Client.from_kubeconfig(kubeconfig, attempts=INTERACTIVE_ATTEMPTS) as client:
-            return await survey(client, well_known.KUBECONFIG_NAMESPACE)
+            return await survey(client, well_known.KUBECONFIG_NAMESPACE, Limits())
 
     return asyncio.run(read())

@@ -96,6 +96,8 @@ class Fleet(Section):
     worker_lost_timeout: Duration = Duration(900)
     origin: str = "multikueue"
     """Value of the label kueue.x-k8s.io/multikueue-origin on remote copies."""
+    allow_plain_http: bool = msgspec.field(name="allowPlainHTTP", default=False)
+    """Workers may be reached over http://, where anybody on the way can read the token."""
 
 
 class LeaderElection(Section):

@@ -43,6 +43,7 @@ from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.events import EventRecorder, ObjectReference
 from reprieve.kube.informer import Change, Informer
 from reprieve.kube.kubeconfig import merge, resolve
+from reprieve.kube.kubeconfig_shape import parse as parse_kubeconfig
 from reprieve.kube.pacing import Backoff, Clock, RateLimit, Sleep
 from reprieve.kube.reflector import Reflector
 from reprieve.kube.resources import (
@@ -123,6 +124,7 @@ __all__ = [
     "TransportError",
     "dump_cluster",
     "merge",
+    "parse_kubeconfig",
     "read_cluster",
     "resolve",
 ]

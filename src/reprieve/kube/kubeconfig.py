@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reprieve.kube.errors import ConfigError
-from reprieve.objects import UnreadableInput, parse_yaml
+from reprieve.kube.kubeconfig_shape import parse
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -101,13 +101,9 @@ def _paths(path: str | Path | None, env: Mapping[str, str]) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document = next(iter(parse_yaml(path.read_bytes())), None) or {}
+        document = parse(path.read_bytes(), path)
     except OSError as error:
         raise ConfigError(f"kubeconfig {path}: {error.strerror}") from error
-    except UnreadableInput as error:
-        raise ConfigError(f"kubeconfig {path}: not YAML: {error}") from error
-    if not isinstance(document, dict):
-        raise ConfigError(f"kubeconfig {path}: a mapping is expected, got {type(document).__name__}")
     for section, inner, fields in (
         ("clusters", "cluster", ("certificate-authority",)),
         ("users", "user", ("client-certificate", "client-key", "tokenFile")),
@@ -118,9 +114,30 @@ def _read(path: Path) -> dict[str, Any]:
                 if body.get(field):
                     body[field] = str(path.parent / Path(body[field]).expanduser())
             plugin = body.get("exec")
-            if plugin and "/" in plugin.get("command", ""):
+            if plugin and "/" in (plugin.get("command") or ""):
                 plugin["command"] = str(path.parent / plugin["command"])
     return document
+
+
+def _server(text: str, cluster: str) -> str:
+    """The address, if a connection to it can be tried."""
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not text.isascii() or not text.isprintable() or " " in text:
+        raise ConfigError(
+            f"kubeconfig: cluster {cluster!r} has no usable server {text[:200]!r}: "
+            "https://HOST:PORT is expected"
+        )
+    return text.rstrip("/")
+
+
+def _token(text: str) -> str:
+    if text and not (text.isascii() and text.isprintable()):
+        raise ConfigError("kubeconfig: the token has characters that no header can carry")
+    return text
 
 
 def merge(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -145,13 +162,13 @@ def resolve(merged: Mapping[str, Any], context: str | None = None) -> ClusterAcc
     if not cluster.get("server"):
         raise ConfigError(f"kubeconfig: cluster {chosen.get('cluster')!r} has no server")
     return ClusterAccess(
-        server=str(cluster["server"]).rstrip("/"),
+        server=_server(cluster["server"], chosen["cluster"]),
         ca_data=_data(cluster, "certificate-authority"),
         insecure=bool(cluster.get("insecure-skip-tls-verify")),
         tls_server_name=cluster.get("tls-server-name") or "",
         proxy_url=cluster.get("proxy-url") or "",
         namespace=chosen.get("namespace") or "default",
-        token=user.get("token") or "",
+        token=_token(user.get("token") or ""),
         token_file=Path(user["tokenFile"]) if user.get("tokenFile") else None,
         username=user.get("username") or "",
         password=str(user.get("password") or ""),

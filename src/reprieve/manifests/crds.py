@@ -83,6 +83,18 @@ def _version(resource: ResourceInfo, *, storage: bool) -> dict[str, Any]:
 
 Schema = dict[str, Any]
 
+_RULES = {
+    "KubeConfig": [
+        {
+            "rule": "!has(self.locationType) || self.locationType != 'Path' || "
+            f"(self.location.startsWith('{well_known.KUBECONFIG_FOLDER}') && "
+            "!self.location.contains('/../'))",
+            "message": f"a path must lie under {well_known.KUBECONFIG_FOLDER}",
+        }
+    ]
+}
+"""Rules that the API server checks, by type."""
+
 OPEN: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 ANY: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 _LEFT_OPEN = frozenset({"io.k8s.api.core.v1.PodTemplateSpec"})
@@ -139,6 +151,8 @@ def _object(node: SchemaNode, above: tuple[str, ...]) -> Schema:
         schema["required"] = required
     if node.atomic:
         schema["x-kubernetes-map-type"] = "atomic"
+    if rules := _RULES.get(node.type_name.rpartition(".")[2]):
+        schema["x-kubernetes-validations"] = rules
     return schema
 
 

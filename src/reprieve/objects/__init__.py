@@ -92,6 +92,7 @@ from reprieve.objects.times import (
     parse_duration,
     parse_time,
 )
+from reprieve.objects.validation.fleet import strays
 from reprieve.objects.validation.resources import countable
 from reprieve.objects.validation.runnable import MOST_PODS, runnable_problems
 from reprieve.objects.yamlwriting import format_yaml
@@ -229,6 +230,7 @@ __all__ = [
     "some",
     "split_key",
     "state_requests",
+    "strays",
     "tolerates",
     "usable",
     "well_known",

@@ -146,6 +146,7 @@ ORIGIN_LABEL = "kueue.x-k8s.io/multikueue-origin"
 """On a copy in a worker cluster: which manager it came from."""
 KUBECONFIG_NAMESPACE = "kueue-system"
 """Where the Secrets with the workers' kubeconfigs live, as with Kueue."""
+KUBECONFIG_FOLDER = "/etc/multikueue/kubeconfigs/"
 
 GATE_OPEN = "Open"
 GATE_CLOSED = "Closed"

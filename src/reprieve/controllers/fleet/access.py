@@ -1,14 +1,14 @@
 """From a MultiKueueCluster to a client: its kubeconfig, from a Secret or a path.
 
 The kubeconfig of another cluster is data from outside: one that would make us run a program, read local
-files or skip the check of the server's certificate is refused.
+files, skip the check of the server's certificate or send a token in the clear is refused. No error quotes it.
 """
 
 import asyncio
 import base64
 import binascii
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from reprieve.kube import (
     MULTIKUEUE_CLUSTERS,
@@ -19,40 +19,56 @@ from reprieve.kube import (
     ConfigError,
     Resource,
     merge,
+    parse_kubeconfig,
     resolve,
 )
-from reprieve.objects import Document, UnreadableInput, parse_yaml
+from reprieve.objects import Document, strays, well_known
 
 SECRETS: Final = Resource("", "v1", "Secret", "secrets")
 SECRET_KEY: Final = "kubeconfig"
+MOST_BYTES: Final = 1 << 20
 
 
 class InsecureKubeConfig(ConfigError):
     """A kubeconfig that wants more than a connection."""
 
 
-async def connect(home: Client, namespace: str, cluster: Document) -> Client:
+class Limits(NamedTuple):
+    """What a worker's kubeconfig may ask for."""
+
+    anywhere: bool = False
+    """A path may lead out of the folder for kubeconfigs."""
+    plain_http: bool = False
+
+
+async def connect(home: Client, namespace: str, cluster: Document, limits: Limits) -> Client:
     """A client to the worker; `namespace` is where the kubeconfig Secrets live."""
-    source = ((cluster.get("spec") or {}).get("clusterSource") or {}).get("kubeConfig") or {}
-    location = source.get("location") or ""
-    if not location:
+    source = _mapping(_mapping(cluster.get("spec")).get("clusterSource")).get("kubeConfig")
+    location = _mapping(source).get("location")
+    if not isinstance(location, str) or not location:
         raise ConfigError("spec.clusterSource.kubeConfig.location is empty")
-    if source.get("locationType", "Secret") == "Path":
-        text = _read_file(Path(location))
+    if _mapping(source).get("locationType", "Secret") == "Path":
+        text = _read_file(location, limits)
     else:
         text = await _read_secret(home, namespace, location)
-    return Client.from_access(resolve(merge([parse(text, location)])))
+    access = resolve(merge([parse(text, location)]))
+    if not access.server.startswith("https://") and not limits.plain_http:
+        raise InsecureKubeConfig(
+            f"kubeconfig {location}: the server is not https://, so anybody on the way could read the token; "
+            "fleet.allowPlainHTTP: true in the configuration permits it"
+        )
+    return Client.from_access(access)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def parse(text: bytes, where: str) -> dict[str, Any]:
     """The kubeconfig, if it has nothing but a server and inline credentials."""
-    try:
-        documents = parse_yaml(text)
-    except UnreadableInput as error:
-        raise ConfigError(f"kubeconfig {where}: not YAML: {error}") from error
-    document = documents[0] if len(documents) == 1 else None
-    if not isinstance(document, dict):
-        raise ConfigError(f"kubeconfig {where}: a mapping is expected")
+    if len(text) > MOST_BYTES:
+        raise ConfigError(f"kubeconfig {where}: larger than {MOST_BYTES} bytes")
+    document = parse_kubeconfig(text, where, aliases=False)
     for section, inner, refused in (
         (
             "users",
@@ -70,11 +86,20 @@ def parse(text: bytes, where: str) -> dict[str, Any]:
     return document
 
 
-def _read_file(path: Path) -> bytes:
+def _read_file(location: str, limits: Limits) -> bytes:
+    """Also links in the folder must not lead out of it."""
+    path = Path(location)
     try:
-        return path.read_bytes()
+        if not limits.anywhere and (strays(location) or strays(str(path.resolve()))):
+            raise InsecureKubeConfig(
+                f"kubeconfig {location}: a path must lie under {well_known.KUBECONFIG_FOLDER}"
+            )
+        with path.open("rb") as handle:
+            return handle.read(MOST_BYTES + 1)
     except OSError as error:
-        raise ConfigError(f"kubeconfig {path}: {error.strerror}") from error
+        raise ConfigError(f"kubeconfig {location}: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(f"kubeconfig {location!r}: {error}") from error
 
 
 async def _read_secret(home: Client, namespace: str, name: str) -> bytes:
@@ -85,15 +110,15 @@ async def _read_secret(home: Client, namespace: str, name: str) -> bytes:
         raise ConfigError(f"Secret {namespace}/{name}: no usable key {SECRET_KEY!r}") from error
 
 
-async def survey(manager: Client, namespace: str) -> dict[str, list[Document]]:
+async def survey(manager: Client, namespace: str, limits: Limits) -> dict[str, list[Document]]:
     """Each worker's objects that decide about quota; `namespace` is where the kubeconfig Secrets live."""
     clusters = (await manager.listing(MULTIKUEUE_CLUSTERS.raw())).items
-    listed = await asyncio.gather(*(_read(manager, namespace, cluster) for cluster in clusters))
+    listed = await asyncio.gather(*(_read(manager, namespace, cluster, limits) for cluster in clusters))
     return {
         cluster["metadata"]["name"]: documents for cluster, documents in zip(clusters, listed, strict=True)
     }
 
 
-async def _read(manager: Client, namespace: str, cluster: Document) -> list[Document]:
-    async with await connect(manager, namespace, cluster) as client:
+async def _read(manager: Client, namespace: str, cluster: Document, limits: Limits) -> list[Document]:
+    async with await connect(manager, namespace, cluster, limits) as client:
         return await client.list_all((NAMESPACES, PRIORITY_CLASSES, *QUOTA_KINDS))

@@ -86,6 +86,11 @@ class Connection:
             except (ApiError, TransportError, ConfigError, TimeoutError, OSError) as error:
                 self.reason = _reason(error)
                 self._lose(str(error) or type(error).__name__)
+            except Exception as error:
+                # Whatever a worker or its kubeconfig does to us: the other workers, and the next try, go on.
+                log.exception("the connection to worker %s broke", self.cluster)
+                self.reason = "ClientConnectionFailed"
+                self._lose(f"an unexpected {type(error).__name__}; the manager's log has the details")
             await asyncio.sleep(self._backoff.next())
 
     @asynccontextmanager

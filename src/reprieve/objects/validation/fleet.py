@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from reprieve.objects import well_known
 from reprieve.objects.structure import FORBIDDEN
 from reprieve.objects.validation.checks import (
     At,
@@ -15,6 +16,11 @@ from reprieve.objects.validation.checks import (
 )
 
 Gate = Callable[[str], bool]
+
+
+def strays(path: str) -> bool:
+    """Whether a kubeconfig's path leads out of the folder for kubeconfigs."""
+    return not path.startswith(well_known.KUBECONFIG_FOLDER) or ".." in path.split("/")
 
 
 def admission_check(document: At, old: At | None = None) -> Problems:
@@ -57,10 +63,11 @@ def multikueue_cluster(document: At, gate: Gate) -> Problems:
         location = config.field("location")
         yield from required(location)
         yield from one_of(config.field("locationType"), ("Secret", "Path"))
-        if config.field("locationType").text == "Path" and gate("MultiKueueKubeConfigPathValidation"):
-            folder = "/etc/multikueue/kubeconfigs/"
-            if not location.text.startswith(folder) or ".." in location.text.split("/"):
-                yield location.problem(f"a path must lie under {folder}, got {location.text!r}")
+        is_path = config.field("locationType").text == "Path"
+        if is_path and gate("MultiKueueKubeConfigPathValidation") and strays(location.text):
+            yield location.problem(
+                f"a path must lie under {well_known.KUBECONFIG_FOLDER}, got {location.text!r}"
+            )
     if source.field("clusterProfileRef").is_set and not gate("MultiKueueClusterProfile"):
         yield source.field("clusterProfileRef").problem(
             "needs the feature gate MultiKueueClusterProfile", FORBIDDEN
