@@ -39,10 +39,21 @@ async def test_an_event_names_both_sides():
     [(method, event)] = await world.written()
     assert method == "POST"
     assert event["metadata"]["namespace"] == "ns"
-    assert event["regarding"]["uid"] == "uid-a"
+    assert event["involvedObject"]["uid"] == "uid-a"
     assert event["related"]["kind"] == "PodGroup"
     assert event["eventTime"] == "2026-01-01T00:00:00.000000Z"
-    assert (event["reportingController"], event["reportingInstance"]) == ("reprieve-scheduler", "me")
+    assert (event["reportingComponent"], event["reportingInstance"]) == ("reprieve-scheduler", "me")
+
+
+async def test_an_event_has_the_time_that_people_sort_by():
+    world = Recorded()
+    world.recorder.record(POD, "FailedScheduling", "no room", action="Scheduling")
+    world.recorder.record(POD, "FailedScheduling", "no room", action="Scheduling")
+    [(_, event), (_, patch)] = await world.written()
+    times = (event["firstTimestamp"], event["lastTimestamp"], event["count"])
+    assert times == ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", 1)
+    assert (patch["lastTimestamp"], patch["count"]) == ("2026-01-01T00:00:00Z", 2)
+    assert world.transport.requests[0].path == "/api/v1/namespaces/ns/events"
 
 
 async def test_a_flood_becomes_one_event_with_a_count():

@@ -118,7 +118,7 @@ async def test_the_four_cases_with_exactly_the_rights_that_were_given(
     unused = audit.granted([*rules(["scheduler"]), *LEASE]) - audit.used(entries)
     # Not on this server, or only when it happens: native groups, a lost binding, an event again.
     assert {right for right in unused if right[0] != "scheduling.k8s.io" and right[2] != "get"} == {
-        ("events.k8s.io", "events", "patch")
+        ("", "events", "patch")
     }
 
 

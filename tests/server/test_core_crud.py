@@ -55,7 +55,7 @@ async def test_what_is_not_there_is_not_found_in_the_exact_words(wire: Wire) -> 
     assert missing.status == 404
     assert missing.message == 'jobs.batch "x" not found'
     assert missing.body["details"] == {"name": "x", "group": "batch", "kind": "jobs"}
-    for path in ("/api/v1/namespaces/default/wombats", "/apis/none.example/v1/things", f"{PODS}/x/log"):
+    for path in ("/api/v1/namespaces/default/wombats", "/apis/none.example/v1/things", f"{PODS}/x/y"):
         unknown = await wire.get(path)
         assert (unknown.status, unknown.message) == (404, "the server could not find the requested resource")
 

@@ -90,10 +90,8 @@ async def test_a_propagation_policy_leaves_a_finalizer_for_the_collector(
 async def test_bad_delete_options_are_refused(wire: Wire) -> None:
     await wire.post(CONFIG_MAPS, config_map("a"))
     for options in (
-        {"propagationPolicy": "Sideways"},
-        {"gracePeriodSeconds": -1},
         {"gracePeriodSeconds": "soon"},
-        {"propagationPolicy": "Orphan", "orphanDependents": True},
+        {"preconditions": {"uid": 1}},
     ):
         assert (await wire.delete(f"{CONFIG_MAPS}/a", options)).status == 400, options
     assert (await wire.get(f"{CONFIG_MAPS}/a")).status == 200

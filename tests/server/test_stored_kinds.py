@@ -129,6 +129,9 @@ async def test_everything_that_discovery_lists_is_served_and_nothing_else(wire: 
             if "list" in resource["verbs"]:
                 answer = await wire.get(f"{root}/{resource['name']}")
                 assert (answer.status, answer.body["kind"]) == (200, resource["kind"] + "List")
+                if "create" not in resource["verbs"]:
+                    refused = await wire.post(f"{root}/{resource['name']}", {"metadata": {"name": "x"}})
+                    assert (refused.status, "fake nodes have no devices" in refused.message) == (405, True)
             else:
                 assert resource["verbs"] == ["create"] or "/" in resource["name"]
     served = {

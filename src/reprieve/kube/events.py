@@ -1,4 +1,8 @@
-"""Events for people (`kubectl describe`) in events.k8s.io/v1; a flood becomes one event with a count.
+"""Events for people (`kubectl describe`); a flood becomes one event with a count.
+
+Written through core/v1, where an event may have its time under the old names too: what people type is
+`kubectl get events --sort-by=.lastTimestamp`, and through events.k8s.io/v1 an API server takes no
+`lastTimestamp`. Both APIs show the same events.
 
 `record` never blocks and never fails: it puts the event into a bounded queue that a few background writers
 empty. The same thing happening again to the same object within six minutes only raises the count of the
@@ -18,11 +22,12 @@ from typing import Any
 from reprieve.kube.client import MERGE_PATCH, Client
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.pacing import Clock
-from reprieve.kube.resources import EVENTS
-from reprieve.objects import Object
+from reprieve.kube.resources import Resource
+from reprieve.objects import Object, format_time
 
 log = logging.getLogger(__name__)
 
+EVENTS = Resource("", "v1", "Event", "events")
 SERIES_WINDOW = 360.0
 NOTE_LIMIT = 1024
 QUEUE_LIMIT = 10_000
@@ -101,13 +106,17 @@ class EventRecorder:
         event = {
             "metadata": {"name": name, "namespace": namespace},
             "eventTime": _micro_time(now),
+            "firstTimestamp": format_time(now.replace(microsecond=0)),
+            "lastTimestamp": format_time(now.replace(microsecond=0)),
+            "count": 1,
             "type": type,
             "reason": reason,
             "action": action,
-            "note": clip(note),
-            "reportingController": self._controller,
+            "message": clip(note),
+            "source": {"component": self._controller},
+            "reportingComponent": self._controller,
             "reportingInstance": self._instance,
-            "regarding": regarding.to_dict(),
+            "involvedObject": regarding.to_dict(),
         }
         if related is not None:
             event["related"] = related.to_dict()
@@ -151,7 +160,11 @@ class EventRecorder:
         for key, series in list(self._series.items()):
             if series.count > series.written:
                 series.written = series.count
-                patch = {"series": {"count": series.count, "lastObservedTime": _micro_time(series.last)}}
+                patch = {
+                    "count": series.count,
+                    "lastTimestamp": format_time(series.last.replace(microsecond=0)),
+                    "series": {"count": series.count, "lastObservedTime": _micro_time(series.last)},
+                }
                 try:
                     await self._client.patch(
                         EVENTS, series.name, patch, series.namespace, content_type=MERGE_PATCH

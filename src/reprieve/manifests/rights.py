@@ -15,7 +15,7 @@ def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
 
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
-EVENTS = _rule("events.k8s.io", ["events"], "create", "patch")
+EVENTS = _rule("", ["events"], "create", "patch")
 """For people; patch: the same thing happened again."""
 
 RULES: dict[str, tuple[Rule, ...]] = {

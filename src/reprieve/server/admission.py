@@ -27,6 +27,7 @@ import msgspec
 from reprieve.objects import TABLE, Document, misfits, normalise, shown
 from reprieve.server import defaults, metadata, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
+from reprieve.server.documents import at
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
 from reprieve.server.field_validation import wrong_types
 from reprieve.server.limit_ranges import LimitRanges
@@ -115,7 +116,9 @@ class Admission:
         if judged:
             defaults.on_write(storage_key, document, timestamp)
             causes += _custom(resource, document, old)
-            causes += validation.validate(storage_key, document, old)
+            # A resize changes what no other update may; `operations.resize` looked at the change.
+            before = None if subresource == "resize" else old
+            causes += validation.validate(storage_key, document, before)
         _refuse(resource, meta, causes)
         if self._rules.applies(resource) and (judged or meta.get("annotations") != was.get("annotations")):
             document = self._rules.admit(resource, document, old)
@@ -205,6 +208,9 @@ def _merge_subresource(
         return result
     if resource.has_status:
         _copy_member(old, document, "status")
+    if resource.storage_key == "namespaces" and subresource != "finalize":
+        kept = at(old, "spec", "finalizers", default=[])
+        document["spec"] = {**(document.get("spec") or {}), "finalizers": kept}
     return document
 
 

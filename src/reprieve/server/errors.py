@@ -209,10 +209,9 @@ def too_many_requests(
     return ApiError(429, "TooManyRequests", message, body or None, headers)
 
 
-def method_not_allowed() -> ApiError:
-    return ApiError(
-        405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
-    )
+def method_not_allowed(why: str = "") -> ApiError:
+    message = "the server does not allow this method on the requested resource"
+    return ApiError(405, "MethodNotAllowed", f"{message}: {why}" if why else message, {})
 
 
 def not_acceptable(supported: str) -> ApiError:

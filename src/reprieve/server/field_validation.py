@@ -1,11 +1,12 @@
 """What a request's document says against the schema of its resource, built in or custom: unknown fields
 (`fieldValidation`), values of the wrong type."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from reprieve.objects import Document, SchemaNode, schemas
-from reprieve.server.errors import bad_request, invalid, not_supported
+from reprieve.server.errors import ApiError, bad_request, invalid, not_supported
 from reprieve.server.metadata import unknown_metadata
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage.records import encode
@@ -40,27 +41,43 @@ def _custom(resource: ResourceInfo) -> SchemaNode:
     return root
 
 
-def validate_fields(resource: ResourceInfo, document: Document, mode: str) -> list[str]:
-    """Warnings, one for each unknown field (at most ten); in strict mode a refusal instead."""
+def validate_fields(
+    resource: ResourceInfo, document: Document, mode: str, duplicates: Sequence[str] = ()
+) -> list[str]:
+    """Warnings, one for each unknown or repeated field (at most ten); in strict mode a refusal instead."""
     mode = mode or "Warn"
     if mode not in _CHOICES:
         cause = not_supported("fieldValidation", mode, _CHOICES)
         raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
     if mode == "Ignore":
         return []
-    found = (
-        resource.unknown(document)
-        if resource.unknown is not None
-        else _unknown_remembered(resource, document)
-    )
-    found = list(dict.fromkeys([*found, *unknown_metadata(document)]))
-    problems = [f'unknown field "{path}"' for path in found]
+    problems = [*(f'unknown field "{path}"' for path in _unknown(resource, document)), *duplicates]
     if problems and mode == "Strict":
         raise bad_request(
             f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
             f"strict decoding error: {', '.join(problems)}"
         )
     return problems[:10]
+
+
+def check_applied(resource: ResourceInfo, document: Document) -> None:
+    """Server-side apply cannot own a field that the kind does not have, whatever validation was asked for."""
+    found = [f".{path}: field not declared in schema" for path in _unknown(resource, document)]
+    if found:
+        meta = document.get("metadata") or {}
+        name = "/".join(filter(None, (meta.get("namespace"), meta.get("name"))))
+        text = found[0] if len(found) == 1 else "errors:" + "".join(f"\n  {each}" for each in found)
+        what = f"{name}; {resource.api_version}, Kind={resource.kind}"
+        raise ApiError(500, "", f"failed to create typed patch object ({what}): {text}")
+
+
+def _unknown(resource: ResourceInfo, document: Document) -> list[str]:
+    found = (
+        resource.unknown(document)
+        if resource.unknown is not None
+        else _unknown_remembered(resource, document)
+    )
+    return list(dict.fromkeys([*found, *unknown_metadata(document)]))
 
 
 def _unknown_remembered(resource: ResourceInfo, document: Document) -> list[str]:

@@ -33,6 +33,7 @@ SUBRESOURCES = {
     "binding": Subresource(("create",), "", "v1", "Binding"),
     "eviction": Subresource(("create",), "policy", "v1", "Eviction"),
     "finalize": Subresource(("update",)),
+    "resize": Subresource(("get", "patch", "update")),
     "token": Subresource(("create",), "authentication.k8s.io", "v1", "TokenRequest"),
 }
 

@@ -10,10 +10,12 @@ from reprieve.server.registry import ALL_VERBS, RBAC, ResourceInfo, ScalePaths
 STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
 CREATE_ONLY = ("create",)
+READ_ONLY = ("get", "list", "watch")
 
 _NO_NETWORK = "stored, but there is no network here: nothing applies it to any traffic"
 _NO_VOLUMES = "stored, but no storage driver runs here: nothing acts on it"
 _NO_WEBHOOKS = "stored, but this server calls no webhooks: nothing is checked or changed by it"
+_NO_DEVICES = "fake nodes have no devices to allocate; an extended resource (nvidia.com/gpu) counts them"
 _NO_LOAD = "stored, but pods on fake nodes have no load: nothing scales its target"
 
 
@@ -36,7 +38,7 @@ def _core() -> list[ResourceInfo]:
             "pods",
             short_names=("po",),
             categories=("all",),
-            subresources=frozenset({"status", "binding", "eviction"}),
+            subresources=frozenset({"status", "binding", "eviction", "resize"}),
             has_generation=True,
         ),
         core("ConfigMap", "configmaps", short_names=("cm",)),
@@ -235,6 +237,29 @@ def _scheduling() -> list[ResourceInfo]:
     ]
 
 
+def _empty() -> list[ResourceInfo]:
+    """Kinds that upstream's programs watch before they start: always empty here, nobody can make one."""
+    kinds = {
+        "DeviceClass": ("deviceclasses", False),
+        "DeviceTaintRule": ("devicetaintrules", False),
+        "ResourceClaim": ("resourceclaims", True),
+        "ResourceClaimTemplate": ("resourceclaimtemplates", True),
+        "ResourceSlice": ("resourceslices", False),
+    }
+    return [
+        ResourceInfo(
+            group="resource.k8s.io",
+            version="v1",
+            kind=kind,
+            plural=plural,
+            namespaced=namespaced,
+            verbs=READ_ONLY,
+            inert=_NO_DEVICES,
+        )
+        for kind, (plural, namespaced) in kinds.items()
+    ]
+
+
 def _definitions() -> list[ResourceInfo]:
     return [
         ResourceInfo(
@@ -353,6 +378,7 @@ def builtin_resources() -> list[ResourceInfo]:
         *_storage(),
         *_inert(),
         *_scheduling(),
+        *_empty(),
         *_definitions(),
         *_access(),
         events,

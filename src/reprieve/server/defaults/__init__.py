@@ -23,6 +23,7 @@ ON_WRITE: dict[str, Default] = {
     "nodes": core.default_node,
     "namespaces": core.default_namespace,
     "secrets": core.default_secret,
+    "events": core.default_event,
     "services": core.default_service,
     "limitranges": core.default_limit_range,
     "networkpolicies.networking.k8s.io": policies.default_network_policy,

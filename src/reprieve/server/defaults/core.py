@@ -1,4 +1,4 @@
-"""Namespaces, nodes, secrets, services, limit ranges."""
+"""Namespaces, nodes, secrets, events, services, limit ranges."""
 
 import base64
 
@@ -35,6 +35,16 @@ def default_secret(document: Document, timestamp: str) -> None:
         data = section(document, "data")
         for key, value in plain.items():
             data[key] = base64.b64encode(str(value).encode("utf-8", "surrogatepass")).decode()
+
+
+def default_event(document: Document, timestamp: str) -> None:
+    """Times that nobody set are null, as Go writes them: kubectl sorts by a field only if it is there."""
+    del timestamp
+    for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        document.setdefault(field, None)
+    document.setdefault("source", {})
+    document.setdefault("reportingComponent", "")
+    document.setdefault("reportingInstance", "")
 
 
 def default_service(document: Document, timestamp: str) -> None:

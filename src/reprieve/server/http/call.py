@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ from reprieve.server.errors import (
     too_large,
     unsupported_media_type,
 )
+from reprieve.server.field_validation import check_applied, validate_fields
+from reprieve.server.http.duplicates import duplicate_fields
 from reprieve.server.http.negotiation import (
     JSON,
     Limits,
@@ -29,6 +32,7 @@ from reprieve.server.http.negotiation import (
 )
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
+from reprieve.server.operations.groups import GROUPS, placed_pods
 from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.security.identity import Identity
@@ -69,7 +73,10 @@ class Call:
         return self.target.namespace or (None if self.resource.namespaced else "")
 
     def renderer(self) -> Renderer:
-        return Renderer(self.resource, self.output, self.query.get("includeObject", ""), self.backend.clock())
+        is_group = self.resource.storage_key == GROUPS
+        placed = partial(placed_pods, self.backend.store, self.scope) if is_group else None
+        include, now = self.query.get("includeObject", ""), self.backend.clock()
+        return Renderer(self.resource, self.output, include, now, placed)
 
     def answer(self, body: bytes, status: int = 200, content_type: str = JSON) -> web.Response:
         response = web.Response(body=body, status=status, content_type=content_type)
@@ -103,6 +110,17 @@ class Call:
         if not isinstance(document, dict):
             raise bad_request("the body of the request must be a JSON object")
         return document
+
+    async def validate(self, document: Document) -> None:
+        """Warnings about fields that the kind does not have, or the body has twice; 400 in strict mode."""
+        mode = self.query.get("fieldValidation", "")
+        media = self.request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        duplicates: list[str] = []
+        if mode in ("Warn", "Strict"):
+            duplicates = duplicate_fields(await self.body())
+        if media == APPLY_PATCH:
+            check_applied(self.resource, document)
+        self.warnings += validate_fields(self.resource, document, mode, duplicates)
 
     def options(self, force: bool = False) -> WriteOptions:
         manager = self.query.get("fieldManager", "")

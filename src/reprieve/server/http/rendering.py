@@ -1,5 +1,6 @@
 """Records as bytes of an answer. Stored bytes are sent as they are; only other versions and forms cost."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from reprieve.server.http.negotiation import JSON, YAML, Output
 from reprieve.server.operations.reads import Page
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
-from reprieve.server.tables import to_table
+from reprieve.server.tables import Placed, to_table
 
 encode = msgspec.json.Encoder().encode
 
@@ -18,8 +19,16 @@ encode = msgspec.json.Encoder().encode
 class Renderer:
     """How one request wants its objects."""
 
-    def __init__(self, resource: ResourceInfo, output: Output, include_object: str, now: datetime) -> None:
+    def __init__(
+        self,
+        resource: ResourceInfo,
+        output: Output,
+        include_object: str,
+        now: datetime,
+        placed: Callable[[], Placed] | None = None,
+    ) -> None:
         self._resource = resource
+        self._placed = placed
         self._output = output
         self._include = include_object or "Metadata"
         self._now = now
@@ -90,7 +99,8 @@ class Renderer:
         return encode(_partial(document)) if self._output.form == "partial" else to_yaml(document)
 
     def _table(self, documents: list[dict[str, Any]]) -> dict[str, Any]:
-        table = to_table(self._resource, documents, self._include, self._now)
+        placed = self._placed() if self._placed is not None else None
+        table = to_table(self._resource, documents, self._include, self._now, placed)
         table["apiVersion"] = f"meta.k8s.io/{self._output.table_version}"
         return table
 

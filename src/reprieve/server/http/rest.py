@@ -9,8 +9,8 @@ from aiohttp import web
 
 from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError, bad_request, method_not_allowed, unknown_resource
-from reprieve.server.field_validation import validate_fields
 from reprieve.server.http.call import Call, Handler
+from reprieve.server.http.missing import missing_resource, missing_subresource
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.paths import Target, is_true
 from reprieve.server.http.rendering import encode, success_status
@@ -57,7 +57,9 @@ class Rest:
     ) -> web.StreamResponse:
         resource = self._backend.registry.find(target.group, target.version, target.resource)
         if resource is None:
-            raise unknown_resource()
+            raise missing_resource(target)
+        if target.subresource and target.subresource not in resource.subresources:
+            raise missing_subresource(self._backend, resource, target)
         _check_target(resource, target)
         call = Call(
             self._backend, self._limits, self._bookmark_every, request, target, resource, query, identity
@@ -86,8 +88,6 @@ class Rest:
 
 def _check_target(resource: ResourceInfo, target: Target) -> None:
     """404 for what does not exist, 405 for what cannot be done to it."""
-    if target.subresource and target.subresource not in resource.subresources:
-        raise unknown_resource()
     if target.namespace and not resource.namespaced:
         raise unknown_resource()
     allowed = SUBRESOURCES[target.subresource].verbs if target.subresource else resource.verbs
@@ -98,7 +98,7 @@ def _check_target(resource: ResourceInfo, target: Target) -> None:
         "patch": not names_one,
     }
     if target.verb not in allowed or wrong_place.get(target.verb, False):
-        raise method_not_allowed()
+        raise method_not_allowed(resource.inert)
     if resource.namespaced and not target.namespace and (names_one or target.verb == "create"):
         raise (
             unknown_resource()
@@ -147,9 +147,9 @@ async def _create(call: Call) -> web.StreamResponse:
         return await bind_document(call, document)
     if call.backend.store.count >= call.limits.objects:
         raise ApiError(507, "InsufficientStorage", f"the server holds {call.limits.objects} objects already")
-    call.warnings += validate_fields(resource, document, call.query.get("fieldValidation", ""))
+    await call.validate(document)
     record = writes.create(call.backend, resource, document, call.target.namespace, call.options())
-    call.warnings += warnings_about(resource, document)
+    call.warnings += warnings_about(resource, record, created=True)
     return call.answer_record(record, 201)
 
 
@@ -157,10 +157,11 @@ async def _update(call: Call) -> web.StreamResponse:
     document = await call.document()
     resource, target = call.resource, call.target
     call.check_kind(document, resource.api_version, resource.kind)
-    call.warnings += validate_fields(resource, document, call.query.get("fieldValidation", ""))
+    await call.validate(document)
     record, created = writes.update(
         call.backend, resource, document, target.namespace, target.name, call.options(), target.subresource
     )
+    call.warnings += warnings_about(resource, record, created)
     return call.answer_record(record, 201 if created else 200)
 
 
@@ -168,7 +169,7 @@ async def _patch(call: Call) -> web.StreamResponse:
     media, patch = await call.patch()
     resource, target = call.resource, call.target
     if media != JSON_PATCH:
-        call.warnings += validate_fields(resource, patch, call.query.get("fieldValidation", ""))
+        await call.validate(patch)
     record, created = writes.patch(
         call.backend,
         resource,
@@ -179,8 +180,7 @@ async def _patch(call: Call) -> web.StreamResponse:
         call.options(is_true(call.query, "force")),
         target.subresource,
     )
-    if created:
-        call.warnings += warnings_about(resource, patch)
+    call.warnings += warnings_about(resource, record, created)
     return call.answer_record(record, 201 if created else 200)
 
 

@@ -1,4 +1,4 @@
-"""The subresources that are more than a part of their object: binding, eviction, scale."""
+"""The subresources that are more than a part of their object: binding, eviction, scale, resize."""
 
 from aiohttp import web
 
@@ -7,6 +7,7 @@ from reprieve.server.errors import bad_request
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.rendering import encode, success_status
 from reprieve.server.operations import reads, subresources, writes
+from reprieve.server.operations.resize import resize
 from reprieve.server.patch import JSON_PATCH, MERGE_PATCH, apply_patch
 
 
@@ -60,9 +61,21 @@ def _changed_scale(call: Call, before: Document, media: str | None, change: Docu
     return apply_patch(media if media == JSON_PATCH else MERGE_PATCH, before, change, call.resource)
 
 
+async def _resize(call: Call) -> web.StreamResponse:
+    resource, target = call.resource, call.target
+    change = await call.patch() if target.verb == "patch" else (None, await call.document())
+    current = call.backend.existing(resource, target.namespace, target.name)
+    media, wanted = change
+    if media is not None:
+        wanted = apply_patch(media, current.object, wanted, resource)
+    return call.answer_record(resize(call.backend, resource, current, wanted, call.options()))
+
+
 SUBRESOURCE_HANDLERS: dict[tuple[str, str], Handler] = {
     ("binding", "create"): _bind,
     ("eviction", "create"): _evict,
+    ("resize", "patch"): _resize,
+    ("resize", "update"): _resize,
     ("scale", "get"): _get_scale,
     ("scale", "update"): _change_scale,
     ("scale", "patch"): _change_scale,

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from reprieve.objects import Document, format_time, well_known
 from reprieve.server.backend import Backend, DeleteOptions
-from reprieve.server.errors import bad_request, conflict, forbidden, wrong_uid
+from reprieve.server.errors import conflict, forbidden, invalid, invalid_value, not_supported, wrong_uid
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Record
 from reprieve.server.storage.records import encode
@@ -18,7 +18,7 @@ from reprieve.server.storage.records import encode
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _IMMORTAL = ("default", "kube-system", "kube-public")
-_POLICIES = ("", "Background", "Foreground", "Orphan")
+_POLICIES = ("", "Foreground", "Background", "Orphan")
 
 
 def delete(
@@ -30,6 +30,7 @@ def delete(
     dry_run: bool = False,
 ) -> tuple[Record, bool]:
     """The last or the marked state, and whether the object is gone."""
+    _check_options(options)
     if resource.storage_key == "namespaces" and name in _IMMORTAL:
         raise forbidden("", "namespaces", name, "this namespace may not be deleted")
     current = backend.existing(resource, namespace, name)
@@ -46,6 +47,20 @@ def delete(
         ), gone
     write = backend.store.delete if gone else backend.store.put
     return write(current.storage_key, namespace, name, document), gone
+
+
+def _check_options(options: DeleteOptions) -> None:
+    causes = []
+    policy = options.propagation_policy or ""
+    if policy not in _POLICIES:
+        causes.append(not_supported("propagationPolicy", policy, (*_POLICIES[1:], "nil")))
+    if policy and options.orphan_dependents is not None:
+        message = "orphanDependents and deletionPropagation cannot be both set"
+        causes.append(invalid_value("propagationPolicy", policy, message))
+    if options.dry_run and options.dry_run != ["All"]:
+        causes.append(not_supported("dryRun", options.dry_run[0], ("All",)))
+    if causes:
+        raise invalid("meta.k8s.io", "DeleteOptions", "", causes)
 
 
 def _check_preconditions(
@@ -66,24 +81,20 @@ def _check_preconditions(
 
 def _grace(resource: ResourceInfo, document: Document, options: DeleteOptions) -> int:
     """Seconds a pod gets to stop; only a pod that is on a node and not finished needs any."""
-    if options.grace_period_seconds is not None and options.grace_period_seconds < 0:
-        raise bad_request("gracePeriodSeconds: must be greater than or equal to 0")
     if resource.storage_key != "pods":
         return 0
     spec, status = document.get("spec") or {}, document.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in well_known.TERMINAL_PHASES:
         return 0
     grace = options.grace_period_seconds
-    return grace if grace is not None else int(spec.get("terminationGracePeriodSeconds") or 0)
+    if grace is None:
+        grace = int(spec.get("terminationGracePeriodSeconds") or 0)
+    return grace if grace >= 0 else 1
 
 
 def _finalizers(document: Document, options: DeleteOptions) -> list[str]:
     """The object's finalizers once the propagation policy is taken into account."""
     policy = options.propagation_policy or ""
-    if policy not in _POLICIES:
-        raise bad_request(f'propagationPolicy: unsupported value "{policy}"')
-    if policy and options.orphan_dependents is not None:
-        raise bad_request("orphanDependents and propagationPolicy cannot be both set")
     finalizers: list[str] = list(document["metadata"].get("finalizers", ()))
     if policy or options.orphan_dependents is not None:
         finalizers = [f for f in finalizers if f not in (FOREGROUND, ORPHAN)]

@@ -9,29 +9,38 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.server.registry import ResourceInfo
+from reprieve.server.tables.charts import CHART_COLUMNS
 from reprieve.server.tables.cluster import CLUSTER_COLUMNS
 from reprieve.server.tables.column import AGE, NAME, Column
 from reprieve.server.tables.custom import KUEUE_COLUMNS, custom_columns
-from reprieve.server.tables.workloads import WORKLOAD_COLUMNS
+from reprieve.server.tables.workloads import WORKLOAD_COLUMNS, Placed, group_columns
 
 _COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     **CLUSTER_COLUMNS,
+    **CHART_COLUMNS,
     **WORKLOAD_COLUMNS,
     **KUEUE_COLUMNS,
 }
 
 
-def columns_of(resource: ResourceInfo) -> tuple[Column, ...]:
+def columns_of(resource: ResourceInfo, placed: Placed | None = None) -> tuple[Column, ...]:
+    if resource.kind == "PodGroup" and not resource.custom:
+        return group_columns(placed)
     if resource.custom:
         return custom_columns(resource.printer_columns)
     return _COLUMNS.get((resource.group, resource.kind), (NAME, AGE))
 
 
 def to_table(
-    resource: ResourceInfo, objects: Iterable[dict[str, Any]], include_object: str, now: datetime
+    resource: ResourceInfo,
+    objects: Iterable[dict[str, Any]],
+    include_object: str,
+    now: datetime,
+    placed: Placed | None = None,
 ) -> dict[str, Any]:
-    """A Table document. `include_object` is `Metadata` (default of clients), `Object` or `None`."""
-    columns = columns_of(resource)
+    """A Table document. `include_object` is `Metadata` (default of clients), `Object` or `None`. `placed`
+    tells how many pods of a group have a node now."""
+    columns = columns_of(resource, placed)
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -56,4 +65,4 @@ def _row(
     return row
 
 
-__all__ = ["Column", "columns_of", "to_table"]
+__all__ = ["Column", "Placed", "columns_of", "to_table"]

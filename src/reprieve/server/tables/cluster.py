@@ -179,6 +179,14 @@ def endpoints(doc: Document, _: datetime) -> str:
     return join(pairs) or NONE
 
 
+def quota(doc: Document, limits: bool) -> str:
+    """`cpu: 1/10, pods: 3/20`: used of what there is; limits have a column of their own."""
+    hard = at(doc, "status", "hard") or at(doc, "spec", "hard", default={})
+    used = at(doc, "status", "used", default={})
+    names = [name for name in sorted(hard) if name.startswith("limits") is limits]
+    return ", ".join(f"{name}: {used.get(name, 0)}/{hard[name]}" for name in names)
+
+
 def access_modes(doc: Document, _: datetime) -> str:
     modes = at(doc, "status", "accessModes") or at(doc, "spec", "accessModes", default=())
     return join(SHORT_MODES.get(mode, mode) for mode in modes)
@@ -228,6 +236,12 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         Column("Port(s)", ports),
         AGE,
         Column("Selector", lambda doc, _: labels(at(doc, "spec", "selector")), wide=True),
+    ),
+    ("", "ResourceQuota"): (
+        NAME,
+        Column("Request", lambda doc, _: quota(doc, limits=False)),
+        Column("Limit", lambda doc, _: quota(doc, limits=True)),
+        AGE,
     ),
     ("", "Endpoints"): (NAME, Column("Endpoints", endpoints), AGE),
     ("", "PersistentVolumeClaim"): (

@@ -3,6 +3,7 @@
 A pod's STATUS sums up phase, containers and deletion the way `kubectl` users read it.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from reprieve.server.tables.column import (
     NAME,
     NONE,
     SELECTOR,
+    Cell,
     Column,
     age,
     containers,
@@ -199,11 +201,40 @@ def disruption(doc: Document, _: datetime) -> str:
     return "All" if at(doc, "spec", "disruptionMode", "all") is not None else "Single"
 
 
-def scheduled(doc: Document, _: datetime) -> str:
-    found = condition_of(doc, well_known.POD_GROUP_SCHEDULED)
-    if not found:
-        return "Pending"
-    return "Scheduled" if found.get("status") == "True" else str(found.get("reason", "Pending"))
+Placed = Callable[[str, str], int]
+"""Namespace and name of a group to the number of its pods that have a node, or have succeeded."""
+
+
+def _group_status(placed: Placed | None) -> Cell:
+    """`Scheduled` while enough pods have a node; the condition only tells that they had one once."""
+
+    def cell(doc: Document, _: datetime) -> str:
+        found = condition_of(doc, well_known.POD_GROUP_SCHEDULED)
+        if not found:
+            return "Pending"
+        if found.get("status") != "True":
+            return str(found.get("reason", "Pending"))
+        if placed is None:
+            return "Scheduled"
+        meta = doc.get("metadata") or {}
+        has = placed(meta.get("namespace", ""), meta.get("name", ""))
+        wanted = at(doc, "spec", "schedulingPolicy", "gang", "minCount", default=1)
+        return "Scheduled" if has >= wanted else f"{has}/{wanted} placed"
+
+    return cell
+
+
+def group_columns(placed: Placed | None) -> tuple[Column, ...]:
+    return (
+        NAME,
+        Column("Policy", policy, description="Basic, or a gang with its minimum."),
+        Column("Disruption", disruption, description="Whether pods go one by one or all together."),
+        Column("Priority", field("spec", "priority", default=0), type="integer"),
+        Column("Status", _group_status(placed), description="Whether enough of its pods have a node."),
+        AGE,
+        Column("Priority Class", text("spec", "priorityClassName"), wide=True),
+        Column("Workload", text("spec", "workloadRef", "workloadName"), wide=True),
+    )
 
 
 def templates(doc: Document, _: datetime) -> int:
@@ -276,16 +307,6 @@ WORKLOAD_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         Column("Max Unavailable", _or_na("spec", "maxUnavailable")),
         _count("Allowed Disruptions", "status", "disruptionsAllowed"),
         AGE,
-    ),
-    ("scheduling.k8s.io", "PodGroup"): (
-        NAME,
-        Column("Policy", policy, description="Basic, or a gang with its minimum."),
-        Column("Disruption", disruption, description="Whether pods go one by one or all together."),
-        Column("Priority", field("spec", "priority", default=0), type="integer"),
-        Column("Status", scheduled, description="What the scheduler made of it."),
-        AGE,
-        Column("Priority Class", text("spec", "priorityClassName"), wide=True),
-        Column("Workload", text("spec", "workloadRef", "workloadName"), wide=True),
     ),
     ("scheduling.k8s.io", "Workload"): (
         NAME,

@@ -1,0 +1,120 @@
+"""Fields that a kind does not have, and keys that a body has twice: refused, warned about or ignored."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.server.widgets import definition, widget
+from tests.server.wire import Answer, Wire, connected
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEPLOYMENT = b"""{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","labels":{"a":"b"}},
+"spec":{"unknownField":"x","replicas":1,"replicas":2,"selector":{"matchLabels":{"a":"b"}},
+"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","image":"j"}]}}}}"""
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    async with connected() as wire:
+        await wire.post(DEFINITIONS, definition())
+        yield wire
+
+
+async def test_strict_names_unknown_fields_and_keys_that_are_there_twice(wire: Wire) -> None:
+    refused = await wire.post(f"{DEPLOYMENTS}?fieldValidation=Strict", DEPLOYMENT)
+    assert refused.status == 400
+    assert (
+        'strict decoding error: unknown field "spec.unknownField", duplicate field "spec.replicas", '
+        'duplicate field "spec.template.spec.containers[0].image"'
+    ) in refused.message
+
+
+async def test_warn_says_the_same_and_the_last_value_wins(wire: Wire) -> None:
+    made = await wire.post(f"{DEPLOYMENTS}?fieldValidation=Warn", DEPLOYMENT)
+    assert (made.status, made.body["spec"]["replicas"]) == (201, 2)
+    assert [warning.partition(" - ")[2] for warning in made.headers.getall("Warning")] == [
+        '"unknown field \\"spec.unknownField\\""',
+        '"duplicate field \\"spec.replicas\\""',
+        '"duplicate field \\"spec.template.spec.containers[0].image\\""',
+    ]
+
+
+async def test_ignore_says_nothing(wire: Wire) -> None:
+    made = await wire.post(f"{DEPLOYMENTS}?fieldValidation=Ignore", DEPLOYMENT)
+    assert (made.status, "Warning" in made.headers) == (201, False)
+
+
+async def test_objects_of_a_definition_are_held_to_its_schema(wire: Wire) -> None:
+    document = widget("w") | {"extra": 1}
+    document["spec"]["sise"] = 4
+    refused = await wire.post(f"{WIDGETS}?fieldValidation=Strict", document)
+    assert refused.status == 400
+    assert 'unknown field "extra"' in refused.message
+    assert 'unknown field "spec.sise"' in refused.message
+    made = await wire.post(WIDGETS, document)
+    assert (made.status, "sise" in made.body["spec"], len(made.headers.getall("Warning"))) == (201, False, 2)
+
+
+YAML = """apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: w
+spec:
+  size: 3
+  size: 4
+"""
+
+
+async def apply(wire: Wire, path: str, body: Any) -> Answer:
+    return await wire("PATCH", path, body, {"Content-Type": "application/apply-patch+yaml"})
+
+
+async def test_yaml_that_says_a_thing_twice_is_refused_with_its_line(wire: Wire) -> None:
+    refused = await apply(wire, f"{WIDGETS}/w?fieldManager=me&fieldValidation=Strict", YAML)
+    assert (refused.status, "line 7: the key 'size' is there twice" in refused.message) == (400, True)
+
+
+@pytest.mark.parametrize("mode", ["", "&fieldValidation=Ignore", "&fieldValidation=Strict"])
+async def test_apply_owns_no_field_that_the_kind_does_not_have(wire: Wire, mode: str) -> None:
+    document = widget("w")
+    document["spec"]["sise"] = 4
+    refused = await apply(wire, f"{WIDGETS}/w?fieldManager=me{mode}", document)
+    assert refused.status == 500
+    assert refused.message == (
+        "failed to create typed patch object (default/w; example.com/v1, Kind=Widget): "
+        ".spec.sise: field not declared in schema"
+    )
+
+
+async def test_a_definition_with_rules_that_nobody_evaluates_comes_with_a_warning(wire: Wire) -> None:
+    document = definition()
+    document["metadata"]["name"] = "gadgets.example.com"
+    document["spec"]["names"] = {"plural": "gadgets", "kind": "Gadget"}
+    schema = document["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": "self.size > 2"}]
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://example.com"}}
+    document["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+    made = await wire.post(DEFINITIONS, document)
+    assert made.status == 201
+    assert [warning.partition(" - ")[2].strip('"') for warning in made.headers.getall("Warning")] == [
+        "spec.versions[v1].spec.x-kubernetes-validations: stored, but this server does not evaluate CEL: "
+        "objects that break a rule are accepted",
+        "spec.conversion.webhook: stored, but this server calls none: nothing is converted",
+    ]
+    quiet = await wire.get(f"{DEFINITIONS}/widgets.example.com")
+    assert "Warning" not in quiet.headers
+
+
+async def test_the_schema_of_a_definition_is_published_in_both_versions(wire: Wire) -> None:
+    v2 = (await wire.get("/openapi/v2")).body
+    name = "com.example.v1.Widget"
+    assert v2["definitions"][name]["properties"]["spec"]["properties"]["colour"]["default"] == "green"
+    index = (await wire.get("/openapi/v3")).body["paths"]
+    v3 = (await wire.get(index["apis/example.com/v1"]["serverRelativeURL"])).body
+    assert v3["components"]["schemas"][name]["properties"]["spec"]["required"] == ["size"]
+    await wire.delete(f"{DEFINITIONS}/widgets.example.com")
+    assert name not in (await wire.get("/openapi/v2")).body["definitions"]
+    assert "apis/example.com/v1" not in (await wire.get("/openapi/v3")).body["paths"]
