@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, Output, output_option, print_result
 from reprieve.objects import Reference, ReprieveError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("target", metavar="KIND/NAMESPACE/NAME")
+@click.argument("target", metavar="KIND/NAMESPACE/NAME", shell_complete=complete_target)
 @click.option("-f", "--filename", "files", multiple=True, help="Explain from manifests instead of a cluster.")
 @click.option(
     "--records",
@@ -47,12 +48,14 @@ def command(
 ) -> None:
     """Why is it pending? Who preempted it, for whom, and what would help?
 
-    KIND is pod, podgroup, workload, clusterqueue, localqueue or node.
+    KIND is pod, podgroup, workload, clusterqueue, localqueue, node, job, cronjob, deployment, replicaset,
+    statefulset or daemonset.
 
     \b
     Examples:
       reprieve explain pod/default/train-0
       reprieve explain podgroup/default/train --controller http://127.0.0.1:8088
+      reprieve explain job/default/report
       reprieve explain node/node-1 -f examples/01-first-plan -o json
     """
     from reprieve.explain import explain

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, YES, Output, output_option, print_result
 from reprieve.cli.sources import gather, read_manifests, workers_in, workers_of_manager
 from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, outcomes
@@ -28,7 +29,12 @@ _KINDS = ("Pod", "PodGroup", "Workload")
     help="Manifests: a file, a folder, or - for standard input. May be given several times.",
 )
 @click.option(
-    "--for", "for_", required=True, metavar="KIND/NS/NAME", help="A Pod, a PodGroup or a Kueue Workload."
+    "--for",
+    "for_",
+    required=True,
+    metavar="KIND/NS/NAME",
+    shell_complete=complete_target,
+    help="A Pod, a PodGroup or a Kueue Workload.",
 )
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
 @click.option("--now", metavar="TIME", help="The moment of the plan (RFC 3339); default: now.")

@@ -1,9 +1,9 @@
 """Why is it pending, who preempted it and for whom, what does it wait for, what would help.
 
-`explain(target, evidence, now)` answers for a pod, a pod group, a Kueue workload, a queue or a node. Evidence
-is whatever the reader may see: objects, events, decision records. A record is the best source, then a
-condition, then an event; what no source says is not guessed. For something that waits, the planner works out
-what would help on the state as it is.
+`explain(target, evidence, now)` answers for a pod, a pod group, a Kueue workload, a queue, a node, or what
+creates pods (a Job, a Deployment, ...). Evidence is whatever the reader may see: objects, events, decision
+records. A record is the best source, then a condition, then an event; what no source says is not guessed. For
+something that waits, ways out are tried on a copy of the state as it is.
 
 `collect` gathers evidence from a cluster or from files; everything else here is pure.
 """
@@ -16,9 +16,11 @@ from reprieve.explain.answer import Explanation, render
 from reprieve.explain.collect import fetch_records, from_cluster, read_records
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.nodes import explain_node
+from reprieve.explain.owners import explain_owner
 from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.quota import explain_queue, explain_workload
 from reprieve.explain.remedy import Remedy, carried_out
+from reprieve.explain.suggest import suggestions
 from reprieve.objects import Reference
 
 __all__ = [
@@ -42,6 +44,9 @@ EXPLAINERS: dict[str, Explainer] = {
     "ClusterQueue": explain_queue,
     "LocalQueue": explain_queue,
     "Node": explain_node,
+    **dict.fromkeys(
+        ("Job", "CronJob", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), explain_owner
+    ),
 }
 
 
@@ -53,4 +58,6 @@ def explain(
     answer = EXPLAINERS[named.kind](named, evidence, config, now)
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)
+    if answer.state in ("gone", "unknown") and (meant := suggestions(named, evidence)):
+        answer.details.append(f"Did you mean {' or '.join(map(str, meant))}?")
     return answer

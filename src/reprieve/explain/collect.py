@@ -14,7 +14,7 @@ import msgspec
 
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.redaction import namespaces_of, without
-from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
+from reprieve.kube import EVENTS, OWNER_KINDS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
 from reprieve.objects import Document, Reference, ReprieveError
 from reprieve.records import Decision
 
@@ -32,6 +32,9 @@ async def from_cluster(client: Client, target: Reference, decisions: Iterable[Ma
     for resource in SCHEDULER_KINDS + QUOTA_KINDS:
         objects += await _readable(client, resource, target.namespace, not_shown)
     partial = bool(not_shown)
+    if target.kind in {resource.kind for resource in OWNER_KINDS}:
+        for resource in OWNER_KINDS:
+            objects += await _readable(client, resource, target.namespace, not_shown, only_there=True)
     events = await _readable(client, EVENTS, target.namespace, not_shown)
     shown = await _visible(client, list(decisions), not_shown)
     return Evidence(objects, events, shown, not_shown, partial)
@@ -100,7 +103,9 @@ def _message(body: bytes) -> str:
     return ""
 
 
-async def _readable(client: Client, wanted: Resource, namespace: str, not_shown: list[str]) -> list[Document]:
+async def _readable(
+    client: Client, wanted: Resource, namespace: str, not_shown: list[str], only_there: bool = False
+) -> list[Document]:
     """All of a kind; if that is forbidden, those of the target's namespace; if that is too, none.
 
     Everything that is forbidden is added to `not_shown`.
@@ -108,7 +113,8 @@ async def _readable(client: Client, wanted: Resource, namespace: str, not_shown:
     resource = await client.served(wanted)
     if resource is None:
         return []
-    for scope in ("", namespace) if resource.namespaced and namespace else ("",):
+    scopes = ("", namespace) if resource.namespaced and namespace else ("",)
+    for scope in scopes[1:] if only_there else scopes:
         try:
             items = (await client.listing(resource.raw(), scope)).items
         except ApiError as error:

@@ -27,6 +27,11 @@ def evictions_of_pod(key: str, pod: Document | None, evidence: Evidence) -> list
     )
 
 
+def evictions_named(pattern: re.Pattern[str], evidence: Evidence) -> list[Eviction]:
+    """The preemptions of pods whose keys match."""
+    return _each_victim_once(each for each in _from_all(evidence) if pattern.fullmatch(each.victim))
+
+
 def evictions_of_group(unit: str, pods: Iterable[Document], evidence: Evidence) -> list[Eviction]:
     """The preemptions of this group's pods. No event names a group: without records, only its pods count."""
     recorded = [

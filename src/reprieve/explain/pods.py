@@ -11,7 +11,16 @@ from reprieve.explain.evictions import evictions_by, evictions_of_group, evictio
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.holds import schedulers
 from reprieve.explain.wording import in_plain_words
-from reprieve.objects import Document, Reference, condition_of, counted, group_key, is_or_are, well_known
+from reprieve.objects import (
+    Document,
+    Reference,
+    condition_of,
+    counted,
+    group_key,
+    has_condition,
+    is_or_are,
+    well_known,
+)
 
 LEAVING_SHOWN = 10
 
@@ -69,10 +78,34 @@ def _advice(
     unit: Reference, pod: Document, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Advice:
     """For a unit that waits, of which this is a waiting pod; free nodes do not help one without quota."""
-    if condition_of(pod, well_known.POD_SCHEDULED).get("reason") == well_known.WAITING_FOR_QUOTA:
-        text = "Quota: it is not tried on any node, and preempts nobody, before its Workload is admitted."
+    gates = (pod.get("spec") or {}).get("schedulingGates") or ()
+    held = any(gate.get("name") == well_known.ADMISSION_GATE for gate in gates)
+    if not held and condition_of(pod, well_known.POD_SCHEDULED).get("reason") != well_known.WAITING_FOR_QUOTA:
+        return advice(unit, evidence, config, now)
+    text = "Quota: it is not tried on any node, and preempts nobody, before its Workload is admitted."
+    workload = _workload_of(unit, pod, evidence)
+    if workload is None:
         return Advice([text])
-    return advice(unit, evidence, config, now)
+    if has_condition(workload, well_known.ADMITTED):
+        return Advice(
+            [text, f"Workload {key_of(workload)} is admitted: the quota controller releases its pods."]
+        )
+    found = advice(Reference.of("Workload", key_of(workload)), evidence, config, now)
+    lines = [text, f"It waits for Workload {key_of(workload)}; what would help that:", *found.lines]
+    return Advice(lines, found.remedies, found.facts)
+
+
+def _workload_of(unit: Reference, pod: Document, evidence: Evidence) -> Document | None:
+    """The workload of its group, of its Job, or of itself."""
+    group = evidence.find("PodGroup", unit.key) if unit.kind == "PodGroup" else None
+    owners = [(each.get("metadata") or {}).get("uid") for each in (group or {}, pod)]
+    owners += [each.get("uid") for each in (pod.get("metadata") or {}).get("ownerReferences") or ()]
+    wanted = {uid for uid in owners if uid}
+    for workload in evidence.of_kind("Workload"):
+        references = (workload.get("metadata") or {}).get("ownerReferences") or ()
+        if wanted & {each.get("uid") for each in references}:
+            return workload
+    return None
 
 
 def ended(pod: Document) -> bool:
@@ -140,7 +173,7 @@ def explain_group(
 ) -> Explanation:
     group = evidence.find("PodGroup", target.key)
     pods = [pod for pod in evidence.of_kind("Pod") if _in_group(pod, target)]
-    members = _members(pods)
+    members = members_of(pods)
     evicted = evictions_of_group(str(target), pods, evidence)
     answer = Explanation(
         for_=str(target),
@@ -168,7 +201,7 @@ def _in_group(pod: Document, target: Reference) -> bool:
     return group_key(pod) == target.key
 
 
-def _members(pods: list[Document]) -> Members:
+def members_of(pods: list[Document]) -> Members:
     members = Members([], [], [], [])
     for pod in pods:
         if ended(pod):

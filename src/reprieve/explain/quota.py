@@ -96,6 +96,7 @@ def explain_workload(
         preempted_by=evictions,
         preempted=evictions_by(str(target), evidence),
     )
+    answer.details += _workers(workload)
     gate = condition_of(workload, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if gate.get("status") == "True":
         answer.waits_for.append(f"its preemption gate: {gate.get('message', '')}")
@@ -106,6 +107,20 @@ def explain_workload(
     if state == "waiting":
         answer.advise(advice(target, evidence, config, now))
     return answer
+
+
+def _workers(workload: Document) -> list[str]:
+    """On the manager of a fleet: which worker has it, or which ones it was offered to."""
+    status = workload.get("status") or {}
+    if status.get("clusterName"):
+        name = status["clusterName"]
+        return [
+            f"It was given to worker {name}, and its pods are there: ask there (kubectl --context {name})."
+        ]
+    offered = [str(name) for name in status.get("nominatedClusterNames") or ()]
+    if offered:
+        return [f"It was offered to {', '.join(offered)}; the first worker with quota for it gets it."]
+    return []
 
 
 def _state(target: Reference, workload: Document) -> tuple[str, str]:
@@ -123,8 +138,12 @@ def _state(target: Reference, workload: Document) -> tuple[str, str]:
     if evicted.get("status") == "True" and reserved.get("status") == "True":
         return "leaving", f"{name} is being evicted: {evicted.get('message') or evicted.get('reason')}"
     queue = ((workload.get("status") or {}).get("admission") or {}).get("clusterQueue", "")
+    worker = (workload.get("status") or {}).get("clusterName", "")
     if admitted.get("status") == "True":
-        return "running", f"{name} is admitted in ClusterQueue {queue}."
+        return (
+            "running",
+            f"{name} is admitted in ClusterQueue {queue}{f' and runs on worker {worker}' * bool(worker)}.",
+        )
     if reserved.get("status") == "True":
         return "waiting", f"{name} has its quota in ClusterQueue {queue} and waits for its admission checks."
     if (workload.get("spec") or {}).get("active") is False:

@@ -75,6 +75,11 @@ POD_GROUPS = replace(
 WORKLOADS = replace(
     _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads"), stand_in=STAND_IN_GROUP
 )
+CRON_JOBS = Resource("batch", "v1", "CronJob", "cronjobs")
+DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
+REPLICA_SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")
+STATEFUL_SETS = Resource("apps", "v1", "StatefulSet", "statefulsets")
+DAEMON_SETS = Resource("apps", "v1", "DaemonSet", "daemonsets")
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases")
 EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
 
@@ -96,6 +101,9 @@ MULTIKUEUE_CLUSTERS = _resource(
 
 SCHEDULER_KINDS = (NAMESPACES, NODES, PODS, BUDGETS, PRIORITY_CLASSES, POD_GROUPS)
 """What decides where a pod goes and which pods it preempts."""
+
+OWNER_KINDS = (JOBS, CRON_JOBS, DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS)
+"""What creates pods."""
 
 QUOTA_KINDS = (
     CLUSTER_QUEUES,

@@ -12,6 +12,7 @@ import msgspec
 from reprieve.objects.errors import ReprieveError
 from reprieve.objects.kinds import TABLE
 from reprieve.objects.meta import Object
+from reprieve.objects.structure import nearest
 
 DEFAULT_NAMESPACE = "default"
 EXAMPLE = "PodGroup/ml/train"
@@ -24,6 +25,12 @@ _WORDS = {
     "ClusterQueue": ("clusterqueue", "clusterqueues", "cq"),
     "LocalQueue": ("localqueue", "localqueues", "lq", "queue", "queues"),
     "Node": ("node", "nodes", "no"),
+    "Job": ("job", "jobs"),
+    "CronJob": ("cronjob", "cronjobs", "cj"),
+    "Deployment": ("deployment", "deployments", "deploy"),
+    "ReplicaSet": ("replicaset", "replicasets", "rs"),
+    "StatefulSet": ("statefulset", "statefulsets", "sts"),
+    "DaemonSet": ("daemonset", "daemonsets", "ds"),
 }
 """What people may type for a kind, in any case: its name, its plural and its short names, as for kubectl."""
 _KIND_OF = {word: kind for kind, words in _WORDS.items() for word in words}
@@ -53,6 +60,11 @@ class Reference(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
             )
         namespace = names[0] if len(names) == 2 else DEFAULT_NAMESPACE
         return cls(kind, "" if kind in _CLUSTER_SCOPED else namespace, names[-1])
+
+    @classmethod
+    def words(cls) -> dict[str, tuple[str, ...]]:
+        """What people may type for each kind; the first is its usual name."""
+        return dict(_WORDS)
 
     @classmethod
     def of(cls, kind: str, key: str, uid: str = "") -> "Reference":
@@ -90,7 +102,7 @@ def split_key(key: str) -> tuple[str, str]:
 
 def _problem(word: str, kind: str, names: list[str], allowed: tuple[str, ...]) -> str:
     if not kind:
-        return f"{word!r} is no kind known here"
+        return f"{word!r} is no kind known here{nearest(word.lower(), _KIND_OF)}"
     if kind not in allowed:
         return f"{kind!r} is not one of them"
     if not names or not all(names):

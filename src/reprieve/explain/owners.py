@@ -1,0 +1,202 @@
+"""Jobs, Deployments and everything else that creates pods: the answer for the whole.
+
+Its workload, if it is in a queue; its pods by what they do; what they wait for, a common cause once; who
+evicted them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.explain.answer import Advice, Eviction, Explanation
+from reprieve.explain.evictions import evictions_named, evictions_of_pod
+from reprieve.explain.evidence import Evidence, key_of
+from reprieve.explain.pods import Members, explain_pod, members_of
+from reprieve.explain.quota import explain_workload
+from reprieve.objects import Document, Reference, condition_of, counted, is_or_are, some, well_known
+
+CAUSES_SHOWN = 3
+NAMED = 5
+OWNED = {"Deployment": "ReplicaSet", "CronJob": "Job"}
+"""What stands between an owner and its pods."""
+REPLICATED = ("Deployment", "ReplicaSet", "StatefulSet")
+
+
+def explain_owner(
+    target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Explanation:
+    owner = evidence.find(target.kind, target.key)
+    if owner is None:
+        return Explanation(
+            for_=str(target), state="gone", sentence=f"There is no {target.kind} {target.key}."
+        )
+    pods = list(_pods_of(owner, evidence))
+    members = members_of(pods)
+    answer = Explanation(
+        for_=str(target),
+        state=members.state,
+        sentence=_sentence(target, owner, members),
+        preempted_by=_evictions(target, owner, pods, evidence),
+    )
+    workload = _workload(owner, evidence)
+    ended = _ended(owner)
+    if ended:
+        answer.state, answer.sentence = "finished", f"{target.kind} {target.key} has ended: {ended}"
+    elif workload is not None and not members.running:
+        _through_workload(answer, target, workload, evidence, config, now)
+    elif members.waiting:
+        _why_pods_wait(answer, members.waiting, evidence, config, now)
+    elif not pods:
+        answer.state, why = _without_pods(target, owner)
+        answer.sentence = f"{target.kind} {target.key} {why}"
+    return answer
+
+
+# --- its pods -----------------------------------------------------------------------------------------------
+
+
+def _pods_of(owner: Document, evidence: Evidence) -> Iterator[Document]:
+    between = OWNED.get(str(owner.get("kind")))
+    owners = [each for each in evidence.of_kind(between) if _owns(owner, each)] if between else [owner]
+    for pod in evidence.of_kind("Pod"):
+        if any(_owns(each, pod) for each in owners):
+            yield pod
+
+
+def _owns(owner: Document, document: Document) -> bool:
+    """By name, and by UID where both are known: a file may have none."""
+    meta = owner.get("metadata") or {}
+    if Reference.read(owner).namespace != Reference.read(document).namespace:
+        return False
+    for each in (document.get("metadata") or {}).get("ownerReferences") or ():
+        same = each.get("kind") == owner.get("kind") and each.get("name") == meta.get("name")
+        if same and (not meta.get("uid") or not each.get("uid") or each["uid"] == meta["uid"]):
+            return True
+    return False
+
+
+def _sentence(target: Reference, owner: Document, members: Members) -> str:
+    running, waiting, leaving, done = (len(pods) for pods in members)
+    wanted = _wanted(owner)
+    missing = f" of {wanted}" if wanted is not None and wanted > running else ""
+    parts = [f"{running}{missing} {'pod runs' if running == 1 and not missing else 'pods run'}"]
+    if waiting:
+        parts.append(f"{waiting} {'waits' if waiting == 1 else 'wait'}")
+    if leaving:
+        parts.append(f"{leaving} {is_or_are(leaving)} leaving")
+    if done:
+        parts.append(f"{done} {is_or_are(done)} done")
+    return f"{target.kind} {target.key}: {', '.join(parts)}."
+
+
+def _wanted(owner: Document) -> int | None:
+    """How many pods it wants at a time; None where that is not for itself to say."""
+    spec, kind = owner.get("spec") or {}, owner.get("kind")
+    if kind in REPLICATED:
+        return int(spec.get("replicas", 1))
+    if kind == "Job":
+        most, left = int(spec.get("parallelism", 1)), spec.get("completions")
+        done = int((owner.get("status") or {}).get("succeeded") or 0)
+        return most if left is None else max(0, min(most, int(left) - done))
+    if kind == "DaemonSet":
+        return (owner.get("status") or {}).get("desiredNumberScheduled")
+    return None
+
+
+def _ended(owner: Document) -> str:
+    """How a Job ended; empty while it has not."""
+    for type in well_known.JOB_ENDED if owner.get("kind") == "Job" else ():
+        condition = condition_of(owner, type)
+        if condition.get("status") == "True":
+            return f"{type}. {condition.get('message') or condition.get('reason') or ''}".strip()
+    return ""
+
+
+def _without_pods(target: Reference, owner: Document) -> tuple[str, str]:
+    """(state, the rest of a sentence) for an owner that has no pods at all."""
+    spec, labels = owner.get("spec") or {}, (owner.get("metadata") or {}).get("labels") or {}
+    queue = labels.get(well_known.QUEUE_LABEL)
+    if spec.get("suspend"):
+        if queue:
+            return "waiting", (
+                f"waits for quota in LocalQueue {queue}, but has no Workload: no quota controller has seen "
+                "it. Is one running (reprieve run --controllers quota)?"
+            )
+        return (
+            "stopped",
+            "is suspended (spec.suspend: true), and nothing but a change of that field starts it.",
+        )
+    if target.kind == "CronJob":
+        return "active", f"has no pods now; its schedule is {spec.get('schedule') or 'missing'}."
+    if _wanted(owner) == 0:
+        return "stopped", "wants no pods (replicas or parallelism is 0)."
+    return "unknown", "has no pods here: no controller has created any, or they are not among the objects."
+
+
+# --- why it waits -------------------------------------------------------------------------------------------
+
+
+def _workload(owner: Document, evidence: Evidence) -> Document | None:
+    """The workload that stands for it in a queue."""
+    return next((each for each in evidence.of_kind("Workload") if _owns(owner, each)), None)
+
+
+def _through_workload(
+    answer: Explanation,
+    target: Reference,
+    workload: Document,
+    evidence: Evidence,
+    config: Mapping[str, Any] | None,
+    now: datetime,
+) -> None:
+    """It has no running pods: what its workload waits for is what it waits for."""
+    found = explain_workload(Reference.of("Workload", key_of(workload)), evidence, config, now)
+    answer.state = found.state
+    answer.sentence = found.sentence.replace(
+        f"Workload {key_of(workload)}", f"{target.kind} {target.key} (Workload {key_of(workload)})", 1
+    )
+    answer.details += found.details
+    answer.waits_for, answer.preempted = found.waits_for, found.preempted
+    answer.preempted_by = [*found.preempted_by, *answer.preempted_by]
+    answer.advise(Advice(found.would_help, found.remedies))
+
+
+def _why_pods_wait(
+    answer: Explanation,
+    waiting: list[Document],
+    evidence: Evidence,
+    config: Mapping[str, Any] | None,
+    now: datetime,
+) -> None:
+    """Each cause once, with the pods that have it in common, and the advice for the first of them."""
+    by_cause: dict[str, list[Document]] = {}
+    for pod in waiting:
+        message = str(condition_of(pod, well_known.POD_SCHEDULED).get("message", ""))
+        by_cause.setdefault(message, []).append(pod)
+    for pods in list(by_cause.values())[:CAUSES_SHOWN]:
+        found = explain_pod(Reference.of("Pod", key_of(pods[0])), evidence, config, now)
+        cause = found.sentence.partition(" waits: ")[2] or found.sentence
+        who = some([key_of(pod) for pod in pods], NAMED)
+        answer.waits_for.append(f"{counted(len(pods), 'pod')} ({who}): {cause}")
+        lines = [line for line in found.would_help if line not in answer.would_help]
+        remedies = [each for each in found.remedies if each not in answer.remedies]
+        answer.advise(Advice([*answer.would_help, *lines], [*answer.remedies, *remedies], found.details))
+    if len(by_cause) > CAUSES_SHOWN:
+        answer.details.append(f"{counted(len(by_cause) - CAUSES_SHOWN, 'more cause')} not shown.")
+
+
+def _evictions(
+    target: Reference, owner: Document, pods: Iterable[Document], evidence: Evidence
+) -> list[Eviction]:
+    """Of its pods that are there, and of those that are gone, which are known by the names it gives."""
+    found = [each for pod in pods for each in evictions_of_pod(key_of(pod), pod, evidence)]
+    names = [
+        Reference.read(each).name
+        for each in evidence.of_kind(OWNED.get(target.kind, ""))
+        if _owns(owner, each)
+    ]
+    known = "|".join(map(re.escape, names or [target.name]))
+    pattern = re.compile(rf"{re.escape(target.namespace)}/(?:{known})(?:-\d+)?(?:-[a-z0-9]{{5}})?")
+    gone = [each for each in evictions_named(pattern, evidence) if each not in found]
+    return found + gone

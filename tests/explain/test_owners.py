@@ -1,0 +1,187 @@
+"""What creates pods is explained as a whole: its workload, its pods, a common cause once, who evicted it."""
+
+from functools import partial
+from typing import Any
+
+from reprieve.explain import Evidence, explain
+from tests import builders
+from tests.builders import (
+    Document,
+    cluster_queue,
+    document,
+    flavor,
+    job,
+    local_queue,
+    node,
+    owned_by,
+    reserved,
+    workload,
+)
+from tests.strategies.quota import NOW
+
+pod = partial(builders.pod, namespace="default")
+
+
+def owned(kind: str, name: str, api: str = "apps/v1") -> Document:
+    return {
+        "metadata": {"ownerReferences": [{"apiVersion": api, "kind": kind, "name": name, "controller": True}]}
+    }
+
+
+def apps(kind: str, name: str, **spec: Any) -> Document:
+    return document(kind, name, "default", spec=spec) | {"apiVersion": "apps/v1"}
+
+
+def unschedulable(message: str) -> Document:
+    return {"conditions": [{"type": "PodScheduled", "status": "False", "message": message}]}
+
+
+REPLICAS = [
+    apps("Deployment", "web", replicas=4),
+    apps("ReplicaSet", "web-1a")
+    | {"metadata": {"name": "web-1a", "namespace": "default", **owned("Deployment", "web")["metadata"]}},
+    pod("web-1a-00000", 1, on="n", **owned("ReplicaSet", "web-1a")),
+    *(
+        pod(
+            f"web-1a-0000{i}",
+            1,
+            **owned("ReplicaSet", "web-1a"),
+            status=unschedulable("0/1 nodes are available."),
+        )
+        for i in (1, 2, 3)
+    ),
+]
+
+
+def test_the_pods_of_a_deployment_that_wait_for_one_cause_hear_it_once() -> None:
+    answer = explain("deploy/web", Evidence([node("n", 2), pod("other", 1, 9, on="n"), *REPLICAS]), NOW)
+    assert answer.state == "waiting"
+    assert answer.sentence == "Deployment default/web: 1 of 4 pods run, 3 wait."
+    assert answer.waits_for == [
+        "3 pods (default/web-1a-00001, default/web-1a-00002, default/web-1a-00003): 0/1 nodes are available."
+    ]
+    assert "Free 1 more cpu on node n: then it fits on n." in answer.would_help
+    assert len(answer.would_help) == len(set(answer.would_help))
+
+
+def test_a_deployment_whose_pods_all_run_runs() -> None:
+    running = [apps("StatefulSet", "db", replicas=1), pod("db-0", on="n", **owned("StatefulSet", "db"))]
+    answer = explain("sts/db", Evidence([node("n"), *running]), NOW)
+    assert (answer.state, answer.sentence) == ("running", "StatefulSet default/db: 1 pod runs.")
+
+
+QUEUES = [flavor(), cluster_queue("cq", 4), local_queue("main", "cq")]
+
+
+def queued_job(cpu: int) -> list[Document]:
+    found = workload("job-report-1", cpu, metadata={"ownerReferences": [owned_by("Job", "report")]})
+    return [job("report", cpu, queue="main", metadata={"uid": "u"}), found]
+
+
+def test_a_job_in_a_queue_is_answered_by_its_workload() -> None:
+    answer = explain("job/report", Evidence([*QUEUES, *queued_job(16)]), NOW)
+    assert answer.state == "waiting"
+    assert answer.sentence.startswith("Job default/report (Workload default/job-report-1) waits for quota: ")
+    assert answer.would_help[0] == "Ask for at most 4 cpu in its pod template: then it gets its quota."
+    assert answer.remedies
+
+
+def test_a_job_on_a_manager_says_which_worker_runs_it() -> None:
+    report, found = queued_job(1)
+    admitted = reserved(found)
+    admitted["status"]["clusterName"] = "worker-2"
+    admitted["status"]["conditions"].append({"type": "Admitted", "status": "True"})
+    answer = explain("job/report", Evidence([*QUEUES, report, admitted]), NOW)
+    assert answer.sentence == (
+        "Job default/report (Workload default/job-report-1) is admitted in ClusterQueue cq "
+        "and runs on worker worker-2."
+    )
+    assert answer.state == "running"
+
+
+def test_a_workload_that_no_worker_has_taken_names_those_it_was_offered_to() -> None:
+    offered = workload("w", status={"nominatedClusterNames": ["east", "west"]})
+    answer = explain("wl/default/w", Evidence([*QUEUES, offered]), NOW)
+    assert "It was offered to east, west; the first worker with quota for it gets it." in answer.details
+
+
+def test_a_suspended_job_says_what_would_start_it() -> None:
+    alone = job("report", suspend=True)
+    assert explain("job/report", Evidence([alone]), NOW).sentence == (
+        "Job default/report is suspended (spec.suspend: true), "
+        "and nothing but a change of that field starts it."
+    )
+    queued = job("report", queue="main")
+    assert (
+        "has no Workload: no quota controller has seen it"
+        in explain("job/report", Evidence([queued]), NOW).sentence
+    )
+
+
+def test_the_gone_pods_of_a_job_tell_who_evicted_them() -> None:
+    record = {
+        "time": "2026-08-23T11:00:00Z",
+        "for": "Pod/ml/urgent",
+        "outcome": "preempts",
+        "victims": [
+            {"pod": "default/report-x7x2p", "node": "n", "reason": "no room"},
+            {"pod": "default/reporter-x7x2p"},
+        ],
+    }
+    answer = explain("job/report", Evidence([job("report")], decisions=[record]), NOW)
+    assert [(each.victim, each.by) for each in answer.preempted_by] == [
+        ("default/report-x7x2p", "Pod/ml/urgent")
+    ]
+
+
+def test_a_job_that_has_ended_is_not_waiting() -> None:
+    done = job("report", metadata={"uid": "u"}) | {
+        "status": {"conditions": [{"type": "Failed", "status": "True", "message": "BackoffLimitExceeded"}]}
+    }
+    answer = explain("job/report", Evidence([done]), NOW)
+    assert (answer.state, answer.sentence) == (
+        "finished",
+        "Job default/report has ended: Failed. BackoffLimitExceeded",
+    )
+
+
+def test_a_cron_job_without_pods_shows_its_schedule() -> None:
+    cron = document("CronJob", "nightly", "default", spec={"schedule": "0 3 * * *"}) | {
+        "apiVersion": "batch/v1"
+    }
+    assert explain("cj/nightly", Evidence([cron]), NOW).sentence == (
+        "CronJob default/nightly has no pods now; its schedule is 0 3 * * *."
+    )
+
+
+def test_a_pod_that_waits_for_quota_gets_the_advice_for_its_workload() -> None:
+    waiting = pod(
+        "report-00000",
+        16,
+        metadata={"ownerReferences": [owned_by("Job", "report")]},
+        status={
+            "conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": "WaitingForQuota", "message": "m"}
+            ]
+        },
+    )
+    answer = explain("pod/report-00000", Evidence([*QUEUES, node("n", 64), *queued_job(16), waiting]), NOW)
+    assert "It waits for Workload default/job-report-1; what would help that:" in answer.would_help
+    assert "Ask for at most 4 cpu in its pod template: then it gets its quota." in answer.would_help
+
+
+def meant(target: str, *objects: Document) -> list[str]:
+    return [
+        line for line in explain(target, Evidence(objects), NOW).details if line.startswith("Did you mean")
+    ]
+
+
+def test_a_typing_error_is_answered_with_what_was_meant() -> None:
+    assert meant("pod/web-O", pod("web-0"), pod("database")) == ["Did you mean Pod/default/web-0?"]
+    assert meant("pod/ml/web-0", pod("web-0")) == ["Did you mean Pod/default/web-0?"]
+    assert meant("pod/report", job("report")) == ["Did you mean Job/default/report?"]
+    assert meant("node/n1", node("n2"), node("n3")) == []
+    assert meant("pg/default/trian", *builders.gang(1, name="train")) == [
+        "Did you mean PodGroup/default/train?"
+    ]
+    assert meant("pod/zebra", pod("web-0")) == []
