@@ -34,7 +34,8 @@ def test_people_may_write_what_they_write_for_kubectl(text: str, canonical: str)
     [
         ("", "'' is no kind known here"),
         ("train", "'train' is no kind known here"),
-        ("Job/a/b", "'Job' is no kind known here"),
+        ("Service/a/b", "'Service' is no kind known here"),
+        ("Job/a/b", "'Job' is not one of them"),
         ("Node/n", "'Node' is not one of them"),
         ("Pod", "the name is missing"),
         ("Pod/", "the name is missing"),

@@ -38,7 +38,7 @@ def command(shell: str) -> None:
     click.echo(completion_class(main, {}, "reprieve", "_REPRIEVE_COMPLETE").source())
 
 
-def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+def complete_target(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """KIND/NAMESPACE/NAME: kinds first; then names from the files given, or from the cluster."""
     word, slash, rest = incomplete.partition("/")
     kinds = Reference.words()
