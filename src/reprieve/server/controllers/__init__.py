@@ -6,6 +6,8 @@
     deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
     garbage      dependents of deleted owners; background, foreground, orphan
     cleanup      deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
+    statefulsets pods of StatefulSets and their claims (stateful_pods, revisions)
+    daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
     resource_quotas  what ResourceQuotas count
     taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
@@ -21,6 +23,7 @@ from typing import Protocol
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import Budgets
 from reprieve.server.controllers.cleanup import Events, Namespaces, OrphanedPods, PodGroups
+from reprieve.server.controllers.daemonsets import DaemonSets
 from reprieve.server.controllers.definitions import Definitions
 from reprieve.server.controllers.deployments import Deployments
 from reprieve.server.controllers.garbage import GarbageCollector
@@ -28,6 +31,7 @@ from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
 from reprieve.server.controllers.resource_quotas import ResourceQuotas
+from reprieve.server.controllers.statefulsets import StatefulSets
 from reprieve.server.controllers.taints import TaintEviction
 
 log = logging.getLogger(__name__)
@@ -49,6 +53,8 @@ async def run(api: Api) -> None:
         ReplicaSets(api, pods),
         ReplicationControllers(api, pods),
         Deployments(api, pods),
+        StatefulSets(api, pods),
+        DaemonSets(api, pods),
         PodGroups(api, pods),
         Events(api),
         OrphanedPods(api, pods),

@@ -37,7 +37,7 @@ def limits_of(deployment: Document) -> Limits:
         return Limits(wanted, 0, 0)
     rolling = (spec.get("strategy") or {}).get("rollingUpdate") or {}
     surge = scaled(rolling.get("maxSurge", 0), wanted)
-    unavailable = _rounded_down(rolling.get("maxUnavailable", 0), wanted)
+    unavailable = rounded_down(rolling.get("maxUnavailable", 0), wanted)
     if not surge and not unavailable:
         unavailable = 1
     return Limits(wanted, surge, min(unavailable, wanted))
@@ -48,7 +48,7 @@ def is_rolling(deployment: Document) -> bool:
     return bool(strategy.get("type", "RollingUpdate") == "RollingUpdate")
 
 
-def _rounded_down(value: int | str, total: int) -> int:
+def rounded_down(value: int | str, total: int) -> int:
     if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
         return int(value[:-1]) * total // 100
     return scaled(value, total)

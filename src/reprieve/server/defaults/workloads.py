@@ -91,7 +91,15 @@ def default_stateful_set(document: Document, timestamp: str) -> None:
     spec = section(document, "spec")
     spec.setdefault("podManagementPolicy", "OrderedReady")
     spec.setdefault("revisionHistoryLimit", 10)
-    section(spec, "updateStrategy").setdefault("type", "RollingUpdate")
+    strategy = section(spec, "updateStrategy")
+    if "type" not in strategy:
+        strategy["type"] = "RollingUpdate"
+        section(strategy, "rollingUpdate")
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
+        section(strategy, "rollingUpdate").setdefault("partition", 0)
+    retention = section(spec, "persistentVolumeClaimRetentionPolicy")
+    retention.setdefault("whenDeleted", "Retain")
+    retention.setdefault("whenScaled", "Retain")
 
 
 def default_daemon_set(document: Document, timestamp: str) -> None:
@@ -99,4 +107,9 @@ def default_daemon_set(document: Document, timestamp: str) -> None:
     spec = section(document, "spec")
     _template(spec)
     spec.setdefault("revisionHistoryLimit", 10)
-    section(spec, "updateStrategy").setdefault("type", "RollingUpdate")
+    strategy = section(spec, "updateStrategy")
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = section(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
