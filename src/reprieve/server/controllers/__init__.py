@@ -2,6 +2,7 @@
 
     budgets      PodDisruptionBudget status: how many disruptions are possible
     jobs         pods of Jobs until enough succeed
+    cronjobs     Jobs of CronJobs
     replicas     pods of ReplicaSets and ReplicationControllers
     deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
     garbage      dependents of deleted owners; background, foreground, orphan
@@ -23,6 +24,7 @@ from typing import Protocol
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import Budgets
 from reprieve.server.controllers.cleanup import Events, Namespaces, OrphanedPods, PodGroups
+from reprieve.server.controllers.cronjobs import CronJobs
 from reprieve.server.controllers.daemonsets import DaemonSets
 from reprieve.server.controllers.definitions import Definitions
 from reprieve.server.controllers.deployments import Deployments
@@ -50,6 +52,7 @@ async def run(api: Api) -> None:
         GarbageCollector(api),
         Budgets(api, pods),
         Jobs(api, pods),
+        CronJobs(api),
         ReplicaSets(api, pods),
         ReplicationControllers(api, pods),
         Deployments(api, pods),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from reprieve.objects import Document, runnable_problems
 from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause, cause_of
-from reprieve.server.validation import access, configuration
+from reprieve.server.validation import access, configuration, schedules
 
 Rule = Callable[[Document, Document | None], list[Cause]]
 
@@ -25,6 +25,7 @@ RULES: dict[str, Rule] = {
     "configmaps": configuration.validate_config_map,
     "secrets": configuration.validate_secret,
     "leases.coordination.k8s.io": configuration.validate_lease,
+    "cronjobs.batch": schedules.validate_cron_job,
     "roles.rbac.authorization.k8s.io": access.validate_role,
     "clusterroles.rbac.authorization.k8s.io": access.validate_role,
     "rolebindings.rbac.authorization.k8s.io": access.validate_binding,
