@@ -116,7 +116,99 @@ async def test_an_autoscaler_is_the_same_in_both_versions(wire: Wire) -> None:
     assert (await wire.put(f"{v1}/a", older)).status == 200
     newer = (await wire.get(f"{v2}/a")).body["spec"]
     assert (newer["maxReplicas"], newer["metrics"]) == (6, [cpu, memory])
-    assert newer["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 60}}
+    assert newer["behavior"]["scaleDown"]["stabilizationWindowSeconds"] == 60
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    (f"networking.k8s.io/v1/{NAMESPACE}/ingresses", {"spec": {}}, "either `defaultBackend` or `rules`"),
+    (
+        f"networking.k8s.io/v1/{NAMESPACE}/ingresses",
+        {"spec": {"rules": [{"http": {"paths": [{"path": "/", "backend": BACKEND}]}}]}},
+        "spec.rules[0].http.paths[0].pathType: Required value",
+    ),
+    (
+        f"networking.k8s.io/v1/{NAMESPACE}/ingresses",
+        {"spec": {"rules": [{"http": {"paths": [{**PATH, "path": "a"}]}}]}},
+        "must be an absolute path",
+    ),
+    ("networking.k8s.io/v1/ingressclasses", {"spec": {"controller": "c"}}, "domain-prefixed path"),
+    (
+        f"autoscaling/v2/{NAMESPACE}/horizontalpodautoscalers",
+        {"spec": {"scaleTargetRef": TARGET, "minReplicas": 4, "maxReplicas": 3}},
+        "must be greater than or equal to `minReplicas`",
+    ),
+    (
+        f"autoscaling/v1/{NAMESPACE}/horizontalpodautoscalers",
+        {"spec": {"scaleTargetRef": {"kind": "Deployment"}, "maxReplicas": 3}},
+        "spec.scaleTargetRef.name: Required value",
+    ),
+    ("storage.k8s.io/v1/storageclasses", {}, "provisioner: Required value"),
+    ("node.k8s.io/v1/runtimeclasses", {"handler": "Not A Label"}, "handler: Invalid value"),
+    (
+        "admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+        {"webhooks": [{**HOOK, "sideEffects": "Some"}]},
+        'webhooks[0].sideEffects: Unsupported value: "Some"',
+    ),
+    (
+        "admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+        {"webhooks": [{**HOOK, "clientConfig": {}}]},
+        "exactly one of url or service is required",
+    ),
+    (
+        f"discovery.k8s.io/v1/{NAMESPACE}/endpointslices",
+        {"addressType": "IPv9"},
+        "addressType: Unsupported value",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "document", "sentence"), REFUSED, ids=_short)
+async def test_what_kubernetes_would_refuse_is_refused(
+    wire: Wire, path: str, document: dict[str, Any], sentence: str
+) -> None:
+    refused = await wire.post(f"/apis/{path}", {"metadata": {"name": "x"}, **document})
+    assert (refused.status, sentence in refused.message) == (422, True), refused.message
+
+
+async def test_what_the_author_left_out_is_written_in(wire: Wire) -> None:
+    async def made(path: str, document: dict[str, Any]) -> dict[str, Any]:
+        answer = await wire.post(f"/apis/{path}", {"metadata": {"name": "x"}, **document})
+        assert answer.status == 201
+        body: dict[str, Any] = answer.body
+        return body
+
+    scaler = await made(
+        f"autoscaling/v2/{NAMESPACE}/horizontalpodautoscalers",
+        {"spec": {"scaleTargetRef": TARGET, "maxReplicas": 3, "behavior": {}}},
+    )
+    assert scaler["spec"]["minReplicas"] == 1
+    assert scaler["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"] == 80
+    assert scaler["spec"]["behavior"]["scaleUp"]["policies"][0]["value"] == 4
+    storage = await made("storage.k8s.io/v1/storageclasses", {"provisioner": "example.com/p"})
+    assert (storage["reclaimPolicy"], storage["volumeBindingMode"]) == ("Delete", "Immediate")
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    hooks = await made(
+        "admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+        {"webhooks": [{**HOOK, "rules": [rule]}]},
+    )
+    hook = hooks["webhooks"][0]
+    assert (hook["failurePolicy"], hook["timeoutSeconds"], hook["rules"][0]["scope"]) == ("Fail", 10, "*")
+    assert hook["reinvocationPolicy"] == "Never"
+    driver = await made("storage.k8s.io/v1/csidrivers", {"spec": {}})
+    assert (driver["spec"]["attachRequired"], driver["spec"]["volumeLifecycleModes"]) == (
+        True,
+        ["Persistent"],
+    )
+
+
+async def test_what_may_not_change_does_not(wire: Wire) -> None:
+    path = "/apis/storage.k8s.io/v1/storageclasses"
+    await wire.post(path, {"metadata": {"name": "x"}, "provisioner": "example.com/p"})
+    refused = await wire.patch(f"{path}/x", {"provisioner": "example.com/q"})
+    assert (refused.status, "updates to provisioner are forbidden" in refused.message) == (422, True)
+    path = "/apis/node.k8s.io/v1/runtimeclasses"
+    await wire.post(path, {"metadata": {"name": "x"}, "handler": "a"})
+    assert (await wire.patch(f"{path}/x", {"handler": "b"})).status == 422
 
 
 async def test_everything_that_discovery_lists_is_served_and_nothing_else(wire: Wire) -> None:

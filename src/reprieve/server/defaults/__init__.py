@@ -7,7 +7,7 @@ document in place, after its types were checked by `admission`.
 from collections.abc import Callable
 
 from reprieve.objects import Document
-from reprieve.server.defaults import core, pods, policies, workloads
+from reprieve.server.defaults import charts, core, pods, policies, workloads
 
 Default = Callable[[Document, str], None]
 """document, timestamp"""
@@ -27,6 +27,13 @@ ON_WRITE: dict[str, Default] = {
     "services": core.default_service,
     "limitranges": core.default_limit_range,
     "networkpolicies.networking.k8s.io": policies.default_network_policy,
+    "ingressclasses.networking.k8s.io": charts.default_ingress_class,
+    "horizontalpodautoscalers.autoscaling": charts.default_autoscaler,
+    "storageclasses.storage.k8s.io": charts.default_storage_class,
+    "csidrivers.storage.k8s.io": charts.default_driver,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": charts.default_webhooks,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": charts.default_webhooks,
+    "endpointslices.discovery.k8s.io": charts.default_endpoint_slice,
     "rolebindings.rbac.authorization.k8s.io": policies.default_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": policies.default_binding,
     "jobs.batch": workloads.default_job,

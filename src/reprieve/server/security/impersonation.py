@@ -15,7 +15,7 @@ _ANONYMOUS = ("system:anonymous", "system:unauthenticated")
 
 def impersonated(headers: CIMultiDictProxy[str], identity: Identity, rights: Rights) -> Identity:
     """Whom the request is made as: the caller, or whom its headers name. 403 without the right to do so."""
-    if not any(name.lower().startswith(_PREFIX) for name in headers):
+    if not _asked(headers):
         return identity
     user = headers.get("Impersonate-User", "")
     uid = headers.get("Impersonate-Uid", "")
@@ -33,6 +33,10 @@ def impersonated(headers: CIMultiDictProxy[str], identity: Identity, rights: Rig
     if user != _ANONYMOUS[0] and _ANONYMOUS[1] not in groups and AUTHENTICATED not in groups:
         groups = (*groups, AUTHENTICATED)
     return Identity(user, groups, uid, tuple(sorted((key, tuple(values)) for key, values in extra.items())))
+
+
+def _asked(headers: CIMultiDictProxy[str]) -> bool:
+    return any(name[0] in "Ii" and name.lower().startswith(_PREFIX) for name in headers)
 
 
 def _extra(headers: CIMultiDictProxy[str]) -> dict[str, list[str]]:

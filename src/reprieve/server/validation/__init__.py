@@ -10,7 +10,7 @@ from collections.abc import Callable
 from reprieve.objects import Document, runnable_problems
 from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause, cause_of
-from reprieve.server.validation import access, configuration, schedules
+from reprieve.server.validation import access, charts, configuration, schedules
 
 Rule = Callable[[Document, Document | None], list[Cause]]
 
@@ -21,6 +21,7 @@ def _definition(new: Document, old: Document | None) -> list[Cause]:
 
 
 RULES: dict[str, Rule] = {
+    **charts.CHART_RULES,
     "customresourcedefinitions.apiextensions.k8s.io": _definition,
     "configmaps": configuration.validate_config_map,
     "secrets": configuration.validate_secret,

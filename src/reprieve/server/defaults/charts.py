@@ -1,0 +1,78 @@
+"""Kinds that charts bring: storage classes, drivers, autoscalers, webhook configurations, endpoint slices."""
+
+import copy
+
+from reprieve.objects import Document
+from reprieve.server.documents import at, items, section
+
+_CPU = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+}
+_PERCENT = {"type": "Percent", "value": 100, "periodSeconds": 15}
+_SCALE_UP = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [{"type": "Pods", "value": 4, "periodSeconds": 15}, _PERCENT],
+}
+_SCALE_DOWN = {"selectPolicy": "Max", "policies": [_PERCENT]}
+
+
+def default_storage_class(document: Document, timestamp: str) -> None:
+    del timestamp
+    document.setdefault("reclaimPolicy", "Delete")
+    document.setdefault("volumeBindingMode", "Immediate")
+
+
+def default_driver(document: Document, timestamp: str) -> None:
+    del timestamp
+    spec = section(document, "spec")
+    spec.setdefault("attachRequired", True)
+    for field in ("podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"):
+        spec.setdefault(field, False)
+    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
+def default_autoscaler(document: Document, timestamp: str) -> None:
+    del timestamp
+    spec = section(document, "spec")
+    spec.setdefault("minReplicas", 1)
+    if not spec.get("metrics"):
+        spec["metrics"] = [copy.deepcopy(_CPU)]
+    behavior = spec.get("behavior")
+    if isinstance(behavior, dict):
+        for name, rules in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
+            behavior[name] = {**copy.deepcopy(rules), **(behavior.get(name) or {})}
+
+
+def default_webhooks(document: Document, timestamp: str) -> None:
+    del timestamp
+    for webhook in items(document, "webhooks"):
+        webhook.setdefault("failurePolicy", "Fail")
+        webhook.setdefault("matchPolicy", "Equivalent")
+        webhook.setdefault("namespaceSelector", {})
+        webhook.setdefault("objectSelector", {})
+        webhook.setdefault("timeoutSeconds", 10)
+        if document.get("kind") == "MutatingWebhookConfiguration":
+            webhook.setdefault("reinvocationPolicy", "Never")
+        for rule in items(webhook, "rules"):
+            rule.setdefault("scope", "*")
+        service = at(webhook, "clientConfig", "service")
+        if isinstance(service, dict):
+            service.setdefault("port", 443)
+
+
+def default_endpoint_slice(document: Document, timestamp: str) -> None:
+    del timestamp
+    for port in items(document, "ports"):
+        port.setdefault("name", "")
+        port.setdefault("protocol", "TCP")
+
+
+def default_ingress_class(document: Document, timestamp: str) -> None:
+    del timestamp
+    parameters = at(document, "spec", "parameters")
+    if isinstance(parameters, dict):
+        parameters.setdefault("scope", "Cluster")
