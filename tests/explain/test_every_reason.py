@@ -87,7 +87,7 @@ BY_NODES: dict[str, Case] = {
 
 def given_reasons(documents: Case, target: str = TARGET) -> str:
     """All that the scheduler and the filters say about it."""
-    scene = Scene(Draft(documents), Reference.parse(target), Configuration.load(None), NOW, Views())
+    scene = Scene(Draft(documents), Reference.parse(target), Configuration.load(None), NOW)
     found = scene.objections()
     listed = [reason for each in found.by_node.values() for reason in each] if found else []
     return "\n".join([scene.plan.message, *listed])
@@ -118,7 +118,7 @@ def helps(documents: Case, target: str, honour_nominations: bool = False) -> Non
     assert [each.sentence for each in answer.remedies] == answer.would_help
     for remedy in answer.remedies:
         after = carried_out(documents, remedy.changes)
-        scene = Scene(Draft(after), Reference.parse(target), Configuration.load(None), NOW, Views())
+        scene = Scene(Draft(after), Reference.parse(target), Configuration.load(None), NOW)
         outcome = scene.plan.outcome if honour_nominations else reprieve.plan(after, target, now=NOW).outcome
         assert outcome in ("scheduled", "preempts"), remedy.sentence
 

@@ -36,7 +36,7 @@ def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None
         settings, draft = Configuration.load(config), Draft(evidence.objects)
         if unit.kind == "Workload":
             return _quota_advice(QuotaScene(draft, unit, settings, now, Views()))
-        return _advice(Scene(draft, unit, settings, now, Views()))
+        return _advice(Scene(draft, unit, settings, now))
     except ReprieveError as error:
         return Advice([f"No plan can be made from what is visible: {error}"])
 
@@ -62,7 +62,7 @@ def _quota_advice(scene: QuotaScene) -> Advice:
 
 def _by_itself(scene: Scene) -> list[str]:
     """Nothing has to be changed."""
-    plan = scene.plan
+    plan = scene.plan_with_alternatives()
     reasons = list(plan.reasons)
     others = [in_words(other) for other in plan.to_dict()["alternatives"]]
     if plan.outcome == outcomes.SCHEDULED:

@@ -15,12 +15,20 @@ class Draft:
     def __init__(self, documents: Iterable[Document]) -> None:
         self._documents = {_place(document): document for document in documents}
         self._own: set[int] = set()
+        self._members: dict[str, list[str]] = {}
+        """The pods of each group that was asked for; no change moves a pod from one group to another."""
 
     def fork(self) -> "Draft":
         """Another copy, with the changes made so far."""
         twin = Draft(())
         twin._documents = dict(self._documents)
+        twin._members = dict(self._members)
         return twin
+
+    @property
+    def by_place(self) -> dict[tuple[str, str], Document]:
+        """By kind and key; do not change it."""
+        return self._documents
 
     @property
     def documents(self) -> list[Document]:
@@ -35,6 +43,8 @@ class Draft:
     def edit(self, kind: str, key: str) -> Document:
         """The document, ready to be changed; an empty one where there is none."""
         place = (kind, key)
+        if place not in self._documents:
+            self._members.clear()
         found = self._documents.get(place) or _blank(kind, key)
         if id(found) not in self._own:
             found = copy.deepcopy(found)
@@ -45,9 +55,11 @@ class Draft:
     def add(self, document: Document) -> None:
         self._own.add(id(document))
         self._documents[_place(document)] = document
+        self._members.clear()
 
     def remove(self, kind: str, key: str) -> None:
         self._documents.pop((kind, key), None)
+        self._members.clear()
 
     def pod_specs(self, unit: Reference) -> list[dict[str, Any]]:
         """The pod specs of a unit, ready to be changed: of its waiting pods, or of a workload's pod sets."""
@@ -64,12 +76,14 @@ class Draft:
         """All pods of a unit that have not ended."""
         if unit.kind == "Pod":
             return [unit.key]
-        return [
-            Reference.read(pod).key
-            for pod in self.of_kind("Pod")
-            if group_key(pod) == unit.key
-            and (pod.get("status") or {}).get("phase") not in well_known.TERMINAL_PHASES
-        ]
+        if unit.key not in self._members:
+            self._members[unit.key] = [
+                Reference.read(pod).key
+                for pod in self.of_kind("Pod")
+                if group_key(pod) == unit.key
+                and (pod.get("status") or {}).get("phase") not in well_known.TERMINAL_PHASES
+            ]
+        return self._members[unit.key]
 
     def _spec(self, key: str) -> dict[str, Any]:
         return (self.find("Pod", key) or {}).get("spec") or {}

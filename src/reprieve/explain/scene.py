@@ -37,6 +37,48 @@ class Views:
             yield from found[1]
 
 
+class Stage:
+    """One cluster in memory that shows one draft after another: only what differs is set or removed.
+
+    The planner's promise that decisions between changes equal those of a fresh cluster makes that right. Rows
+    and slots of one draft mean nothing in the next.
+    """
+
+    def __init__(self, unit: Reference) -> None:
+        self._unit = unit
+        self._views = Views()
+        self._shown: dict[tuple[str, str], Document] = {}
+        self._draft: Draft | None = None
+        self._cluster = Cluster(honour_nominations=False)
+
+    def show(self, draft: Draft) -> Cluster:
+        if draft is self._draft:
+            return self._cluster
+        self._draft = None
+        wanted = draft.by_place
+        for place in self._shown.keys() - wanted.keys():
+            for view in self._views.of([self._shown.pop(place)]):
+                self._cluster.remove(type(view), view.key)
+        changed = [place for place, document in wanted.items() if self._shown.get(place) is not document]
+        for place in changed:
+            for view in self._views.of([wanted[place]]):
+                self._cluster.set(view)
+            self._shown[place] = wanted[place]
+        self._keep_nominations(draft, (wanted[place] for place in changed))
+        self._draft = draft
+        return self._cluster
+
+    def _keep_nominations(self, draft: Draft, documents: Iterable[Document]) -> None:
+        """Capacity is kept for other pods that are nominated, as a scheduler keeps it."""
+        own = set(draft.members(self._unit))
+        pods = self._cluster.pods
+        for pod in self._views.of(documents):
+            if isinstance(pod, Pod) and pod.status.nominated_node_name and pod.key not in own:
+                row = pods.row_of.get(pod.key)
+                if row is not None and pods.node[row] == NOWHERE:
+                    self._cluster.nominate(pod.key, pod.status.nominated_node_name)
+
+
 class Objections(NamedTuple):
     """What nodes object to, for one pod that found none."""
 
@@ -49,45 +91,37 @@ class Scene:
     """A cluster with one unit that waits: a pod, or a pod group."""
 
     def __init__(
-        self, draft: Draft, unit: Reference, config: Configuration, now: datetime, views: Views
+        self,
+        draft: Draft,
+        unit: Reference,
+        config: Configuration,
+        now: datetime,
+        stage: Stage | None = None,
     ) -> None:
         self.draft = draft
         self.unit = unit
         self.config = config
         self._now = now
-        self._views = views
-        self._cluster: Cluster | None = None
-        self._plan: Plan | None = None
+        self._stage = stage or Stage(unit)
 
     def after(self, changes: Iterable[Change]) -> "Scene":
         """The scene with the changes carried out."""
         draft = self.draft.fork()
         for change in changes:
             change.carry_out(draft)
-        return Scene(draft, self.unit, self.config, self._now, self._views)
+        return Scene(draft, self.unit, self.config, self._now, self._stage)
 
     @property
     def cluster(self) -> Cluster:
-        """With capacity kept for other pods that are nominated, as a scheduler keeps it."""
-        if self._cluster is None:
-            self._cluster = Cluster(honour_nominations=False)
-            nominated: list[Pod] = []
-            own = set(self.draft.members(self.unit))
-            for view in self._views.of(self.draft.documents):
-                self._cluster.set(view)
-                if isinstance(view, Pod) and view.status.nominated_node_name and view.key not in own:
-                    nominated.append(view)
-            for pod in nominated:
-                row = self._cluster.pods.row_of.get(pod.key)
-                if row is not None and self._cluster.pods.node[row] == NOWHERE:
-                    self._cluster.nominate(pod.key, pod.status.nominated_node_name)
-        return self._cluster
+        """Shows this scene until another one is asked for."""
+        return self._stage.show(self.draft)
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
-        if self._plan is None:
-            self._plan = decide(self.cluster, self.unit, self.config, ticks(self._now), alternatives=True)
-        return self._plan
+        return decide(self.cluster, self.unit, self.config, ticks(self._now))
+
+    def plan_with_alternatives(self) -> Plan:
+        return decide(self.cluster, self.unit, self.config, ticks(self._now), alternatives=True)
 
     @property
     def works(self) -> bool:

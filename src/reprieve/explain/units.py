@@ -103,10 +103,20 @@ def _changed_pod(scene: Scene) -> Iterator[list[Change]]:
 
 def _repairs(scene: Scene, side: Side) -> Iterator[list[Change]]:
     found = scene.objections()
-    for node in _easiest(scene, found)[:NODES_TRIED] if found else ():
+    if found is None or (side == "cluster" and _missing(scene) > ROUNDS):
+        return
+    for node in _easiest(scene, found)[: NODES_TRIED if scene.group is None else 1]:
         changes = _repaired(scene, node, side)
         if changes:
             yield changes
+
+
+def _missing(scene: Scene) -> int:
+    """How many more pods have to find a node."""
+    group, rows = scene.group, scene.waiting_rows()
+    running = len(scene.draft.members(scene.unit)) - len(rows)
+    least = group.min_count if group is not None else 1
+    return max(1, least - running - len(scene.placement[0].assigned))
 
 
 def _repaired(scene: Scene, node: str, side: Side, start: Iterable[Change] = ()) -> list[Change] | None:
@@ -155,7 +165,7 @@ def _smaller_pod(scene: Scene) -> Iterator[list[Change]]:
     """On the node that has most of what it asks for, though not enough of it at any rate."""
     found = scene.objections()
     nodes = sorted(found.by_node, key=lambda name: sum(map(_weight, found.by_node[name]))) if found else []
-    for node in nodes[:NODES_TRIED]:
+    for node in nodes[: NODES_TRIED if scene.group is None else 1]:
         changes = _repaired(scene, node, "pod")
         if changes:
             yield changes
@@ -167,14 +177,10 @@ def _more_nodes(scene: Scene) -> Iterator[list[Change]]:
     if found is None:
         return
     rows, cluster = scene.waiting_rows(), scene.cluster
-    group = scene.group
-    running = len(scene.draft.members(scene.unit)) - len(rows)
-    least = group.min_count if group is not None else 1
-    missing = max(1, least - running - len(scene.placement[0].assigned))
     spec = cluster.class_of(cluster.pods.row_of[found.pod]).spec
     wanted = node_labels_for(spec, {}, "")
     amounts = _largest(scene, rows)
-    for count in dict.fromkeys((missing, len(rows))):
+    for count in dict.fromkeys((_missing(scene), len(rows))):
         labels = (wanted.labels if wanted is not None else {}) | _domain_label(scene)
         add = AddNodes(count=count, amounts=amounts, labels=labels)
         yield [add]
