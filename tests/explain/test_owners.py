@@ -60,7 +60,7 @@ def test_the_pods_of_a_deployment_that_wait_for_one_cause_hear_it_once() -> None
     assert answer.waits_for == [
         "3 pods (default/web-1a-00001, default/web-1a-00002, default/web-1a-00003): 0/1 nodes are available."
     ]
-    assert "Free 1 more cpu on node n: then it fits on n." in answer.would_help
+    assert "default/web-1a-00001: Free 1 more cpu on node n: then it fits on n." in answer.would_help
     assert len(answer.would_help) == len(set(answer.would_help))
 
 
@@ -103,6 +103,17 @@ def test_a_workload_that_no_worker_has_taken_names_those_it_was_offered_to() -> 
     offered = workload("w", status={"nominatedClusterNames": ["east", "west"]})
     answer = explain("wl/default/w", Evidence([*QUEUES, offered]), NOW)
     assert "It was offered to east, west; the first worker with quota for it gets it." in answer.details
+
+
+def test_the_pods_of_a_job_that_has_quota_are_what_it_waits_for() -> None:
+    report, found = queued_job(1)
+    admitted = reserved(found)
+    admitted["status"]["conditions"].append({"type": "Admitted", "status": "True"})
+    owner = {"ownerReferences": [owned_by("Job", "report")]}
+    waiting = [pod(f"report-0000{i}", 1, metadata=owner, nodeSelector={"pool": "stable"}) for i in range(2)]
+    answer = explain("job/report", Evidence([*QUEUES, node("n"), report, admitted, *waiting]), NOW)
+    assert answer.sentence == "Job default/report: 0 of 1 pod runs, 2 wait."
+    assert answer.would_help[0] == ("default/report-00000: Label node n with pool=stable: then it fits on n.")
 
 
 def test_a_suspended_job_says_what_would_start_it() -> None:

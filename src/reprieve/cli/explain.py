@@ -126,7 +126,7 @@ def _render(console: "Console", answer: "Explanation") -> None:
     console.print(f"[bold]{_plain(answer.sentence)}[/bold]")
     for line in answer.details:
         console.print(f"  {_plain(line)}")
-    _list(console, "Waits for", answer.waits_for)
+    _list(console, "Waits for", [line for line in answer.waits_for if line not in answer.sentence])
     if answer.for_.startswith("Node/"):
         _list(console, "Preempted here", render(answer.preempted_by, "both"))
     else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from reprieve.explain.changes import listed
 from reprieve.explain.quota_scene import QuotaScene
 from reprieve.explain.scene import Objections, Scene
 from reprieve.objects import Node, PodSpec, format_amount, outcomes, some
@@ -78,13 +79,15 @@ def _too_large(scene: QuotaScene) -> Iterator[str]:
             ]
             if not hopeless or not all(hopeless):
                 continue
-            for flavor, resource in dict.fromkeys(each.key for attempt in hopeless for each in attempt):
-                most = max(e.most for attempt in hopeless for e in attempt if e.key == (flavor, resource))
+            most: dict[str, dict[str, int]] = {}
+            for each in (each for attempt in hopeless for each in attempt):
+                most.setdefault(each.key.resource, {})[each.key.flavor] = each.most
+            for resource, flavors in most.items():
+                bounds = listed([f"{format_amount(resource, n)} in flavor {f}" for f, n in flavors.items()])
                 yield (
                     f"Pod set {result.name} asks for {format_amount(resource, result.requests[resource])} "
-                    f"{resource}; ClusterQueue {scene.queue_name} can never have more than "
-                    f"{format_amount(resource, most)} in flavor {flavor}, with all that it may borrow: "
-                    "to wait is in vain."
+                    f"{resource}; ClusterQueue {scene.queue_name} can never have more than {bounds}, "
+                    "with all that it may borrow: to wait is in vain."
                 )
 
 

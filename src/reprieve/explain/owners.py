@@ -14,7 +14,16 @@ from reprieve.explain.evictions import evictions_named, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import Members, explain_pod, members_of
 from reprieve.explain.quota import explain_workload
-from reprieve.objects import Document, Reference, condition_of, counted, is_or_are, some, well_known
+from reprieve.objects import (
+    Document,
+    Reference,
+    condition_of,
+    counted,
+    has_condition,
+    is_or_are,
+    some,
+    well_known,
+)
 
 CAUSES_SHOWN = 3
 NAMED = 5
@@ -43,7 +52,7 @@ def explain_owner(
     ended = _ended(owner)
     if ended:
         answer.state, answer.sentence = "finished", f"{target.kind} {target.key} has ended: {ended}"
-    elif workload is not None and not members.running:
+    elif workload is not None and not (pods and has_condition(workload, well_known.ADMITTED)):
         _through_workload(answer, target, workload, evidence, config, now)
     elif members.waiting:
         _why_pods_wait(answer, members.waiting, evidence, config, now)
@@ -78,9 +87,9 @@ def _owns(owner: Document, document: Document) -> bool:
 
 def _sentence(target: Reference, owner: Document, members: Members) -> str:
     running, waiting, leaving, done = (len(pods) for pods in members)
-    wanted = _wanted(owner)
-    missing = f" of {wanted}" if wanted is not None and wanted > running else ""
-    parts = [f"{running}{missing} {'pod runs' if running == 1 and not missing else 'pods run'}"]
+    wanted = max(running, _wanted(owner) or 0)
+    missing = f"{running} of " if wanted > running else ""
+    parts = [f"{missing}{counted(wanted, 'pod')} {'runs' if wanted == 1 else 'run'}"]
     if waiting:
         parts.append(f"{waiting} {'waits' if waiting == 1 else 'wait'}")
     if leaving:
@@ -150,7 +159,7 @@ def _through_workload(
     config: Mapping[str, Any] | None,
     now: datetime,
 ) -> None:
-    """It has no running pods: what its workload waits for is what it waits for."""
+    """It has no pods, or none that may run: what its workload waits for is what it waits for."""
     found = explain_workload(Reference.of("Workload", key_of(workload)), evidence, config, now)
     answer.state = found.state
     answer.sentence = found.sentence.replace(
@@ -179,7 +188,8 @@ def _why_pods_wait(
         cause = found.sentence.partition(" waits: ")[2] or found.sentence
         who = some([key_of(pod) for pod in pods], NAMED)
         answer.waits_for.append(f"{counted(len(pods), 'pod')} ({who}): {cause}")
-        lines = [line for line in found.would_help if line not in answer.would_help]
+        first = f"{key_of(pods[0])}: " if len(waiting) > 1 else ""
+        lines = [first + line for line in found.would_help]
         remedies = [each for each in found.remedies if each not in answer.remedies]
         answer.advise(Advice([*answer.would_help, *lines], [*answer.remedies, *remedies], found.details))
     if len(by_cause) > CAUSES_SHOWN:

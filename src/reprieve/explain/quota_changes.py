@@ -315,7 +315,8 @@ class FewerPods(Change, frozen=True, kw_only=True, tag=True):
     count: int
 
     def words(self) -> str:
-        return f"run at most {counted(self.count, 'pod')} of {self.pod_set} at once"
+        pods = counted(self.count, "pod")
+        return f"run at most {pods} of pod set {self.pod_set} at once (a Job's parallelism)"
 
     def carry_out(self, draft: Draft) -> None:
         for each in _workload_spec(draft, self.workload).get("podSets") or ():

@@ -180,7 +180,7 @@ def _more_nodes(scene: Scene) -> Iterator[list[Change]]:
     spec = cluster.class_of(cluster.pods.row_of[found.pod]).spec
     wanted = node_labels_for(spec, {}, "")
     amounts = _largest(scene, rows)
-    for count in dict.fromkeys((_missing(scene), len(rows))):
+    for count in dict.fromkeys((1, _missing(scene), len(rows))):
         labels = (wanted.labels if wanted is not None else {}) | _domain_label(scene)
         add = AddNodes(count=count, amounts=amounts, labels=labels)
         yield [add]

@@ -11,7 +11,7 @@ _GANG = re.compile(
 
 
 def in_plain_words(message: str) -> str:
-    return _GANG.sub(_gang, message)
+    return _GANG.sub(_gang, message).replace(", pod group preemption: ", "; even with preemption, ")
 
 
 def _gang(match: re.Match[str]) -> str:
