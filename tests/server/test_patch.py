@@ -122,7 +122,7 @@ def test_pod_groups_take_strategic_patches_of_their_conditions() -> None:
     group = {"status": {"conditions": [{"type": "A", "status": "False"}]}}
     patch = {"status": {"conditions": [{"type": "B", "status": "True"}]}}
     patched = apply_patch(STRATEGIC_MERGE_PATCH, group, patch, POD_GROUPS)
-    assert [c["type"] for c in patched["status"]["conditions"]] == ["A", "B"]
+    assert [c["type"] for c in patched["status"]["conditions"]] == ["B", "A"]
 
 
 def test_an_unknown_content_type_is_answered_with_the_known_ones() -> None:

@@ -27,10 +27,10 @@ CASES: dict[str, tuple[Spec, Spec, Spec]] = {
         {"containers": [{"name": "b", "image": "2"}]},
         {"containers": [{"name": "a", "image": "1"}, {"name": "b", "image": "2"}]},
     ),
-    "an unknown item is appended": (
+    "a new item stands before those that the patch does not name, as kube-apiserver has it": (
         {"containers": [{"name": "a"}]},
         {"containers": [{"name": "b"}]},
-        {"containers": [{"name": "a"}, {"name": "b"}]},
+        {"containers": [{"name": "b"}, {"name": "a"}]},
     ),
     "lists inside items merge by their own key": (
         {"containers": [{"name": "a", "env": [{"name": "X", "value": "1"}, {"name": "Y", "value": "1"}]}]},

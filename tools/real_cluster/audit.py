@@ -6,6 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tools.real_cluster.control_plane import NATIVE_GROUPS
+
+from reprieve.objects import STAND_IN_GROUP, well_known
+
+STREAMING_LISTS = (1, 32)
+"""From here on a watch can begin with a list."""
+
 Right = tuple[str, str, str]
 """Group, resource (with its subresource), verb."""
 
@@ -31,6 +38,24 @@ def _right(entry: dict[str, Any]) -> Right | None:
         return None  # discovery and health: everybody who is known may ask
     resource = "/".join(part for part in (what["resource"], what.get("subresource")) if part)
     return what.get("apiGroup", ""), resource, entry["verb"]
+
+
+def unneeded(
+    rules: Iterable[dict[str, Any]], found: Iterable[dict[str, Any]], version: tuple[int, int]
+) -> set[Right]:
+    """Rights that were given and not used, but for those that other versions need: of the two kinds of
+    PodGroups one is served, and a server that streams lists is not asked for plain ones. What is only looked
+    up when an answer was lost (`get`) is not counted either.
+    """
+    other = STAND_IN_GROUP if version >= NATIVE_GROUPS else well_known.SCHEDULING_API
+    unused = granted(rules) - used(found)
+    return {
+        right
+        for right in unused
+        if (right[0], right[1].partition("/")[0]) != (other, "podgroups")
+        and right[2] != "get"
+        and not (right[2] == "list" and version >= STREAMING_LISTS)
+    }
 
 
 def codes(found: Iterable[dict[str, Any]]) -> Counter[int]:

@@ -44,20 +44,31 @@ def _custom(resource: ResourceInfo) -> SchemaNode:
 def validate_fields(
     resource: ResourceInfo, document: Document, mode: str, duplicates: Sequence[str] = ()
 ) -> list[str]:
-    """Warnings, one for each unknown or repeated field (at most ten); in strict mode a refusal instead."""
+    """Warnings, one for each unknown or repeated field (at most ten); in strict mode a refusal instead.
+    Unknown fields are taken out of the document: who reads it as a typed object would not give them back.
+    """
     mode = mode or "Warn"
     if mode not in _CHOICES:
         cause = not_supported("fieldValidation", mode, _CHOICES)
         raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
-    if mode == "Ignore":
-        return []
-    problems = [*(f'unknown field "{path}"' for path in _unknown(resource, document)), *duplicates]
+    unknown = _unknown(resource, document)
+    problems = [*(f'unknown field "{path}"' for path in unknown), *duplicates]
     if problems and mode == "Strict":
         raise bad_request(
             f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
             f"strict decoding error: {', '.join(problems)}"
         )
-    return problems[:10]
+    if unknown:
+        _drop_unknown(resource, document)
+    return problems[:10] if mode == "Warn" else []
+
+
+def _drop_unknown(resource: ResourceInfo, document: Document) -> None:
+    """Custom resources are pruned by their own schema, when they are admitted."""
+    if resource.unknown is None:
+        schemas.drop_unknown(document, schema_of(resource))
+    for path in unknown_metadata(document):
+        del document["metadata"][path.removeprefix("metadata.")]
 
 
 def check_applied(resource: ResourceInfo, document: Document) -> None:

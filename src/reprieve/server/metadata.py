@@ -84,7 +84,10 @@ def check_shape(resource: ResourceInfo, document: Document) -> Document:
 
 def unknown_metadata(document: Document) -> list[str]:
     metadata = document.get("metadata")
-    return [f"metadata.{key}" for key in metadata if key not in _KNOWN] if isinstance(metadata, dict) else []
+    if not isinstance(metadata, dict):
+        return []
+    # Directives of a strategic merge patch are no fields.
+    return [f"metadata.{key}" for key in metadata if key not in _KNOWN and key[:1] != "$"]
 
 
 def cannot_handle(resource: ResourceInfo, problem: str) -> ApiError:

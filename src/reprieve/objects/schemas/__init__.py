@@ -19,7 +19,7 @@ Server-side apply, strategic merge patch, field validation, `reprieve validate` 
 `SchemaNode` tree.
 """
 
-from reprieve.objects.schemas.checks import unknown_fields, wrong_types
+from reprieve.objects.schemas.checks import drop_unknown, unknown_fields, wrong_types
 from reprieve.objects.schemas.files import known_kinds
 from reprieve.objects.schemas.tree import ANYTHING, SchemaNode, builtin_schema, message, metadata
 
@@ -27,6 +27,7 @@ __all__ = [
     "ANYTHING",
     "SchemaNode",
     "builtin_schema",
+    "drop_unknown",
     "known_kinds",
     "message",
     "metadata",

@@ -33,6 +33,20 @@ def _unknown(value: Any, schema: SchemaNode, path: str, found: list[str]) -> Non
                 found.append(where)
 
 
+def drop_unknown(value: Any, schema: SchemaNode) -> None:
+    """Take out of the document, in place, the fields that the schema does not have."""
+    if schema.shape in ("list", "map") and isinstance(value, list | dict) and schema.item is not None:
+        if schema.item.shape != "scalar":
+            for item in value.values() if isinstance(value, dict) else value:
+                drop_unknown(item, schema.item)
+    elif schema.shape == "object" and isinstance(value, dict):
+        for name in [n for n in value if n not in schema.fields and not schema.open and n[:1] != "$"]:
+            del value[name]
+        for name, child in schema.fields.items():
+            if child.shape != "scalar" and name in value:
+                drop_unknown(value[name], child)
+
+
 _ACCEPTED: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "time": (str,),

@@ -167,6 +167,8 @@ class Call:
         patch = read_json(body, self.limits) if body.lstrip()[:1] == b"{" else read_yaml(body, self.limits)
         if not isinstance(patch, dict):
             raise bad_request("an applied configuration must be an object")
+        if not patch.get("apiVersion") or not patch.get("kind"):
+            raise bad_request("an applied configuration must name its apiVersion and its kind")
         self.check_kind(patch, self.resource.api_version, self.resource.kind)
         if not self.query.get("fieldManager"):
             cause = required("fieldManager", "is required for apply patch")

@@ -5,7 +5,7 @@ Directives, as kubectl sends them:
     $patch: delete | replace         on an object, or on an item of a list
     $retainKeys: [...]               every other key of the object is removed
     $deleteFromPrimitiveList/F: []   values to remove from the list F
-    $setElementOrder/F: []           the final order of the list F
+    $setElementOrder/F: []           the final order of the list F; without it, that of the patch counts
 
 A list without a merge strategy in the schema is replaced as a whole, as is everything the schema does not
 know.
@@ -91,7 +91,7 @@ def _merge_values(current: Any, value: Any, schema: SchemaNode, order: list[Any]
 
 def _merge_primitives(current: list[Any], added: list[Any], order: list[Any] | None) -> list[Any]:
     merged = list(current) + [item for item in added if item not in current]
-    return _ordered(merged, current, order, "") if order is not None else merged
+    return _ordered(merged, current, added if order is None else order, "")
 
 
 def _merge_keyed(
@@ -116,7 +116,7 @@ def _merge_keyed(
             merged.append(_merge_objects({}, item, item_schema))
         else:
             merged[position] = _merge_objects(merged[position], item, item_schema)
-    return _ordered(merged, current, order, key) if order is not None else merged
+    return _ordered(merged, current, patch if order is None else order, key)
 
 
 def _ordered(merged: list[Any], current: list[Any], order: list[Any], key: str) -> list[Any]:
