@@ -75,8 +75,13 @@ async def test_what_nobody_acts_on_is_stored_with_a_warning(
     assert made.headers.getall("Warning") == [f'299 - "{sentence}"']
     read = await wire.get(f"/apis/{path}/x")
     assert (read.status, "Warning" in read.headers) == (200, False)
-    applied = await wire("PATCH", f"/apis/{path}/y?fieldManager=me", document | {"metadata": {"name": "y"}},
-                         {"Content-Type": "application/apply-patch+yaml"})  # fmt: skip
+    named = {"apiVersion": "/".join(path.split("/")[:2]), "kind": sentence.partition(":")[0]}
+    applied = await wire(
+        "PATCH",
+        f"/apis/{path}/y?fieldManager=me",
+        {**named, "metadata": {"name": "y"}, **document},
+        {"Content-Type": "application/apply-patch+yaml"},
+    )
     assert (applied.status, applied.headers["Warning"]) == (201, f'299 - "{sentence}"')
 
 

@@ -20,7 +20,9 @@ class Difference(msgspec.Struct, frozen=True):
     scene: str
     say: str
     about: str
-    """status, errors, messages, tables, apply, patches, defaults, watches, warnings."""
+    """status, errors, warnings, tables, apply, watches; and by what was done: defaults, reads, patches,
+    deletions.
+    """
     path: str
     real: Any
     ours: Any
@@ -73,7 +75,7 @@ def _kind(answer: Answer) -> str:
 
 def _said(answer: Answer) -> str:
     body = answer.body if isinstance(answer.body, dict) else {}
-    return f"{answer.code} {body.get('message') or body.get('kind') or answer.body}"
+    return f"{answer.code} {body.get('reason') or body.get('kind') or answer.body}"
 
 
 def _about(exchange: Exchange, answer: Answer, path: str) -> str:
@@ -81,7 +83,7 @@ def _about(exchange: Exchange, answer: Answer, path: str) -> str:
     if path == "warnings":
         return "warnings"
     if kind == "Status" and body.get("status") == "Failure":
-        return "messages" if path.rpartition(".")[2] == "message" else "errors"
+        return "errors"
     if "managedFields" in path:
         return "apply"
     if kind == "Table":

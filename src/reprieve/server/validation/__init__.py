@@ -10,7 +10,16 @@ from collections.abc import Callable
 from reprieve.objects import Document, runnable_problems
 from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause, cause_of
-from reprieve.server.validation import access, charts, configuration, schedules
+from reprieve.server.validation import (
+    access,
+    charts,
+    configuration,
+    events,
+    limits,
+    network,
+    schedules,
+    storage,
+)
 
 Rule = Callable[[Document, Document | None], list[Cause]]
 
@@ -27,6 +36,14 @@ RULES: dict[str, Rule] = {
     "secrets": configuration.validate_secret,
     "leases.coordination.k8s.io": configuration.validate_lease,
     "cronjobs.batch": schedules.validate_cron_job,
+    "events": events.validate_event,
+    "limitranges": limits.validate_limit_range,
+    "resourcequotas": limits.validate_resource_quota,
+    "services": network.validate_service,
+    "endpoints": network.validate_endpoints,
+    "networkpolicies.networking.k8s.io": network.validate_network_policy,
+    "persistentvolumeclaims": storage.validate_claim,
+    "persistentvolumes": storage.validate_volume,
     "roles.rbac.authorization.k8s.io": access.validate_role,
     "clusterroles.rbac.authorization.k8s.io": access.validate_role,
     "rolebindings.rbac.authorization.k8s.io": access.validate_binding,

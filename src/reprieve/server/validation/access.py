@@ -16,6 +16,9 @@ def validate_role(new: Document, old: Document | None) -> list[Cause]:
         if not rule.get("verbs"):
             causes.append(required(f"{path}.verbs", "verbs must contain at least one value"))
         if rule.get("nonResourceURLs"):
+            if new.get("kind") == "Role":
+                problem = "namespaced rules cannot apply to non-resource URLs"
+                causes.append(invalid_value(f"{path}.nonResourceURLs", rule["nonResourceURLs"], problem))
             continue
         causes += [
             required(f"{path}.{field}", f"resource rules must supply at least one of {field}")
