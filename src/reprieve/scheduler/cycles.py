@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Reference, find_condition, well_known
+from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import (
@@ -22,7 +22,6 @@ from reprieve.scheduler.actions import (
     Evicted,
     Nominate,
     Preempt,
-    SetPodCondition,
 )
 from reprieve.scheduler.incomplete import Shortfall
 from reprieve.scheduler.memory import Memory
@@ -181,6 +180,7 @@ class Cycles:
         memory = self._memory
         memory.epoch += 1
         preemptor, message = memory.identified(unit.ref), _message(plan)
+        unit.told = well_known.UNSCHEDULABLE, message
         nominations = []
         for key, node in plan.placements.items():
             memory.nominations.make(memory.waiting.pods[key], node)
@@ -213,10 +213,11 @@ class Cycles:
         self._memory.queue.rest(unit, now)
         count = len(waiting.victims) if waiting else 0
         reason = f"waiting for {count or 'the'} preempted {'pod' if count == 1 else 'pods'} to end"
+        unit.told = well_known.UNSCHEDULABLE, reason
         actions: list[Action] = [
-            SetPodCondition(Reference.to(pod), well_known.UNSCHEDULABLE, reason)
-            for pod in (self._memory.waiting.pods[key] for key in unit.pods)
-            if find_condition(pod.status.conditions, well_known.POD_SCHEDULED) is None
+            condition
+            for key in unit.pods
+            if (condition := status.first_reason(self._memory.waiting.pods[key], *unit.told))
         ]
         return CycleResult(unit.ref, "waits", [reason], len(unit.pods), actions, plan)
 
@@ -292,6 +293,7 @@ class Cycles:
     def _report_waiting(self, unit: QueuedUnit, reason: str, message: str) -> list[Action]:
         """The condition of every waiting pod, the group's, and one event."""
         pods = self._memory.waiting.pods
+        unit.told = reason, message
         conditions = (status.not_scheduled(pods[key], reason, message) for key in unit.pods)
         actions: list[Action] = [condition for condition in conditions if condition is not None]
         actions.append(status.failed(self._memory.identified(unit.ref), message))

@@ -91,7 +91,12 @@ class Intake:
             self._memory.hold(pod.key)
         self._memory.nominations.reconcile(pod)
         self._memory.refresh(unit_of(pod), now)
-        if old is not None and (old.spec != pod.spec or old.metadata.labels != pod.metadata.labels):
+        if old is not None:
+            if old.spec != pod.spec or old.metadata.labels != pod.metadata.labels:
+                self._queue.wake_unit(unit_of(pod), now)
+        elif pod.spec.scheduling_group is not None:
+            # A group that was refused may be placed with one more pod; until then the pod says why it waits.
+            self._memory.untold.setdefault(unit_of(pod), now)
             self._queue.wake_unit(unit_of(pod), now)
 
     def _placed(self, old: Pod | None, pod: Pod, left: PodClass | None, now: float) -> None:

@@ -58,6 +58,8 @@ class QueuedUnit:
     like: Hashable = None
     """What a decision about it depends on; units that share it share every refusal."""
     ticket: int = 0
+    told: tuple[str, str] = ("", "")
+    """Reason and message of its pods' conditions after it was tried last."""
 
     @property
     def is_group(self) -> bool:

@@ -1,7 +1,8 @@
-"""What units that may not be tried yet tell people: no pod waits without a condition that says why.
+"""What pods are told that no cycle has looked at: no pod waits without a condition that says why.
 
-Units that are tried get their conditions from each cycle. Those that are not (`WaitingPods.gate`) are told
-here, `SETTLE` seconds after the first change: most gangs are complete by then, and nothing has to be written.
+A cycle tells the pods of its unit. Units that may not be tried yet (`WaitingPods.gate`), and pods that joined
+a group after it was tried, are told here, `SETTLE` seconds after the first change: most gangs are complete by
+then, and nothing has to be written.
 """
 
 from reprieve.objects import Pod, PodGroup, well_known
@@ -32,10 +33,20 @@ class Reports:
         for ref in [ref for ref, since in memory.untold.items() if since + SETTLE <= now]:
             del memory.untold[ref]
             unit = memory.queue.units.get(ref)
-            gate = memory.waiting.gate(ref) if unit is not None and unit.state is State.GATED else None
-            if unit is not None and gate is not None:
-                actions += self._gated(unit, gate)
+            if unit is not None:
+                actions += self._of(unit)
         return actions
+
+    def _of(self, unit: QueuedUnit) -> list[Action]:
+        gate = self._memory.waiting.gate(unit.ref) if unit.state is State.GATED else None
+        if gate is not None:
+            return self._gated(unit, gate)
+        if unit.state is State.IN_FLIGHT or not unit.told[1]:
+            return []
+        # It was tried, and pods have joined it since.
+        pods = (self._memory.waiting.pods[key] for key in unit.pods)
+        found = (status.first_reason(pod, *unit.told) for pod in pods)
+        return [each for each in found if each is not None]
 
     def _gated(self, unit: QueuedUnit, gate: Gate) -> list[Action]:
         memory = self._memory

@@ -138,6 +138,7 @@ class Results:
         """Start over, after a pause."""
         memory = self._memory
         actions = memory.withdraw(unit.ref, unit.pods)
+        unit.told = well_known.SCHEDULER_ERROR, why
         found = [
             status.not_scheduled(memory.waiting.pods[key], well_known.SCHEDULER_ERROR, why)
             for key in unit.pods

@@ -18,6 +18,12 @@ def not_scheduled(pod: Pod, reason: str, message: str) -> SetPodCondition | None
     return SetPodCondition(Reference.to(pod), reason, message)
 
 
+def first_reason(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
+    """The condition of a pod that has not been told yet why it waits."""
+    known = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
+    return SetPodCondition(Reference.to(pod), reason, message) if known is None else None
+
+
 def group_condition(
     group: PodGroup, type: str, status: str, reason: str, message: str
 ) -> SetGroupCondition | None:
