@@ -220,8 +220,13 @@ async def preempt_by_hand(
     mark = marks.preemption("reprieve", gang, 100, "there was no room without preemption")
     nominations = [Nominate(ref, lows[index * PER_NODE][1], "x" * 100) for index, ref in enumerate(refs)]
     await at_once(nominations, actions.nominate)
-    await at_once(lows, lambda each: actions.mark(each[0], mark))
-    await at_once(lows, lambda each: actions.delete(each[0]))
+    versions: dict[str, str] = {}
+
+    async def put_mark(each: tuple[Reference, str]) -> None:
+        versions[each[0].key] = await actions.mark(each[0], mark)
+
+    await at_once(lows, put_mark)
+    await at_once(lows, lambda each: actions.delete(each[0], mark, versions[each[0].key], lambda: True))
     for ref, node in lows:
         actions.emit(status.preempted(Evicted(ref, node), Reference("PodGroup", "ns", "gang")))
 

@@ -10,6 +10,7 @@ from reprieve.scheduler.actions import (
     Nominate,
     SetGroupCondition,
     SetPodCondition,
+    Wanted,
 )
 from reprieve.scheduler.marks import Mark
 
@@ -32,10 +33,13 @@ class Recorded:
     async def nominate(self, nomination: Nominate) -> None:
         self._note("nominate", nomination.pod.key, nomination.node)
 
-    async def mark(self, victim: Reference, mark: Mark) -> None:
+    async def mark(self, victim: Reference, mark: Mark) -> str:
         self._note("mark", victim.key, f"{mark.reason}: {mark.message}")
+        return "1"
 
-    async def delete(self, victim: Reference) -> None:
+    async def delete(self, victim: Reference, mark: Mark, version: str, wanted: Wanted) -> None:
+        if not wanted():
+            raise ActionError("not wanted")
         self._note("delete", victim.key)
 
     async def reprieve(self, pod: Reference, message: str) -> None:

@@ -23,6 +23,15 @@ def bound_to(node, uid="u1"):
     )
 
 
+MARK = Mark("PreemptionByScheduler", "x", "{}")
+
+
+def marked(uid="u1", **metadata):
+    """The pod as the server has it, with our mark."""
+    notes = {"reprieve.dev/evicted-for": "{}"}
+    return ok({"metadata": {"name": "a", "namespace": "ns", "uid": uid, "annotations": notes, **metadata}})
+
+
 def actions(*answers):
     script = Script(*answers)
     client = script.client()
@@ -111,17 +120,43 @@ class TestEvicting:
             },
         }  # fmt: skip
 
-    async def test_a_deletion_has_a_uid_precondition(self):
+    async def test_a_deletion_is_about_this_very_pod_as_it_was_marked(self):
         live, script, _ = actions(SUCCESS)
-        await live.delete(POD)
-        assert script.requests[0].json()["preconditions"] == {"uid": "u1"}
+        await live.delete(POD, MARK, "7", lambda: True)
+        assert script.requests[0].json()["preconditions"] == {"uid": "u1", "resourceVersion": "7"}
 
     @pytest.mark.parametrize(
-        "answer", [status(404, "NotFound"), status(409, "Conflict", "UID in precondition")]
+        "answers",
+        [
+            [status(404, "NotFound")],
+            [status(409, "Conflict", "UID in precondition"), marked(uid="another")],
+            [status(409, "Conflict"), status(404, "NotFound")],
+            [lost, status(409, "Conflict"), marked(deletionTimestamp="2026-01-01T00:00:00Z")],
+        ],
+        ids=["gone", "another of its name", "gone meanwhile", "lost answer"],
     )
-    async def test_deleting_what_is_gone_has_succeeded(self, answer):
-        live, _, _ = actions(answer)
-        await live.delete(POD)
+    async def test_deleting_what_is_gone_has_succeeded(self, answers):
+        live, _, _ = actions(*answers)
+        await live.delete(POD, MARK, "7", lambda: True)
+
+    async def test_a_pod_that_changed_is_looked_at_again_and_deleted_as_it_is_now(self):
+        live, script, _ = actions(status(409, "Conflict"), marked(resourceVersion="9"), SUCCESS)
+        await live.delete(POD, MARK, "7", lambda: True)
+        assert [request.method for request in script.requests] == ["DELETE", "GET", "DELETE"]
+        assert script.requests[-1].json()["preconditions"] == {"uid": "u1", "resourceVersion": "9"}
+
+    async def test_a_pod_whose_mark_somebody_took_off_stays(self):
+        live, script, _ = actions(status(409, "Conflict"), marked(annotations={}))
+        with pytest.raises(ActionError, match="its mark was changed or taken off"):
+            await live.delete(POD, MARK, "7", lambda: True)
+        assert [request.method for request in script.requests] == ["DELETE", "GET"]
+
+    async def test_nothing_is_sent_for_what_is_not_wanted_any_more(self):
+        live, script, _ = actions(status(409, "Conflict"), marked(resourceVersion="9"), SUCCESS)
+        answers = iter([True, False])
+        with pytest.raises(ActionError, match="does not wait for it any more"):
+            await live.delete(POD, MARK, "7", lambda: next(answers))
+        assert [request.method for request in script.requests] == ["DELETE", "GET"]
 
     async def test_marking_what_is_gone_says_so(self):
         live, _, _ = actions(status(404, "NotFound"))

@@ -159,9 +159,7 @@ class World:
             case Nominate(pod=ref, node=where) if ("Pod", ref.name) in self.documents:
                 self.change("Pod", ref.name, status={"nominatedNodeName": where})
                 if action.message:  # in the same patch
-                    self._condition(
-                        "Pod", ref.name, "PodScheduled", "False", "Unschedulable", action.message
-                    )
+                    self._condition("Pod", ref.name, "PodScheduled", "False", "Unschedulable", action.message)
             case Reprieve(pod=ref):
                 self.mark(ref.name, well_known.PREEMPTION_WITHDRAWN, "", truth="False")
             case SetPodCondition(pod=ref, reason=reason, message=message):

@@ -39,7 +39,7 @@ from reprieve.kube.client import (
 )
 from reprieve.kube.dump import dump_cluster, read_cluster
 from reprieve.kube.election import Election, LeaderElector
-from reprieve.kube.errors import ApiError, ConfigError, TransportError
+from reprieve.kube.errors import ApiError, ConfigError, Fenced, TransportError
 from reprieve.kube.events import EventRecorder, ObjectReference
 from reprieve.kube.informer import Change, Informer
 from reprieve.kube.kubeconfig import merge, resolve
@@ -110,6 +110,7 @@ __all__ = [
     "ConfigError",
     "Election",
     "EventRecorder",
+    "Fenced",
     "Informer",
     "LeaderElector",
     "Listing",

@@ -2,15 +2,17 @@
 
 What the client does for its callers, in this order for each request:
 1. waits for the client-side rate limit;
-2. sends; an answer with Retry-After (429, or 5xx that names a time) is tried again after that time,
+2. looks whether it may still write (`fenced`);
+3. sends; an answer with Retry-After (429, or 5xx that names a time) is tried again after that time,
    whatever the verb: the server has done nothing. A lost connection is tried again only for reads: a write
    may have happened;
-3. turns every refusal into an `ApiError` with the server's reason.
+4. turns every refusal into an `ApiError` with the server's reason.
 Writes send only what we change (patches, bindings, deletions with preconditions), never a whole object read
 before.
 """
 
 import asyncio
+import copy
 import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -21,7 +23,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from reprieve.kube import kubeconfig
-from reprieve.kube.errors import ApiError, TransportError, from_body
+from reprieve.kube.errors import ApiError, Fenced, TransportError, from_body
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.kube.pacing import Backoff, RateLimit, Sleep
 from reprieve.kube.resources import PODS, Discovery, Resource
@@ -64,6 +66,8 @@ class Client:
         self._sleep = sleep
         self._jitter = jitter
         self._discovery = Discovery(self.request)
+        self._urgent = False
+        self._may_write: Callable[[], bool] | None = None
         self.namespace = namespace
         self.problems: dict[str, str] = {}
         """What keeps us from reading, by kind; the empty key: the server does not answer at all."""
@@ -100,6 +104,18 @@ class Client:
 
     async def close(self) -> None:
         await self._transport.close()
+
+    def urgent(self) -> "Client":
+        """The same connection, with requests that come before all others under the rate limit."""
+        twin = copy.copy(self)
+        twin._urgent = True
+        return twin
+
+    def fenced(self, may_write: Callable[[], bool]) -> "Client":
+        """The same connection, which sends a write only if it may at that very moment (`Fenced`)."""
+        twin = copy.copy(self)
+        twin._may_write = may_write
+        return twin
 
     # Reading
 
@@ -310,6 +326,8 @@ class Client:
         backoff = Backoff(base=0.1, cap=5.0, random=self._jitter)
         for attempt in range(1, self._attempts + 1):
             await self._take()
+            if method != "GET" and self._may_write is not None and not self._may_write():
+                raise Fenced("not sent: this replica may not lead any more")
             try:
                 response = await self._transport.call(request)
             except TransportError as lost:
@@ -343,7 +361,7 @@ class Client:
 
     async def _take(self) -> None:
         if self._limit is not None:
-            await self._limit.take()
+            await self._limit.take(self._urgent)
 
 
 class Listing(msgspec.Struct, frozen=True):

@@ -6,12 +6,14 @@
 3. A leader that could not renew for `renew_deadline` (shorter than the lease) stops leading before anyone
    else can start.
 4. A leader that stops on purpose empties the record, so that the next one need not wait.
+5. A leader that was held up (a paused process, a sleeping machine) may wake before it notices 3. So every
+   write asks `may_write` right before it is sent: nothing is sent later than `renew_deadline` after the last
+   renewal was, and that is before anyone else can start.
 """
 
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +21,7 @@ from typing import Any
 
 from reprieve.kube.client import Client
 from reprieve.kube.errors import ApiError, ConfigError, TransportError, missing_right
-from reprieve.kube.pacing import Backoff, Clock, Sleep
+from reprieve.kube.pacing import Backoff, Clock, Sleep, since_boot
 from reprieve.kube.resources import LEASES
 
 log = logging.getLogger(__name__)
@@ -49,7 +51,7 @@ class LeaderElector:
         client: Client,
         election: Election,
         *,
-        clock: Clock = time.monotonic,
+        clock: Clock = since_boot,
         sleep: Sleep = asyncio.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         jitter: Callable[[], float] = random.random,
@@ -62,6 +64,7 @@ class LeaderElector:
         self._jitter = jitter
         self._observed: dict[str, Any] | None = None
         self._observed_at = 0.0
+        self._held_until = float("-inf")
         self.leader = ""
         """The leader, as far as we have seen."""
         self.problem = ""
@@ -70,6 +73,10 @@ class LeaderElector:
     @property
     def leads(self) -> bool:
         return self.leader == self._election.identity
+
+    def may_write(self) -> bool:
+        """Whether nobody else can lead at this moment."""
+        return self.leads and self._clock() < self._held_until
 
     async def run(self, lead: Callable[[], Awaitable[None]]) -> None:
         """Become the leader and run `lead` until it returns or, cancelled, until the lease is lost."""
@@ -84,6 +91,7 @@ class LeaderElector:
             for task in (leading, renewing):
                 task.cancel()
             results = await asyncio.gather(leading, renewing, return_exceptions=True)
+            self._held_until = float("-inf")
             if not lost:
                 await self._release()
         if isinstance(results[0], Exception):
@@ -148,9 +156,10 @@ class LeaderElector:
             if not error.not_found:
                 raise
             spec = self._spec({}, taking=True)
-            metadata = {"name": election.name, "namespace": election.namespace}
+            metadata, sent = {"name": election.name, "namespace": election.namespace}, self._clock()
             try:
                 self._observe(await self._client.create(LEASES, {"metadata": metadata, "spec": spec}))
+                self._held_until = sent + election.renew_deadline
             except ApiError as refused:
                 if refused.not_found:
                     raise ConfigError(
@@ -165,7 +174,9 @@ class LeaderElector:
         if holder and holder != election.identity and self._clock() < self._observed_at + duration:
             return False
         lease["spec"] = self._spec(spec, taking=holder != election.identity)
+        sent = self._clock()
         self._observe(await self._client.replace(LEASES, election.name, lease, election.namespace))
+        self._held_until = sent + election.renew_deadline
         return True
 
     def _spec(self, old: dict[str, Any], taking: bool) -> dict[str, Any]:

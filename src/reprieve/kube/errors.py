@@ -19,6 +19,10 @@ class TransportError(Exception):
     """No answer: connection refused, reset, timed out or cut. Whether the server acted is unknown."""
 
 
+class Fenced(TransportError):
+    """Not sent at all: the lease of this replica may have run out."""
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """meta/v1 Status, the body of every refusal (and of a successful binding)."""
 

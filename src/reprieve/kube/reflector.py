@@ -106,6 +106,12 @@ class Reflector:
                     pause = max(pause, error.retry_after)
                 self._tell(error, pause)
                 await self._sleep(pause)
+            except Exception:
+                # Nothing that a server sends may end this: whoever follows the collection would go blind.
+                self.revision = ""
+                pause = self._backoff.next()
+                log.exception("watch of %s failed, again in %.1f s", self.resource.plural, pause)
+                await self._sleep(pause)
 
     def _tell(self, error: Exception, pause: float) -> None:
         """Passing trouble is logged each time; a missing right once, and it keeps us from being ready."""

@@ -6,5 +6,6 @@ Knows no controller: the caller registers the controllers of a process by name.
 from reprieve.runtime.endpoints import read_token
 from reprieve.runtime.logs import set_up_logging
 from reprieve.runtime.process import Controller, LeaseLost, Process, Services
+from reprieve.runtime.supervision import keep_running
 
-__all__ = ["Controller", "LeaseLost", "Process", "Services", "read_token", "set_up_logging"]
+__all__ = ["Controller", "LeaseLost", "Process", "Services", "keep_running", "read_token", "set_up_logging"]

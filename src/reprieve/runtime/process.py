@@ -1,8 +1,9 @@
 """A process that runs controllers: one client, one lease, one HTTP server for all of them.
 
 Each controller is a coroutine function that the caller registers under a name. It starts at once, to read and
-to watch, and waits for `services.leading` before it writes. When the lease is lost, or a controller fails,
-the process ends: all state that matters is in the API, and a fresh start is the simplest way to be right.
+to watch, and waits for `services.leading` before it writes. One that fails is started again, ever later, and
+`/readyz` says so. When the lease is lost the process ends: all state that matters is in the API, and a fresh
+start is the simplest way to be right.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ import os
 import socket
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
@@ -22,6 +23,7 @@ from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
 from reprieve.runtime import endpoints
 from reprieve.runtime.stalls import StallWatch
+from reprieve.runtime.supervision import Registries, keep_running
 
 log = logging.getLogger(__name__)
 
@@ -73,36 +75,58 @@ class Process:
         section = self.config.records
         services = Services(DecisionLog(section.ring_size, section.path or None))
         services.probes["API server"] = lambda: "; ".join(self.client.problems.values())
+        elector = self._elector() if self.leader_election else None
+        client = self.client if elector is None else self.client.fenced(elector.may_write)
+        registries = Registries()
+        services.registry.register(registries)
         runner = await self._serve(services)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(StallWatch(services.registry).run(), name="stalls")
-                for name, run in self.controllers.items():
-                    group.create_task(run(self.client, self.config, services), name=name)
-                await self._lead(services)
+                stalls = StallWatch(services.registry)
+                group.create_task(keep_running("stalls", stalls.run), name="stalls")
+                for name in self.controllers:
+                    kept = self._keep_running(name, client, services, registries)
+                    group.create_task(kept, name=name)
+                await self._lead(services, elector)
                 raise LeaseLost("the lease was lost: ending, so that the other replica acts alone")
         finally:
             services.records.close()
             if runner is not None:
                 await runner.cleanup()
 
-    async def _lead(self, services: Services) -> None:
+    async def _keep_running(
+        self, name: str, client: Client, services: Services, registries: Registries
+    ) -> None:
+        async def life() -> None:
+            services.probes.pop(name, None)
+            own = replace(services, registry=registries.fresh(name))
+            await self.controllers[name](client, self.config, own)
+
+        def report(problem: str) -> None:
+            services.probes[name] = lambda: problem
+
+        await keep_running(name, life, report)
+
+    async def _lead(self, services: Services, elector: LeaderElector | None) -> None:
         """Returns when the lease is lost."""
 
         async def lead() -> None:
             services.leading.set()
             await asyncio.Event().wait()
 
-        if not self.leader_election:
+        if elector is None:
             await lead()
+        else:
+            services.probes["lease"] = lambda: elector.problem
+            await elector.run(lead)
+
+    def _elector(self) -> LeaderElector:
         section = self.config.scheduler.leader_election
         election = Election(
             section.name, section.namespace, f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4().hex[:8]}",
             section.lease_duration, section.renew_deadline, section.retry_period,
         )  # fmt: skip
-        elector = LeaderElector(self.lease_client or self.client, election)
-        services.probes["lease"] = lambda: elector.problem
-        await elector.run(lead)
+        return LeaderElector(self.lease_client or self.client, election)
 
     async def _serve(self, services: Services) -> web.AppRunner | None:
         if self.port is None:

@@ -9,6 +9,8 @@ cycles                     one decision and the actions that follow from it
 results                    how those actions ended
 nominations, preemptions   nodes set aside for waiting pods, and victims that are on their way out
 incomplete                 gangs of which only a part is bound
+holds                      pods that wait for quota
+reports                    what pods are told that no cycle has looked at
 marks, recovery            what an interrupted preemption leaves in the API, finished or undone
 actions, status            actions as data and the port that performs them; conditions and events
 """
@@ -28,6 +30,7 @@ from reprieve.scheduler.actions import (
     Reprieve,
     SetGroupCondition,
     SetPodCondition,
+    Wanted,
 )
 from reprieve.scheduler.core import Core, CycleResult
 from reprieve.scheduler.marks import Mark
@@ -52,6 +55,7 @@ __all__ = [
     "SetGroupCondition",
     "SetPodCondition",
     "State",
+    "Wanted",
     "instant",
     "marks",
     "status",

@@ -7,6 +7,7 @@ Pods and groups carry their UID, so that an action never hits a new object of th
 the core decided on.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -133,6 +134,9 @@ class ActionError(Exception):
         self.gone = gone
 
 
+Wanted = Callable[[], bool]
+
+
 class Actions(Protocol):
     """One method for each verb: returns when it is done, raises `ActionError` when it failed."""
 
@@ -140,9 +144,11 @@ class Actions(Protocol):
 
     async def nominate(self, nomination: Nominate) -> None: ...
 
-    async def mark(self, victim: Reference, mark: Mark) -> None: ...
+    async def mark(self, victim: Reference, mark: Mark) -> str:
+        """Returns the version of the pod that carries the mark."""
 
-    async def delete(self, victim: Reference) -> None: ...
+    async def delete(self, victim: Reference, mark: Mark, version: str, wanted: Wanted) -> None:
+        """Only while it carries this mark, and while it is `wanted`, asked right before each attempt."""
 
     async def reprieve(self, pod: Reference, message: str) -> None: ...
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod
+from reprieve.objects import Pod, Reference
 from reprieve.preemption import decide
 from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
 from reprieve.scheduler.cycles import CycleResult, Cycles, Decide
@@ -107,6 +107,10 @@ class Core:
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
         return self._results.bound(bind, error, now)
+
+    def still_evicts(self, pod: Reference) -> bool:
+        """Whether a pod that carries our mark is still to be deleted; asked right before it is."""
+        return self.memory.still_evicts(pod)
 
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
         return self._results.evicted(preempt, errors, now)

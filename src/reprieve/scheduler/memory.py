@@ -11,7 +11,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import PodGroup, Reference
 from reprieve.scheduler import marks, status
-from reprieve.scheduler.actions import Action, Nominate, Release
+from reprieve.scheduler.actions import Action, Evicted, Nominate, Release
 from reprieve.scheduler.holds import Holds
 from reprieve.scheduler.incomplete import IncompleteGangs, Shortfall
 from reprieve.scheduler.nominations import Nominations
@@ -41,6 +41,8 @@ class Memory:
         """Gated units whose reason has changed, and since when their pods have not been told (`reports`)."""
         self.lapsed: dict[Reference, PodGroup] = {}
         """Groups whose condition still says that they are scheduled, and all their pods are gone."""
+        self._begun: set[str] = set()
+        """Pods of groups in mode *all* whose deletion is being sent."""
         self.epoch = 0
         """Counts changes of the cluster; at the same count the same question has the same answer."""
 
@@ -118,6 +120,26 @@ class Memory:
         self.preemptions.start(unit, {each.pod.key: each.pod.uid for each in pods})
         mark = marks.release(self.name, group, text)
         return [Release(unit, group, pods, mark), status.releasing(group, text)]
+
+    def still_evicts(self, pod: Reference) -> bool:
+        """Whether somebody still waits for this pod to leave: a unit with quota whose preemption goes on.
+
+        A group in mode *all* of which a pod is on its way out, or was about to be deleted, goes whole.
+        """
+        row = self.cluster.pods.row_of.get(pod.key)
+        number = -1 if row is None else int(self.cluster.pods.group[row])
+        whole = number >= 0 and bool(self.cluster.groups.whole[number])
+        if any(not self.waiting.is_held(unit) for unit in self.preemptions.waiting_for(pod.key)):
+            if whole:
+                self._begun.add(pod.key)
+            return True
+        members = self.cluster.groups.members[number] if whole else ()
+        preempted, keys = self.cluster.pods.preempted, self.cluster.pods.keys
+        return any(preempted[each] or keys[each] in self._begun for each in members)
+
+    def calls_ended(self, victims: Iterable[Evicted]) -> None:
+        """The calls of an eviction have ended: the API shows from now on which pods are on their way out."""
+        self._begun.difference_update(each.pod.key for each in victims)
 
     def stands(self, preemptor: Reference) -> bool:
         """Whether a preemption is still wanted: its preemptor waits and has a nomination."""

@@ -62,6 +62,10 @@ class Preemptions:
         preemption = self._by_unit.get(unit)
         return preemption is not None and victim in preemption.victims
 
+    def waiting_for(self, victim: str) -> tuple[Reference, ...]:
+        """The units whose preemptions under way evict this pod."""
+        return tuple(self._by_victim.get(victim, ()))
+
     def includes(self, victim: str) -> bool:
         """Whether a preemption under way evicts this pod."""
         return victim in self._by_victim

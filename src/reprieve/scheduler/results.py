@@ -89,6 +89,7 @@ class Results:
         """The calls of a preemption ended. After errors the nominations are withdrawn and the unit waits,
         but an eviction of a group in mode *all* that has begun is finished (`recover`)."""
         memory = self._memory
+        memory.calls_ended(preempt.victims)
         unit, preemption = memory.queue.units.get(preempt.unit), memory.preemptions.get(preempt.unit)
         actions: list[Action] = []
         if unit is None or preemption is None:
@@ -104,6 +105,7 @@ class Results:
     def released(self, release: Release, errors: dict[str, str], now: float) -> list[Action]:
         """The calls of a release ended. After errors the gang is tried again, and then released again."""
         memory = self._memory
+        memory.calls_ended(release.pods)
         unit, preemption = memory.queue.units.get(release.unit), memory.preemptions.get(release.unit)
         if unit is None or preemption is None:
             memory.preemptions.end(release.unit)

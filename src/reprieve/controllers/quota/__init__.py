@@ -32,7 +32,7 @@ from reprieve.kube import (
     Resource,
 )
 from reprieve.objects import well_known
-from reprieve.runtime import Services
+from reprieve.runtime import Services, keep_running
 
 __all__ = ["QuotaController", "run", "watching"]
 
@@ -68,7 +68,7 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
         missing.clear()
         if services is not None:
             await services.leading.wait()
-        group.create_task(events.run(), name="quota-events")
+        group.create_task(keep_running("quota: events", events.run), name="quota-events")
         await controller.run()
 
 

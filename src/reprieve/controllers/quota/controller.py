@@ -39,6 +39,7 @@ from reprieve.kube import (
 from reprieve.objects import Document, Workload, split_key, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
 from reprieve.records import DecisionLog
+from reprieve.runtime import keep_running
 
 log = logging.getLogger(__name__)
 
@@ -87,12 +88,13 @@ class QuotaController:
     async def run(self) -> None:
         """Admit until cancelled. The informers must have filled `seen` before."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._cycles(), name="quota-cycles")
-            group.create_task(self.queue.run(), name="quota-queue")
+            group.create_task(keep_running("quota: cycles", self._cycles), name="quota-cycles")
+            group.create_task(keep_running("quota: queue", self.queue.run), name="quota-queue")
 
     # Cycles
 
     async def _cycles(self) -> None:
+        self._wake.set()  # what waited when an earlier loop failed is tried again
         while True:
             await self._wake.wait()
             self._wake.clear()

@@ -34,6 +34,7 @@ from reprieve.scheduler import (
     Nominate,
     SetGroupCondition,
     SetPodCondition,
+    Wanted,
 )
 
 ATTEMPTS = 6
@@ -51,6 +52,8 @@ class ApiActions:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._client = client
+        self._first = client.urgent()
+        """For what must not queue behind conditions: bindings, nominations, marks and deletions."""
         self._events = events
         self._others = others or {}
         """Event recorders of our other scheduler names."""
@@ -69,7 +72,7 @@ class ApiActions:
                 return  # it had worked, only the answer was lost
             sent = True
             try:
-                await self._client.bind(pod.namespace, pod.name, pod.uid, node)
+                await self._first.bind(pod.namespace, pod.name, pod.uid, node)
             except ApiError as error:
                 if not error.conflict:
                     raise
@@ -85,38 +88,69 @@ class ApiActions:
             status["conditions"] = [
                 _not_scheduled(well_known.UNSCHEDULABLE, nomination.message, self._stamp())
             ]
-        await self._patch_status(nomination.pod, status)
+        await self._patch_status(self._first, nomination.pod, status)
 
-    async def mark(self, victim: Reference, mark: Mark) -> None:
-        await self._set_mark(victim, "True", mark.reason, mark.message, mark.annotation)
+    async def mark(self, victim: Reference, mark: Mark) -> str:
+        return await self._set_mark(victim, "True", mark.reason, mark.message, mark.annotation)
 
     async def reprieve(self, pod: Reference, message: str) -> None:
         await self._set_mark(pod, "False", well_known.PREEMPTION_WITHDRAWN, message, None)
 
     async def _set_mark(
         self, pod: Reference, status: str, reason: str, message: str, annotation: str | None
-    ) -> None:
+    ) -> str:
         """Condition and annotation in one patch: a pod's status endpoint takes annotations, too."""
         condition = {
             "type": well_known.DISRUPTION_TARGET, "status": status, "reason": reason, "message": message,
             "lastTransitionTime": self._stamp(),
         }  # fmt: skip
         annotations = {well_known.EVICTED_FOR_ANNOTATION: annotation}
-        await self._patch_status(pod, {"conditions": [condition]}, annotations=annotations)
+        body = {"conditions": [condition]}
+        return await self._patch_status(self._first, pod, body, annotations=annotations)
 
-    async def delete(self, victim: Reference) -> None:
+    async def delete(self, victim: Reference, mark: Mark, version: str, wanted: Wanted) -> None:
+        """Every attempt is about the pod as it was seen last: after a conflict it is looked at again."""
+
+        current: str | None = version
+
         async def attempt() -> None:
-            try:
-                await self._client.delete(PODS, victim.name, victim.namespace, uid=victim.uid)
-            except ApiError as error:
-                if not error.not_found and not error.conflict:  # conflict: the name is another pod's by now
-                    raise
+            nonlocal current
+            while current is not None:
+                if not wanted():
+                    raise ActionError("what it was to make way for does not wait for it any more")
+                try:
+                    await self._first.delete(
+                        PODS, victim.name, victim.namespace, uid=victim.uid, resource_version=current
+                    )
+                    return
+                except ApiError as error:
+                    if error.not_found:
+                        return
+                    if not error.conflict:
+                        raise
+                current = await self._marked_version(victim, mark)
 
         await self._persist(attempt)
 
+    async def _marked_version(self, victim: Reference, mark: Mark) -> str | None:
+        """The pod's version now; None if it is on its way out. Raises if it does not carry the mark."""
+        try:
+            found = await self._first.get(PODS, victim.name, victim.namespace)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+        metadata = found.metadata
+        if metadata.uid != victim.uid or metadata.deletion_timestamp is not None:
+            return None
+        if metadata.annotations.get(well_known.EVICTED_FOR_ANNOTATION) != mark.annotation:
+            raise ActionError("its mark was changed or taken off")
+        version: str = metadata.resource_version
+        return version
+
     async def set_pod_condition(self, condition: SetPodCondition) -> None:
         body = _not_scheduled(condition.reason, condition.message, self._stamp())
-        await self._patch_status(condition.pod, {"conditions": [body]})
+        await self._patch_status(self._client, condition.pod, {"conditions": [body]})
 
     async def set_group_condition(self, condition: SetGroupCondition) -> None:
         """Read, change, write: the status of a custom resource has no strategic merge."""
@@ -153,22 +187,28 @@ class ApiActions:
         resource = self.pod_groups if ref.kind == "PodGroup" else PODS
         return ObjectReference(resource.api_version, ref.kind, ref.name, ref.namespace, ref.uid)
 
-    async def _patch_status(self, pod: Reference, status: dict[str, Any], **metadata: Any) -> None:
+    async def _patch_status(
+        self, client: Client, pod: Reference, status: dict[str, Any], **metadata: Any
+    ) -> str:
+        """Returns the pod's version afterwards."""
         if pod.uid:
             metadata["uid"] = pod.uid
-        patch = {"metadata": metadata, "status": status}
+        patch, version = {"metadata": metadata, "status": status}, ""
 
         async def attempt() -> None:
-            await self._client.patch(
+            nonlocal version
+            answer = await client.patch(
                 PODS, pod.name, patch, pod.namespace, subresource="status", content_type=STRATEGIC_PATCH
             )
+            version = (answer.get("metadata") or {}).get("resourceVersion", "")
 
         await self._persist(attempt)
+        return version
 
     async def _bound_to(self, pod: Reference) -> str:
         """The pod's node as the API server has it; empty for none."""
         try:
-            found = await self._client.get(PODS, pod.name, pod.namespace)
+            found = await self._first.get(PODS, pod.name, pod.namespace)
         except ApiError as error:
             if error.not_found:
                 raise ActionError("the pod is gone", gone=True) from error

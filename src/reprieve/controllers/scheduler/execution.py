@@ -156,11 +156,21 @@ class Execution:
     async def _mark_and_delete(
         self, pods: Sequence[Evicted], mark: Mark, event: Callable[[Evicted], Emit]
     ) -> dict[str, str]:
-        errors, gone = await self._each(pods, lambda each: self._actions.mark(each.pod, mark))
+        """Before each deletion the core is asked again: what they make way for may be gone by now."""
+        versions: dict[str, str] = {}
+
+        async def put_mark(each: Evicted) -> None:
+            versions[each.pod.key] = await self._actions.mark(each.pod, mark)
+
+        async def delete(each: Evicted) -> None:
+            wanted = partial(self._core.still_evicts, each.pod)
+            await self._actions.delete(each.pod, mark, versions[each.pod.key], wanted)
+
+        errors, gone = await self._each(pods, put_mark)
         if errors:
             return errors
         staying = [each for each in pods if each.pod.key not in gone]
-        errors, _ = await self._each(staying, lambda each: self._actions.delete(each.pod))
+        errors, _ = await self._each(staying, delete)
         for each in staying:
             if each.pod.key not in errors:
                 self._actions.emit(self._core.signed(event(each)))

@@ -7,9 +7,10 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from prometheus_client import CollectorRegistry
 
@@ -40,7 +41,7 @@ from reprieve.kube import (
 from reprieve.objects import JobOwner, Reference, well_known
 from reprieve.preemption import Plan, decide
 from reprieve.records import DecisionLog
-from reprieve.runtime import Services
+from reprieve.runtime import Services, keep_running
 from reprieve.scheduler import Core
 
 log = logging.getLogger(__name__)
@@ -118,7 +119,7 @@ class LiveScheduler:
     async def following(self) -> AsyncIterator[None]:
         """Keep the core in step with the cluster. Entered once every object has been read."""
         async with AsyncExitStack() as stack:
-            background = [asyncio.create_task(each.run(), name="events") for each in self._events.values()]
+            background = [_background("events", each.run) for each in self._events.values()]
             stack.push_async_callback(_end, background)
             gc.disable()  # everything that is read now stays: there is no garbage to collect
             stack.callback(gc.enable)
@@ -127,12 +128,13 @@ class LiveScheduler:
                     "Kueue's %s is not served here: there is no quota, and the label %s has no effect; "
                     "see `reprieve manifests crds`", KUEUE_WORKLOADS.kind, well_known.QUEUE_LABEL,
                 )  # fmt: skip
-                background.append(asyncio.create_task(self._follow_quota_later()))
+                background.append(_background("waiting for quota kinds", self._follow_quota_later))
             for wanted in KINDS:
                 served = await self._served(wanted)
                 if served is None:
                     log.warning("%s is not served here; see `reprieve manifests crds`", wanted.kind)
-                    background.append(asyncio.create_task(self._follow_later(wanted)))
+                    later = partial(self._follow_later, wanted)
+                    background.append(_background(f"waiting for {wanted.plural}", later))
                 else:
                     await stack.enter_async_context(self._following(served))
             gc.freeze()
@@ -210,6 +212,10 @@ class LiveScheduler:
             await asyncio.sleep(RETRY_SECONDS)
         async with self._following(served):
             await asyncio.Event().wait()
+
+
+def _background(name: str, run: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
+    return asyncio.create_task(keep_running(f"scheduler: {name}", run), name=name)
 
 
 async def _end(tasks: list["asyncio.Task[None]"]) -> None:

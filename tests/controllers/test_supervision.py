@@ -1,0 +1,132 @@
+"""Tasks that fail are started again and say so; what is the user's to fix ends the process at its start."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from prometheus_client import Counter, generate_latest
+
+from reprieve.config import Configuration
+from reprieve.controllers import quota, scheduler
+from reprieve.kube import Backoff, Client, ConfigError, Request, Response, Stream
+from reprieve.objects import InvalidObject
+from reprieve.runtime.process import Process, Services
+from reprieve.runtime.supervision import keep_running
+from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.controllers.memory_api import MemoryApi
+from tests.controllers.pods_in_memory import PodApi
+from tests.controllers.virtual_time import run_virtually
+
+CONFIG = Configuration.load({"scheduler": {"leaderElection": {"enabled": False}}})
+
+
+def failing(*errors: Exception) -> tuple[Callable[[], Awaitable[None]], list[float]]:
+    """A task that fails with one error after the other and then goes on; and when it was started."""
+    started: list[float] = []
+    left = list(errors)
+
+    async def run() -> None:
+        started.append(asyncio.get_running_loop().time())
+        if left:
+            raise left.pop(0)
+        await asyncio.Event().wait()
+
+    return run, started
+
+
+async def for_a_while(task: Awaitable[None], seconds: float) -> None:
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(task, seconds)
+
+
+def test_a_task_that_fails_is_started_again_ever_later() -> None:
+    run, started = failing(*(RuntimeError("oops") for _ in range(4)))
+    told: list[str] = []
+    pauses = Backoff(base=1.0, cap=60.0, random=lambda: 0.0, clock=lambda: 0.0)
+    run_virtually(for_a_while(keep_running("it", run, told.append, pauses), 100))
+    assert started == [0.0, 1.0, 3.0, 7.0, 15.0]
+    assert told[0] == "failed and is started again in 1 s: oops"
+    assert told[-1] == ""
+
+
+@pytest.mark.parametrize("wrap", [lambda error: error, lambda error: ExceptionGroup("several", [error])])
+def test_what_the_user_has_to_fix_ends_it_at_the_start(wrap: Callable[[Exception], Exception]) -> None:
+    run, _ = failing(wrap(ConfigError("no such file")))
+    with pytest.raises((ConfigError, ExceptionGroup)):
+        run_virtually(keep_running("it", run))
+
+
+def test_an_object_that_cannot_be_read_ends_nothing() -> None:
+    run, started = failing(InvalidObject("spec.x", 1, "no"))
+    run_virtually(for_a_while(keep_running("it", run), 100))
+    assert len(started) == 2
+
+
+def test_a_controller_that_fails_is_not_ready_until_it_runs_again_and_keeps_its_metrics_apart() -> None:
+    lives: list[Services] = []
+
+    async def controller(_client: Client, _config: Configuration, services: Services) -> None:
+        lives.append(services)
+        Counter("lives", "Registered anew in each life.", registry=services.registry).inc()
+        if len(lives) == 1:
+            raise RuntimeError("oops")
+        services.probes["it"] = lambda: ""
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        client = Client(MemoryApi().transport())
+        process = Process(client, CONFIG, {"it": controller}, port=None, leader_election=False)
+        task = asyncio.create_task(process.run())
+        await asyncio.sleep(0.1)
+        assert lives[0].problem().startswith("it: failed and is started again in ")
+        await asyncio.sleep(10)
+        assert lives[0].problem() == ""
+        assert len(lives) == 2
+        assert b"lives_total 1.0" in generate_latest(lives[1].registry)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run_virtually(main())
+
+
+class Sometimes(PodApi):
+    """Answers discovery with 500 a few times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    async def answer(self, request: Request) -> Response | Stream:
+        if request.path.startswith("/apis/kueue.x-k8s.io") and request.path.count("/") == 2 and self.times:
+            self.times -= 1
+            body = {"kind": "Status", "code": 500, "reason": "InternalError"}
+            return Response(500, json.dumps(body).encode())
+        return await super().answer(request)
+
+
+@pytest.mark.parametrize("name", ["quota", "scheduler"])
+def test_a_500_from_discovery_ends_no_controller(name: str) -> None:
+    api = Sometimes(3)
+    controllers: dict[str, Any] = {"quota": quota.run, "scheduler": scheduler.run}
+
+    async def main() -> None:
+        api.put("namespaces", {"metadata": {"name": "default"}})
+        api.put("resourceflavors", flavor())
+        api.put("clusterqueues", cluster_queue())
+        api.put("localqueues", local_queue())
+        client = Client(api.transport(), jitter=lambda: 0.0)
+        process = Process(client, CONFIG, {name: controllers[name]}, port=None, leader_election=False)
+        task = asyncio.create_task(process.run())
+        await asyncio.sleep(60)
+        assert not task.done()
+        api.put("jobs", job("j", queue="main"))
+        await asyncio.sleep(10)
+        if name == "quota":
+            assert api.get("jobs", "default", "j")["spec"]["suspend"] is False  # type: ignore[index]
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run_virtually(main())
+    assert api.times == 0
