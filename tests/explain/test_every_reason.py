@@ -11,11 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 
 import reprieve
 from reprieve.config import Configuration
-from reprieve.explain import Evidence, carried_out, explain
+from reprieve.explain import Evidence, Explanation, carried_out, explain
+from reprieve.explain.changes import Change
 from reprieve.explain.draft import Draft
 from reprieve.explain.quota_scene import QuotaScene
 from reprieve.explain.scene import Scene, Views
@@ -222,6 +224,59 @@ def test_every_reason_of_the_scheduler_has_a_case() -> None:
     for pattern in [*said, *spelled("preemption/preemptor.py", function="why_invalid")]:
         plain = re.sub(r"\\(.)", r"\1", pattern)
         assert any(each in plain for each in (*known, *without)) or "same preemption policy, " in plain, plain
+
+
+LEAVING = {"metadata": {"deletionTimestamp": "2026-08-23T11:00:00Z"}}
+GATED_UNITS: dict[str, tuple[Case, str]] = {
+    "has scheduling gates": ([node("n"), pod("p", schedulingGates=GATES)], TARGET),
+    "to appear": ([node("n"), pod("p", group="lost")], TARGET),
+    "waiting for minCount pods from a gang to appear": ([node("n"), *group(2, 3)], "podgroup/ml/g"),
+    "of the gang's pods to end": (
+        [node("n"), *group(2), pod("g-9", on="n", group="g", **LEAVING)],
+        "podgroup/ml/g",
+    ),
+}
+"""Why the live scheduler does not try a unit yet."""
+
+
+@pytest.mark.parametrize("reason", GATED_UNITS)
+def test_advice_for_a_unit_that_is_not_tried_yet_helps(reason: str) -> None:
+    helps(*GATED_UNITS[reason])
+
+
+def test_every_reason_not_to_try_a_unit_has_a_case() -> None:
+    """Those about quota are in `BY_QUOTA`: the advice is that for the unit's workload."""
+    for pattern in spelled("scheduler/waiting.py", "Gate"):
+        plain = re.sub(r"\\(.)", r"\1", pattern)
+        known = any(each in plain for each in GATED_UNITS) or plain.startswith(
+            (".*: .*", "waiting for the gang's")
+        )
+        assert known, plain
+
+
+def test_a_gang_whose_former_pods_are_leaving_is_not_told_that_it_fits_now() -> None:
+    documents, target = GATED_UNITS["of the gang's pods to end"]
+    lines = explain(target, Evidence(documents), NOW).would_help
+    assert lines == [
+        "Wait until ml/g-9 ends (a gang is tried again when its former pods are gone): "
+        "then its pods fit on n."
+    ]
+
+
+def test_who_is_protected_from_preemption_is_waited_for() -> None:
+    kept = {"reprieve.dev/min-runtime": "24h"}
+    start = "2026-08-23T11:00:00Z"
+    documents = [node("n", 1), pod("low", 1, 0, on="n", annotations=kept, start=start), pod("p", 1, 9)]
+    helps(documents, TARGET)
+    assert explain(TARGET, Evidence(documents), NOW).would_help[0] == (
+        "Wait until the minimum run time of Pod/ml/low is over (reprieve.dev/min-runtime): "
+        "then it fits on n, and Pod/ml/low would make way."
+    )
+
+
+def test_a_schema_of_the_answer_knows_every_change() -> None:
+    schema = msgspec.json.schema(Explanation)
+    assert {kind.__name__ for kind in Change.__subclasses__()} <= schema["$defs"].keys()
 
 
 # --- quota --------------------------------------------------------------------------------------------------

@@ -146,13 +146,14 @@ class EndPods(Change, frozen=True, kw_only=True, tag=True):
     pods: list[str]
     why: str = ""
     """What they do that is in the way."""
+    leaving: bool = False
+    """They are on their way out: nobody has to stop them."""
 
     def words(self) -> str:
-        return (
-            f"wait until {some(self.pods, NAMED)} {'ends' if len(self.pods) == 1 else 'end'}, or stop "
-            + ("it" if len(self.pods) == 1 else "them")
-            + (f" ({self.why})" if self.why else "")
-        )
+        one = len(self.pods) == 1
+        stop = "" if self.leaving else f", or stop {'it' if one else 'them'}"
+        why = f" ({self.why})" if self.why else ""
+        return f"wait until {some(self.pods, NAMED)} {'ends' if one else 'end'}{stop}{why}"
 
     def carry_out(self, draft: Draft) -> None:
         for key in self.pods:
@@ -336,6 +337,20 @@ class RemoveGates(Change, frozen=True, kw_only=True, tag=True):
     def carry_out(self, draft: Draft) -> None:
         for spec in draft.pod_specs(Reference.parse(self.unit)):
             spec.pop("schedulingGates", None)
+
+
+class EndProtection(Change, frozen=True, kw_only=True, tag=True):
+    """Somebody less important may not be preempted yet."""
+
+    unit: str
+
+    def words(self) -> str:
+        return f"wait until the minimum run time of {self.unit} is over ({well_known.MIN_RUNTIME_ANNOTATION})"
+
+    def carry_out(self, draft: Draft) -> None:
+        unit = Reference.parse(self.unit)
+        annotations = draft.edit(unit.kind, unit.key)["metadata"].get("annotations") or {}
+        annotations.pop(well_known.MIN_RUNTIME_ANNOTATION, None)
 
 
 # --- groups -------------------------------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from reprieve.explain.changes import (
     Change,
     CreateGroup,
     CreatePods,
+    EndPods,
     RemoveGates,
     SameForAll,
     UseScheduler,
 )
 from reprieve.explain.draft import Draft
 from reprieve.explain.scene import Scene
-from reprieve.objects import Document, Reference, group_key, well_known
+from reprieve.objects import Document, Reference, condition_of, group_key, well_known
 
 
 def holds(scene: Scene) -> list[Change]:
@@ -72,6 +73,23 @@ def _too_few(scene: Scene) -> list[Change]:
     return [CreatePods(group=scene.unit.key, count=missing)] if missing > 0 else []
 
 
+def _leaving(scene: Scene) -> list[Change]:
+    """A gang that never was complete waits until its former pods are gone."""
+    group = scene.group
+    if group is None or not group.is_gang or not scene.config.gate("GangScheduling"):
+        return []
+    placed = condition_of(scene.draft.find("PodGroup", scene.unit.key), well_known.POD_GROUP_SCHEDULED)
+    if placed.get("status") == "True":
+        return []
+    leaving = [
+        Reference.read(pod).key
+        for pod in _pods(scene)
+        if (pod.get("metadata") or {}).get("deletionTimestamp") and _spec(pod).get("nodeName")
+    ]
+    why = "a gang is tried again when its former pods are gone"
+    return [EndPods(pods=sorted(leaving), why=why, leaving=True)] if leaving else []
+
+
 def _unequal(scene: Scene) -> list[Change]:
     """A group's pods must have one scheduler, the group's priority and one preemption policy."""
     if scene.unit.kind != "PodGroup" or scene.group is None:
@@ -106,4 +124,11 @@ def _scheduler(scene: Scene) -> list[Change]:
     return [UseScheduler(unit=str(scene.unit), name=ours)]
 
 
-LOOKS: tuple[Callable[[Scene], list[Change]], ...] = (_gates, _missing_group, _too_few, _unequal, _scheduler)
+LOOKS: tuple[Callable[[Scene], list[Change]], ...] = (
+    _gates,
+    _missing_group,
+    _leaving,
+    _too_few,
+    _unequal,
+    _scheduler,
+)

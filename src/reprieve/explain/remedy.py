@@ -1,7 +1,7 @@
 """A remedy: changes, and what they bring together, tried on a copy of the cluster before it is given."""
 
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
@@ -14,11 +14,18 @@ from reprieve.preemption import Plan
 NAMED = 3
 
 
+if TYPE_CHECKING:
+    AnyChange = Change
+else:
+    AnyChange = Union[tuple(Change.__subclasses__())]  # noqa: UP007 - not known before it runs
+    """Every kind of change, told apart by the field `change`."""
+
+
 class Remedy(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One way out; all its changes are needed."""
 
     sentence: str
-    changes: list[Any]
+    changes: list[AnyChange]
     """What to change: `change` names the kind of change, the other fields say where and to what."""
 
 
@@ -29,10 +36,6 @@ def carried_out(documents: Iterable[Document], changes: Iterable[Any]) -> list[D
         change = each if isinstance(each, Change) else msgspec.convert(each, AnyChange)
         change.carry_out(draft)
     return draft.documents
-
-
-AnyChange = Union[tuple(Change.__subclasses__())]  # type: ignore[valid-type]  # noqa: UP007
-"""Every kind of change, told apart by the field `change`."""
 
 
 def remedy(changes: list[Change], result: str) -> Remedy:

@@ -12,6 +12,7 @@ from reprieve.explain.changes import (
     AllowPreemption,
     Change,
     Drop,
+    EndProtection,
     LowerMinCount,
     SetPriority,
 )
@@ -20,7 +21,7 @@ from reprieve.explain.holds import holds
 from reprieve.explain.labels import node_labels_for
 from reprieve.explain.remedy import Remedy, remedy, result_of
 from reprieve.explain.scene import Objections, Scene
-from reprieve.objects import ReprieveError, format_amount
+from reprieve.objects import Reference, ReprieveError, format_amount, well_known
 from reprieve.placement import diagnosis
 
 HIGHEST_PRIORITY = 1_000_000_000
@@ -29,6 +30,8 @@ ROUNDS = 12
 """One change often uncovers the next obstacle; a way out that takes more steps than this helps nobody."""
 NODES_TRIED = 3
 REMEDIES = 4
+MOST_PROTECTED = 20
+"""Above this many, who of them would have to go is not worked out."""
 WEIGHTS = {
     diagnosis.CONFLICT: 20,
     diagnosis.STATIC_REASONS[4]: 20,
@@ -91,6 +94,17 @@ def _more_important(scene: Scene) -> Iterator[list[Change]]:
 def _never_preempts(scene: Scene) -> bool:
     pods = scene.cluster.pods
     return any(pods.info[row].never_preempts for row in scene.waiting_rows())
+
+
+def _when_protection_ends(scene: Scene) -> Iterator[list[Change]]:
+    protected = [
+        EndProtection(unit=str(Reference.read(document)))
+        for kind in ("PodGroup", "Pod")
+        for document in scene.draft.of_kind(kind)
+        if well_known.MIN_RUNTIME_ANNOTATION in ((document.get("metadata") or {}).get("annotations") or {})
+    ]
+    if 0 < len(protected) <= MOST_PROTECTED:
+        yield [*protected]
 
 
 def _changed_cluster(scene: Scene) -> Iterator[list[Change]]:
@@ -227,6 +241,7 @@ def _smaller_gang(scene: Scene) -> Iterator[list[Change]]:
 
 
 WAYS: tuple[Callable[[Scene], Iterator[list[Change]]], ...] = (
+    _when_protection_ends,
     _more_important,
     _changed_cluster,
     _changed_pod,
