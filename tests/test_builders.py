@@ -1,5 +1,8 @@
 """What the shared builders build is what a user could apply: a sound document, and a typed view of it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from reprieve.config import Configuration
@@ -64,3 +67,12 @@ def test_given_labels_are_exactly_those_and_a_given_status_comes_on_top() -> Non
 def test_a_reserved_workload_holds_what_all_of_its_pods_need() -> None:
     (held,) = reserved(workload("w", 2, count=3))["status"]["admission"]["podSetAssignments"]
     assert held["resourceUsage"] == {"cpu": "6"}
+
+
+def test_every_kind_of_object_has_one_builder() -> None:
+    """A copy under the same name would drift; what builds something else has a name that says so."""
+    kinds = "pod|node|pod_group|budget|priority_class|cluster_queue|local_queue|job"
+    builder = re.compile(rf"^ *def ({kinds})\((?!self)", re.M)
+    here = Path(__file__).parent
+    copies = [path for path in here.rglob("*.py") if builder.search(path.read_text(encoding="utf-8"))]
+    assert sorted(str(path.relative_to(here)) for path in copies) == ["builders.py"]

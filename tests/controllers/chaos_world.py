@@ -6,7 +6,6 @@ hours off.
 """
 
 import asyncio
-import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from copy import deepcopy
@@ -25,6 +24,7 @@ from reprieve.objects import has_condition, set_condition, well_known
 from tests import builders
 from tests.controllers.memory_api import Document, MemoryApi
 from tests.controllers.virtual_time import utc_now
+from tests.strategies.dice import Dice
 
 NAMESPACE = "ml"
 
@@ -34,7 +34,7 @@ class Link:
     """What lies between the manager and one API server."""
 
     api: MemoryApi
-    rng: random.Random
+    rng: Dice
     cut: bool = False
     delay: float = 0.0
     lossy: float = 0.0
@@ -45,7 +45,7 @@ class Link:
             await asyncio.sleep(2.0)
             raise TransportError("the link is cut")
         answer = await self.api.transport().call(request)
-        if self.cut or self.rng.random() < self.lossy:
+        if self.cut or self.rng.chance(self.lossy):
             raise TransportError("the answer was lost")
         return answer
 
@@ -69,7 +69,7 @@ class Link:
 @dataclass
 class Worker:
     name: str
-    rng: random.Random
+    rng: Dice
     skew: timedelta
     slots: int
     stuck: bool
@@ -182,8 +182,8 @@ class Worker:
 class World:
     """A manager, its workers, and the workloads that must all end exactly once."""
 
-    def __init__(self, seed: int, settings: FleetSettings, workers: int = 3, workloads: int = 5) -> None:
-        self.rng = random.Random(seed)
+    def __init__(self, dice: Dice, settings: FleetSettings, workers: int = 3, workloads: int = 5) -> None:
+        self.rng = dice
         self.settings = settings
         self.home = MemoryApi()
         self.home_link = Link(self.home, self.rng)
@@ -193,7 +193,7 @@ class World:
                 self.rng,
                 timedelta(seconds=self.rng.choice([0, 0, 7200, -7200, 45, -45])),
                 slots=self.rng.randint(1, 3),
-                stuck=self.rng.random() < 0.25,
+                stuck=self.rng.chance(0.25),
             )
             for name in (f"worker{number}" for number in range(1, workers + 1))
         }

@@ -3,30 +3,28 @@ time.
 """
 
 import asyncio
-import random
 from datetime import timedelta
 
-import pytest
+from hypothesis import given, settings
 from msgspec import structs
 
 from reprieve.fleet.settings import FIRST_COME, INCREMENTAL, LEAST_COST, FleetSettings
 from tests.controllers.chaos_world import World
 from tests.controllers.virtual_time import run_virtually
-from tests.scale import scaled
+from tests.scale import examples
+from tests.strategies.dice import Dice, dice
 
-RUNS = scaled(60, least=8)
-"""200 runs: REPRIEVE_TEST_SCALE=3.4."""
 CHAOS = 400.0
 CALM = 3600.0
 
 
-def settings_for(seed: int, lost: float) -> FleetSettings:
+def settings_for(dice: Dice, lost: float) -> FleetSettings:
     return FleetSettings(
         timeout=timedelta(seconds=60),
         margin=timedelta(seconds=10),
-        gate_policy=LEAST_COST if seed % 3 == 0 else FIRST_COME,
+        gate_policy=LEAST_COST if dice.chance(1 / 3) else FIRST_COME,
         grace=timedelta(seconds=5),
-        dispatcher=INCREMENTAL if seed % 5 == 0 else "AllAtOnce",
+        dispatcher=INCREMENTAL if dice.chance(1 / 5) else "AllAtOnce",
         step_size=1,
         round_length=timedelta(seconds=40),
         worker_lost_timeout=timedelta(seconds=lost),
@@ -70,9 +68,8 @@ async def _for_a_while(worker, trouble: str, seconds: float) -> None:
         worker.restart()
 
 
-async def chaos(seed: int, settings: FleetSettings, longest: float, managers: int = 1) -> World:
-    random.seed(seed)  # the client's own jitter
-    world = World(seed, settings)
+async def chaos(dice: Dice, settings: FleetSettings, longest: float, managers: int = 1) -> World:
+    world = World(dice, settings)
     world.managers = managers
     world.furnish()
     for api in (world.home, *(worker.api for worker in world.workers.values())):
@@ -93,24 +90,27 @@ async def chaos(seed: int, settings: FleetSettings, longest: float, managers: in
     return world
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
-def test_under_chaos_one_gate_at_a_time_and_every_workload_runs_once(seed: int) -> None:
-    world = run_virtually(chaos(seed, settings_for(seed, lost=900), longest=100))
+@examples(60, least=8)
+@given(dice())
+def test_under_chaos_one_gate_at_a_time_and_every_workload_runs_once(dice: Dice) -> None:
+    world = run_virtually(chaos(dice, settings_for(dice, lost=900), longest=100))
     assert world.violations == []
     assert world.finished(), "a workload was lost or the fleet is stuck"
     assert world.overlapping_runs() == []
 
 
-@pytest.mark.parametrize("seed", range(RUNS // 6))
-def test_workers_lost_for_longer_than_the_timeout_are_replaced(seed: int) -> None:
-    world = run_virtually(chaos(seed, settings_for(seed, lost=20), longest=200))
+@examples(10)
+@given(dice())
+def test_workers_lost_for_longer_than_the_timeout_are_replaced(dice: Dice) -> None:
+    world = run_virtually(chaos(dice, settings_for(dice, lost=20), longest=200))
     assert world.violations == []
     assert world.finished(), "a workload was lost or the fleet is stuck"
 
 
-@pytest.mark.parametrize("seed", range(RUNS // 6))
-def test_even_two_managers_at_once_never_open_two_gates(seed: int) -> None:
-    world = run_virtually(chaos(seed, settings_for(seed, lost=900), longest=100, managers=2))
+@examples(10)
+@given(dice())
+def test_even_two_managers_at_once_never_open_two_gates(dice: Dice) -> None:
+    world = run_virtually(chaos(dice, settings_for(dice, lost=900), longest=100, managers=2))
     assert world.violations == []
     assert world.finished(), "a workload was lost or the fleet is stuck"
     assert world.overlapping_runs() == []
@@ -118,7 +118,14 @@ def test_even_two_managers_at_once_never_open_two_gates(seed: int) -> None:
 
 def test_this_chaos_does_find_two_open_gates_when_the_earlier_one_stays_open() -> None:
     """The proof that the test can fail: upstream's behaviour, the same troubles."""
-    settings = structs.replace(settings_for(1, lost=900), close_at_timeout=False)
-    worlds = [run_virtually(chaos(seed, settings, longest=100)) for seed in range(4)]
+    worlds: list[World] = []
+
+    @settings(examples(8), max_examples=8, derandomize=True, database=None)
+    @given(dice())
+    def run(dice: Dice) -> None:
+        careless = structs.replace(settings_for(dice, lost=900), close_at_timeout=False)
+        worlds.append(run_virtually(chaos(dice, careless, longest=100)))
+
+    run()
     assert any(world.violations for world in worlds)
     assert all(world.finished() for world in worlds)

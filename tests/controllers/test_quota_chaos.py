@@ -1,23 +1,24 @@
 """The quota controller killed, started again and given a bad link at random, in virtual time."""
 
 import asyncio
-import random
 from copy import deepcopy
 from itertools import count
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.kube import Client
 from reprieve.objects import has_condition
+from tests.builders import cluster_queue, flavor, local_queue
 from tests.controllers.chaos_world import Link
 from tests.controllers.clusters import job
 from tests.controllers.memory_api import MemoryApi
 from tests.controllers.virtual_time import run_virtually
-from tests.scale import scaled
+from tests.scale import examples
+from tests.strategies.dice import Dice, dice
 
-RUNS = scaled(25, least=5)
 QUOTA = 8
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
@@ -25,9 +26,8 @@ PRIORITY = "kueue.x-k8s.io/priority-class"
 class Storm:
     """One cluster with two queues of a cohort, jobs of all priorities, and pods that take their time."""
 
-    def __init__(self, seed: int) -> None:
-        random.seed(seed)  # the client's own jitter
-        self.rng = random.Random(seed)
+    def __init__(self, dice: Dice) -> None:
+        self.rng = dice
         self.api = MemoryApi()
         self.link = Link(self.api, self.rng)
         self.problems: list[str] = []
@@ -40,21 +40,11 @@ class Storm:
     def furnish(self) -> None:
         put = self.api.put
         put("namespaces", {"metadata": {"name": "ml"}})
-        put("resourceflavors", {"metadata": {"name": "default"}})
+        put("resourceflavors", flavor())
         for name in ("main", "other"):
-            resources = [{"name": "cpu", "nominalQuota": str(QUOTA // 2)}]
-            spec = {
-                "namespaceSelector": {},
-                "cohortName": "all",
-                "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"},
-                "resourceGroups": [
-                    {"coveredResources": ["cpu"], "flavors": [{"name": "default", "resources": resources}]}
-                ],
-            }
-            put("clusterqueues", {"metadata": {"name": name}, "spec": spec})
-            put(
-                "localqueues", {"metadata": {"name": name, "namespace": "ml"}, "spec": {"clusterQueue": name}}
-            )
+            rules = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
+            put("clusterqueues", cluster_queue(name, QUOTA // 2, cohort="all", preemption=rules))
+            put("localqueues", local_queue(name, name, namespace="ml"))
         for name, value in (("low", 1), ("middle", 5), ("high", 10)):
             put("workloadpriorityclasses", {"metadata": {"name": name}, "value": value})
 
@@ -123,8 +113,8 @@ class Storm:
         return len(listed) == len(self.names) and all(has_condition(item, "Finished") for item in listed)
 
 
-async def storm(seed: int, troubles: int) -> Storm:
-    world = Storm(seed)
+async def storm(dice: Dice, troubles: int) -> Storm:
+    world = Storm(dice)
     world.furnish()
     world.api.listeners.append(world.check)
     tasks = [asyncio.create_task(world.kubelet()), asyncio.create_task(world.submit())]
@@ -161,8 +151,9 @@ async def storm(seed: int, troubles: int) -> Storm:
     return world
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
-def test_killed_at_any_point_quota_is_never_given_twice_and_every_job_ends(seed: int) -> None:
-    world = run_virtually(storm(seed, troubles=25))
+@examples(25, least=5)
+@given(dice(), st.integers(0, 25))
+def test_killed_at_any_point_quota_is_never_given_twice_and_every_job_ends(dice: Dice, calm: int) -> None:
+    world = run_virtually(storm(dice, troubles=25 - calm))
     assert world.problems == []
     assert world.finished()

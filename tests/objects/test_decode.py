@@ -16,7 +16,7 @@ from tests import builders
 from tests.objects.samples import SAMPLES, edited, sample
 
 
-def group(**spec: Any) -> dict[str, Any]:
+def bare_group(**spec: Any) -> dict[str, Any]:
     """With these fields and no others, in any spelling."""
     return builders.document("PodGroup", "g", spec=spec)
 
@@ -64,7 +64,7 @@ def test_unknown_fields_are_skipped_and_nulls_are_absent() -> None:
 
 
 def test_decoding_does_not_change_the_document() -> None:
-    document = group(preemptionMode="PodGroup", x=None)
+    document = bare_group(preemptionMode="PodGroup", x=None)
     before = json.dumps(document)
     decode(document)
     assert json.dumps(document) == before
@@ -134,14 +134,14 @@ def test_a_naive_timestamp_is_no_instant() -> None:
     ],
 )
 def test_every_spelling_of_the_disruption_mode_is_understood(spec: dict[str, Any], whole: bool) -> None:
-    view = decode(group(schedulingPolicy={"basic": {}}, **spec))
+    view = decode(bare_group(schedulingPolicy={"basic": {}}, **spec))
     assert isinstance(view, scheduling.PodGroup)
     assert view.disrupted_as_a_whole is whole
 
 
 def test_the_preemption_priority_class_is_a_field_or_an_annotation() -> None:
-    by_field = decode(group(preemptionPriorityClassName="high"))
-    annotated = group()
+    by_field = decode(bare_group(preemptionPriorityClassName="high"))
+    annotated = bare_group()
     annotated["metadata"]["annotations"] = {"reprieve.dev/preemption-priority-class": "high"}
     by_annotation = decode(annotated)
     for view in (by_field, by_annotation):
@@ -170,7 +170,7 @@ def test_the_old_label_links_a_pod_to_its_group_unless_the_field_does() -> None:
 
 
 def test_a_namespaced_object_without_a_namespace_lives_in_default() -> None:
-    assert decode(group()).key == "default/g"
+    assert decode(bare_group()).key == "default/g"
     assert decode({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}).key == "n"
 
 
@@ -259,7 +259,7 @@ class TestDecodeList:
         (pod,) = decode_list(self.listed(labelled), core.Pod)
         assert pod.spec.scheduling_group == core.SchedulingGroup(pod_group_name="g")
         groups = {"kind": "PodGroupList", "apiVersion": "scheduling.k8s.io/v1alpha3"}
-        data = json.dumps({**groups, "items": [group(disruptionMode="PodGroup")]}).encode()
+        data = json.dumps({**groups, "items": [bare_group(disruptionMode="PodGroup")]}).encode()
         (view,) = decode_list(data, scheduling.PodGroup)
         assert view.disrupted_as_a_whole
 
@@ -271,7 +271,7 @@ class TestDecodeList:
         assert pods(json.dumps({"metadata": label, "spec": stated}).encode()).group_key == "ns/other"
         assert pods(json.dumps({"metadata": {"name": "p"}, "spec": None}).encode()).group_key == ""
         groups = json_decoder(scheduling.PodGroup, "scheduling.k8s.io/v1beta1", "PodGroup")
-        assert groups(json.dumps(group(preemptionMode="PodGroup")).encode()).disrupted_as_a_whole
+        assert groups(json.dumps(bare_group(preemptionMode="PodGroup")).encode()).disrupted_as_a_whole
 
     def test_what_does_not_fit_is_refused(self) -> None:
         with pytest.raises(InvalidObject, match=r"spec.priority"):
@@ -297,7 +297,7 @@ def test_every_kind_has_a_rule_of_the_door() -> None:
 
 
 def test_a_pod_group_of_the_stand_in_group_is_a_pod_group():
-    document = group(schedulingPolicy={"gang": {"minCount": 2}}) | {
+    document = bare_group(schedulingPolicy={"gang": {"minCount": 2}}) | {
         "apiVersion": "scheduling.reprieve.dev/v1beta1"
     }
     view = decode(document)

@@ -6,18 +6,16 @@ be helped, gangs run whole or not at all or say what they lack, groups in mode *
 and nobody who stays carries a mark.
 """
 
-import random
-
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reprieve.config import Configuration
 from reprieve.preemption import decide
 from reprieve.scheduler.actions import Bind, Preempt, Release
 from tests.builders import node
-from tests.scale import scaled
+from tests.scale import examples
 from tests.scheduler.world import World, pod, pod_group
-
-DAYS = scaled(40, least=40)
+from tests.strategies.choices import Choices
 
 
 class Gang:
@@ -31,8 +29,8 @@ class Gang:
 
 
 class Day:
-    def __init__(self, seed: int) -> None:
-        self.dice = random.Random(seed)
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
         self.world = World(graceful=True)
         self.gangs: dict[str, Gang] = {}
         self.count = 0
@@ -41,14 +39,14 @@ class Day:
     def _restrain(self) -> None:
         """Some calls take long: the test decides later how they end."""
         slow = Bind | Preempt | Release
-        self.world.hold = lambda action: isinstance(action, slow) and self.dice.random() < 0.4
+        self.world.hold = lambda action: isinstance(action, slow) and self.choices.chance(40)
 
     def name(self, what: str) -> str:
         self.count += 1
         return f"{what}{self.count}"
 
     def step(self) -> None:
-        self.dice.choice(
+        self.choices.one_of(
             [
                 self.node,
                 self.single,
@@ -70,16 +68,16 @@ class Day:
         self.check()
 
     def node(self) -> None:
-        self.world.add(node(self.name("n"), self.dice.choice([2, 4, 8])))
+        self.world.add(node(self.name("n"), self.choices.one_of([2, 4, 8])))
 
     def single(self) -> None:
-        self.world.add(pod(self.name("p"), self.dice.randint(1, 4), self.dice.choice([0, 5, 10])))
+        self.world.add(pod(self.name("p"), self.choices.number(1, 4), self.choices.one_of([0, 5, 10])))
 
     def gang(self) -> None:
-        name, size, priority = self.name("g"), self.dice.randint(1, 4), self.dice.choice([0, 5, 10])
-        self.world.add(pod_group(name, size, priority, mode="all" if self.dice.random() < 0.5 else "single"))
+        name, size, priority = self.name("g"), self.choices.number(1, 4), self.choices.one_of([0, 5, 10])
+        self.world.add(pod_group(name, size, priority, mode="all" if self.choices.chance(50) else "single"))
         self.gangs[name] = gang = Gang(
-            name, size, self.dice.randint(1, 3), priority, self.dice.random() < 0.6
+            name, size, self.choices.number(1, 3), priority, self.choices.chance(60)
         )
         self.make(gang, size)
 
@@ -106,11 +104,11 @@ class Day:
 
     def delete(self) -> None:
         if singles := [key[1] for key in self.world.documents if key[0] == "Pod" and "-" not in key[1]]:
-            self.world.remove("Pod", self.dice.choice(singles))
+            self.world.remove("Pod", self.choices.one_of(singles))
 
     def drain(self) -> None:
         if nodes := [key[1] for key in self.world.documents if key[0] == "Node"]:
-            name = self.dice.choice(nodes)
+            name = self.choices.one_of(nodes)
             cordoned = self.world.documents["Node", name].get("spec", {}).get("unschedulable", False)
             self.world.change("Node", name, spec={"unschedulable": not cordoned})
 
@@ -118,11 +116,11 @@ class Day:
         """A node goes; its pods follow when they are collected (`end`)."""
         nodes = [key[1] for key in self.world.documents if key[0] == "Node"]
         if len(nodes) > 3:
-            self.world.remove("Node", self.dice.choice(nodes))
+            self.world.remove("Node", self.choices.one_of(nodes))
 
     def settle(self) -> None:
         """What was held ends, well or badly."""
-        if self.dice.random() < 0.3:
+        if self.choices.chance(30):
             self.world.fail("503")
         self.world.release()
 
@@ -136,7 +134,7 @@ class Day:
                     gang.struck = True
 
     def wait(self) -> None:
-        self.world.now += self.dice.choice([1, 10, 400])
+        self.world.now += self.choices.one_of([1, 10, 400])
 
     def restart(self) -> None:
         self.world = self.world.restart()
@@ -187,10 +185,12 @@ class Day:
             )
 
 
-@pytest.mark.parametrize("seed", range(DAYS))
-def test_a_random_day_ends_well(seed):
-    day = Day(seed)
-    for _ in range(40):
+@examples(40, least=40)
+@given(st.data())
+def test_a_random_day_ends_well(data: st.DataObject) -> None:
+    choices = Choices(data.draw)
+    day = Day(choices)
+    for _ in range(choices.number(1, 80)):
         day.step()
     day.calm()
     world = day.world

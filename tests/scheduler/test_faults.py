@@ -1,19 +1,18 @@
 """5 % of the requests fail, answers get lost, watches are cut: the result is the same."""
 
-import random
 from functools import partial
 
 import pytest
+from hypothesis import given
 
 from reprieve.kube import Backoff, Client, kubeconfig
 from reprieve.kube import reflector as reflecting
 from reprieve.kube.http_transport import HttpTransport
-from tests.scale import scaled
+from tests.scale import examples
 from tests.scheduler.crashing import Judge
 from tests.scheduler.faults import Faulty
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
-
-SEEDS = range(scaled(2, least=2))
+from tests.strategies.dice import dice
 
 
 @pytest.fixture
@@ -22,9 +21,9 @@ def impatient(monkeypatch):
     monkeypatch.setattr(reflecting, "Backoff", partial(Backoff, base=0.05, cap=0.2))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-async def test_a_gang_storm_on_a_faulty_network_ends_like_on_a_good_one(seed, impatient):
-    dice = random.Random(seed)
+@examples(2, least=2)
+@given(dice=dice())
+async def test_a_gang_storm_on_a_faulty_network_ends_like_on_a_good_one(impatient, dice):
     judge = Judge({f"n{index:03}": 4000 for index in range(12)})
     async with cluster(12, 4, grace=0.05, background=(judge.watch,)) as live:
         faulty = Faulty(HttpTransport(kubeconfig.load(live.server.kubeconfig)), dice)

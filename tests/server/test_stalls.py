@@ -23,7 +23,7 @@ def _bounded() -> Any:
     assert time.process_time() - before < AT_MOST_SECONDS
 
 
-def pod() -> dict[str, Any]:
+def small_pod() -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "labels": {"a": "b" * 40}}}
 
 
@@ -35,24 +35,24 @@ def test_copies_of_copies_are_refused_before_they_fill_the_memory(doublings: int
         for number in range(doublings)
     ]
     with pytest.raises(ApiError, match="accumulated size increase of copy") as refused:
-        apply_patch(JSON_PATCH, pod(), patch, PODS)
+        apply_patch(JSON_PATCH, small_pod(), patch, PODS)
     assert refused.value.code == 413
 
 
 def test_an_ordinary_copy_is_carried_out_and_the_document_before_stays() -> None:
-    before = pod()
+    before = small_pod()
     patch = [
         {"op": "add", "path": "/metadata/annotations", "value": {}},
         {"op": "copy", "from": "/metadata/labels/a", "path": "/metadata/annotations/a"},
     ]
     after = apply_patch(JSON_PATCH, before, patch, PODS)
     assert after["metadata"]["annotations"] == {"a": "b" * 40}
-    assert before == pod()
+    assert before == small_pod()
 
 
 def test_a_copy_from_nowhere_is_refused() -> None:
     with pytest.raises(ApiError) as refused:
-        apply_patch(JSON_PATCH, pod(), [{"op": "copy", "from": "/spec/x", "path": "/metadata/y"}], PODS)
+        apply_patch(JSON_PATCH, small_pod(), [{"op": "copy", "from": "/spec/x", "path": "/metadata/y"}], PODS)
     assert refused.value.code == 422
 
 
