@@ -21,12 +21,15 @@ from reprieve.objects.errors import InvalidObject, UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.review import review
 from tests.objects.samples import SAMPLES, spoiled
-from tests.scale import SCALE, examples, scaled
+from tests.scale import SCALE, examples
+from tests.strategies.dice import Dice, dice
 from tests.strategies.objects import anything, pod_groups, pods, wild_documents
 
 CONTEXT = Configuration.load(None).admission_context()
 pytestmark = pytest.mark.timeout(max(300, 300 * SCALE))
 few = examples(100)
+TOGETHER = 10
+"""Documents that are spoiled in one example."""
 
 
 def check_every_way_in(document: dict[str, Any], old: dict[str, Any] | None) -> str:
@@ -50,11 +53,16 @@ def check_every_way_in(document: dict[str, Any], old: dict[str, Any] | None) -> 
 
 
 def test_spoiled_documents_are_answered_not_crashed_on() -> None:
-    random, outcomes = Random(20260823), {"unreadable": 0, "refused": 0, "accepted": 0}
-    for number in range(scaled(4000)):
-        original = SAMPLES[number % len(SAMPLES)]
-        document = spoiled(original, random)
-        outcomes[check_every_way_in(document, original if random.random() < 0.3 else None)] += 1
+    outcomes = {"unreadable": 0, "refused": 0, "accepted": 0}
+
+    @examples(400)
+    @given(dice())
+    def answered(dice: Dice) -> None:
+        for original in dice.sample(SAMPLES, TOGETHER):
+            document = spoiled(original, dice)
+            outcomes[check_every_way_in(document, original if dice.chance(0.3) else None)] += 1
+
+    answered()
     print(outcomes)
     assert all(outcomes.values())
 
