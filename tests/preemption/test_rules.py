@@ -132,7 +132,6 @@ def test_never_means_never(algorithm: str) -> None:
 def test_the_policy_of_a_priority_class_counts_where_the_pod_states_none(algorithm: str) -> None:
     full = [node("n", "1"), pod("low", on="n"), priority_class("meek", 50, preemptionPolicy="Never")]
     want = pod("want", priorityClassName="meek")
-    del want["spec"]["priority"]
     assert plan([*full, want], "Pod/a/want", algorithm).outcome == "unschedulable"
 
 

@@ -329,6 +329,7 @@ class Cluster:
         if slot is None:
             self.pods.node[row] = LOST
             self._lost.setdefault(node, {})[row] = None
+            self._reconsider(int(self.pods.group[row]))
             return
         self.pods.node[row] = slot
         self.residents[slot][row] = None
@@ -344,6 +345,7 @@ class Cluster:
         elif slot == LOST:
             for rows in self._lost.values():
                 rows.pop(row, None)
+            self._reconsider(int(self.pods.group[row]))
         self.pods.node[row] = NOWHERE
 
     def _nominate(self, row: int, node: str) -> None:
@@ -390,6 +392,8 @@ class Cluster:
 
     def _reconsider(self, group: int) -> None:
         """The importance of a group's pods may have changed."""
+        if group < 0:
+            return
         self.moved.extend(
             int(self.pods.node[row]) for row in self.groups.members[group] if self.pods.node[row] >= 0
         )

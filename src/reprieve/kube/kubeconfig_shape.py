@@ -85,7 +85,7 @@ def parse(text: bytes, where: object, *, aliases: bool = True) -> dict[str, Any]
         documents = parse_yaml(text, aliases=aliases)
     except UnreadableInput as error:
         raise ConfigError(f"kubeconfig {where}: not YAML{_place(str(error))}") from None
-    document = next((each for each in documents if each is not None), {})
+    document: Any = next((each for each in documents if each is not None), {})
     try:
         msgspec.convert(document, _KubeConfig)
     except msgspec.ValidationError as error:

@@ -1,0 +1,253 @@
+"""All potential victims of all nodes as a table: by turn, most important first, and by node.
+
+An entry is a pod, or a group that is evicted as a whole with all its pods on that node. The table is kept
+from one decision to the next; only the columns of nodes whose pods changed are rebuilt, and those of their
+groups' other nodes.
+"""
+
+import numpy as np
+
+from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
+from reprieve.preemption.importance import importance_keys
+from reprieve.preemption.units import GROUP
+from reprieve.preemption.view import View
+
+EMPTY = -1
+SINGLE = -1
+"""The group of a pod that is evicted alone."""
+NEVER_BELOW = 2**62
+"""The priority of an empty place in the table: no preemptor is above it."""
+MANY = 200
+"""Above this many changed nodes the whole table is rebuilt."""
+
+
+class _Entries:
+    """Pods on nodes, those of a whole group on one node as one entry, in the order of the table."""
+
+    def __init__(self, view: View, rows: Rows) -> None:
+        pods = view.cluster.pods
+        columns = view.home[rows]
+        whole = view.whole[rows]
+        self.merged: Rows = np.zeros(0, dtype=np.int32)
+        """Pods that another one of their group stands for, and that one."""
+        self.leader: Rows = np.zeros(0, dtype=np.int32)
+        awkward = pods.min_runtime_end[rows] > 0
+        size, start = np.ones(len(rows), dtype=np.int64), pods.start[rows]
+        group = np.full(len(rows), SINGLE, dtype=np.int32)
+        if whole.any():
+            group[whole] = pods.group[rows[whole]]
+            table = _GroupTable(view, np.unique(group[whole]))
+            size[whole], start[whole] = table.size[group[whole]], table.start[group[whole]]
+            awkward |= whole & table.awkward[group]
+            keep = self._merge(view, rows, columns, group, whole)
+            rows, columns, group = rows[keep], columns[keep], group[keep]
+            size, start, awkward = size[keep], start[keep], awkward[keep]
+        keys: list[Ints] = importance_keys(view, rows)
+        if whole.any():
+            grouped = group != SINGLE
+            keys = [keys[0], np.where(grouped, -GROUP, keys[1]), -size, np.where(grouped, start, keys[2])]
+        order = np.lexsort([pods.sequence[rows], *reversed(keys), columns.astype(np.int64)])
+        same = columns[order[1:]] == columns[order[:-1]]
+        for key in keys:
+            same &= key[order[1:]] == key[order[:-1]]
+        self.rows: Rows = rows[order]
+        self.columns: Rows = columns[order]
+        self.group: Rows = group[order]
+        self.size: Ints = size[order]
+        self.start: Ints = start[order]
+        """When a pod, or the first pod of a group, started."""
+        self.tied: Rows = self.columns[1:][same]
+        """Nodes with two equally important entries."""
+        self.awkward: Rows = self.columns[awkward[order]]
+        """Nodes with an entry that the table cannot judge."""
+
+    def _merge(self, view: View, rows: Rows, columns: Rows, group: Rows, whole: Mask) -> Mask:
+        """Keeps, of the pods of a whole group on one node, the one that came first."""
+        members = np.flatnonzero(whole)
+        sequence = view.cluster.pods.sequence[rows[members]]
+        members = members[
+            np.lexsort([sequence, *(each[members].astype(np.int64) for each in (group, columns))])
+        ]
+        first = np.ones(len(members), dtype=np.bool_)
+        first[1:] = (group[members[1:]] != group[members[:-1]]) | (
+            columns[members[1:]] != columns[members[:-1]]
+        )
+        leaders = members[np.maximum.accumulate(np.where(first, np.arange(len(members)), 0))]
+        self.merged, self.leader = rows[members[~first]], rows[leaders[~first]]
+        keep = np.ones(len(rows), dtype=np.bool_)
+        keep[members[~first]] = False
+        return keep
+
+
+class _GroupTable:
+    """Size and start of whole groups, by number. Awkward ones are left to the dry run of one node: those with
+    pods that have not started, are on lost nodes, differ in priority or have a minimum run time.
+    """
+
+    def __init__(self, view: View, groups: Rows) -> None:
+        cluster = view.cluster
+        pods, count = cluster.pods, len(cluster.groups.keys) + 1  # one more: SINGLE is the last
+        members = np.array(
+            [row for group in groups.tolist() for row in cluster.groups.members[group]], np.int32
+        )
+        members = members[view.placed[members]]
+        group = pods.group[members]
+        self.size: Ints = np.bincount(group, minlength=count)
+        self.start: Ints = np.full(count, NOT_STARTED, dtype=np.int64)
+        np.minimum.at(self.start, group, pods.start[members])
+        lowest, highest = np.full(count, 2**62), np.full(count, -(2**62))
+        np.minimum.at(lowest, group, pods.priority[members])
+        np.maximum.at(highest, group, pods.priority[members])
+        self.awkward: Mask = lowest < highest
+        unclear = (pods.min_runtime_end[members] > 0) | (pods.start[members] >= NOT_STARTED)
+        self.awkward[group[unclear | (view.home[members] < 0)]] = True
+
+
+class Layout:
+    """The entries of all nodes by turn and node, with their priorities and requests."""
+
+    def __init__(self, view: View) -> None:
+        self.version = view.cluster.version
+        self._read = 0
+        self._build(view)
+
+    def refresh(self, view: View) -> None:
+        """Catch up with pods that came, went or changed their importance."""
+        cluster = view.cluster
+        changed = set(cluster.moved[self._read :])
+        if len(changed) > MANY or self.version != cluster.version:
+            self.version = cluster.version
+            self._build(view)
+            return
+        if self.grouped.any() or view.whole.any():
+            changed |= self._sharing_groups(view, changed)
+        deepest = max((len(cluster.residents[slot]) for slot in changed), default=0)
+        if deepest > self.rows.shape[0]:
+            self._build(view)
+            return
+        self._widen(cluster.nodes.slots)
+        for slot in sorted(changed):
+            self._set_column(view, slot)
+        self._read = len(cluster.moved)
+
+    def _sharing_groups(self, view: View, changed: set[int]) -> set[int]:
+        """Nodes that share a whole group with a changed one, now or before: their entries change, too."""
+        cluster = view.cluster
+        groups: set[int] = set()
+        for slot in changed:
+            if slot < self.group.shape[1]:
+                groups.update(self.group[:, slot].tolist())
+            groups.update(int(cluster.pods.group[row]) for row in cluster.residents[slot] if view.whole[row])
+        groups.discard(SINGLE)
+        homes = {int(view.home[row]) for group in groups for row in cluster.groups.members[group]}
+        return {slot for slot in homes if slot >= 0}
+
+    def _build(self, view: View) -> None:
+        cluster = view.cluster
+        slots = cluster.nodes.slots
+        found = _Entries(view, np.flatnonzero(view.home >= 0).astype(np.int32))
+        counts = np.bincount(found.columns, minlength=slots)
+        first = np.cumsum(counts) - counts
+        turn = np.arange(len(found.rows)) - first[found.columns]
+        shape = int(counts.max(initial=0)) + 2, slots
+        self.rows: Rows = np.full(shape, EMPTY, dtype=np.int32)
+        """The pod, or the pod that stands for its group."""
+        self.priority: Ints = np.full(shape, NEVER_BELOW, dtype=np.int64)
+        self.group: Rows = np.full(shape, SINGLE, dtype=np.int32)
+        self.size: Ints = np.zeros(shape, dtype=np.int64)
+        """Pods that are evicted with the entry, on all nodes."""
+        self.start: Ints = np.zeros(shape, dtype=np.int64)
+        self.demand: dict[int, Ints] = {}
+        self.tied: Mask = np.zeros(slots, dtype=np.bool_)
+        """Nodes with two equally important entries."""
+        self.special: Mask = np.zeros(slots, dtype=np.bool_)
+        """Nodes with groups that are awkward to judge, or with a minimum run time."""
+        place = turn, found.columns
+        self._fill(view, found, place)
+        self.tied[found.tied] = True
+        self.special[found.awkward] = True
+        self.grouped: Mask = (self.group != SINGLE).any(axis=0)
+        """Nodes with a group that is evicted as a whole."""
+        turn_of = np.zeros(cluster.pods.rows, dtype=np.int32)
+        turn_of[found.rows] = turn
+        self._merged = found.merged, turn_of[found.leader], view.home[found.leader]
+        """Pods that share another one's entry, and the turn and node of that entry; for `requested`."""
+        self._read = len(cluster.moved)
+
+    def _fill(self, view: View, found: _Entries, place: tuple[Ints | slice, Rows | int]) -> None:
+        self.rows[place] = found.rows
+        self.priority[place] = view.priority[found.rows]
+        self.group[place] = found.group
+        self.size[place] = found.size
+        self.start[place] = found.start
+
+    def _widen(self, slots: int) -> None:
+        """Add empty columns for new nodes."""
+        more = ((0, 0), (0, slots - self.rows.shape[1]))
+        if not more[1][1]:
+            return
+        self.rows = np.pad(self.rows, more, constant_values=EMPTY)
+        self.priority = np.pad(self.priority, more, constant_values=NEVER_BELOW)
+        self.group = np.pad(self.group, more, constant_values=SINGLE)
+        self.size, self.start = np.pad(self.size, more), np.pad(self.start, more)
+        self.demand = {index: np.pad(table, more) for index, table in self.demand.items()}
+        self.tied = np.pad(self.tied, more[1])
+        self.special = np.pad(self.special, more[1])
+        self.grouped = np.pad(self.grouped, more[1])
+
+    def _set_column(self, view: View, slot: int) -> None:
+        found = _Entries(view, np.array(list(view.cluster.residents[slot]), dtype=np.int32))
+        depth = len(found.rows)
+        self.rows[:, slot], self.priority[:, slot], self.group[:, slot] = EMPTY, NEVER_BELOW, SINGLE
+        self._fill(view, found, (slice(depth), slot))
+        turn_of = {row: turn for turn, row in enumerate(found.rows.tolist())}
+        shared = [turn_of[row] for row in found.leader.tolist()]
+        for index, table in self.demand.items():
+            table[:, slot] = 0
+            table[:depth, slot] = view.cluster.demand(found.rows)[index]
+            np.add.at(table[:, slot], shared, view.cluster.demand(found.merged)[index])
+        self.tied[slot] = bool(len(found.tied))
+        self.special[slot] = bool(len(found.awkward))
+        self.grouped[slot] = bool((found.group != SINGLE).any())
+        rows, turns, columns = self._merged
+        elsewhere = columns != slot
+        self._merged = (
+            np.concatenate([rows[elsewhere], found.merged]),
+            np.concatenate([turns[elsewhere], np.array(shared, dtype=np.int32)]),
+            np.concatenate([columns[elsewhere], np.full(len(shared), slot, dtype=np.int32)]),
+        )
+
+    def requested(self, view: View, index: int) -> Ints:
+        """The requests of each entry in the table for one resource."""
+        table = self.demand.get(index)
+        if table is None:
+            cluster = view.cluster
+            amounts = np.append(cluster.classes.requests[index], 0)
+            table = amounts[np.where(self.rows >= 0, cluster.pods.cls[self.rows], -1)]
+            rows, turns, columns = self._merged
+            np.add.at(table, (turns, columns), amounts[cluster.pods.cls[rows]])
+            self.demand[index] = table
+        return table
+
+    def under_budgets(self, view: View) -> Mask:
+        """Nodes with a whole group of which a pod, here or elsewhere, is under a disruption budget."""
+        cluster = view.cluster
+        none: Mask = np.zeros(len(self.grouped), dtype=np.bool_)
+        if not cluster.budgets.all or not self.grouped.any():
+            return none
+        covered = np.array([bool(cluster.budgets.covering(each)) for each in cluster.classes.all])
+        members = np.flatnonzero(view.whole)
+        groups = np.unique(cluster.pods.group[members[covered[cluster.pods.cls[members]]]])
+        covering: Mask = np.asarray(np.isin(self.group, groups).any(axis=0))
+        return covering
+
+
+def layout_of(view: View) -> Layout:
+    """The table for the observed cluster, cached."""
+    key = ("layout", view.group_victims)
+    found: Layout | None = view.cluster.lasting.get(key)
+    if found is None:
+        found = view.cluster.lasting[key] = Layout(view)
+    else:
+        found.refresh(view)
+    return found
