@@ -54,10 +54,62 @@ def test_every_problem_is_a_line_with_file_document_path_and_message(tmp_path: P
 
 
 def test_warnings_alone_are_no_failure(tmp_path: Path) -> None:
-    path = written(tmp_path, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}})
+    pod = edited(sample("Pod"), "spec.schedulingGroup", {"podGroupName": "elsewhere"})
+    path = written(tmp_path, pod, sample("PodGroup"))
     code, lines = validate("-f", path)
     assert code == 0
-    assert lines[0].startswith(f"{path}:1: warning: kind: v1 Service is not known here")
+    assert lines == [
+        (
+            f"{path}:1: warning: spec.schedulingGroup.podGroupName: "
+            "PodGroup 'elsewhere' is not among these manifests"
+        ),
+        "2 documents, 0 problems, 1 warning",
+    ]
+
+
+def test_kinds_of_others_are_named_and_counted_as_not_checked(tmp_path: Path) -> None:
+    path = written(tmp_path, {"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "s"}})
+    code, lines = validate("-f", path)
+    assert code == 0
+    assert lines == [
+        f"{path}:1: warning: kind: example.com/v1 Foo was not checked: there is no schema of it here",
+        "1 document, 0 problems, 0 warnings, 1 not checked",
+    ]
+    answer = json.loads("\n".join(validate("-f", path, "-o", "json")[1]))
+    assert [each["value"] for each in answer["notChecked"]] == ["Foo"]
+    assert answer["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        (
+            {"kind": "ClusterRoleBinding", "roleRef": {"kind": "Role", "name": "x"}},
+            'roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"',
+        ),
+        (
+            {"kind": "Role", "rules": [{"verbs": ["get"], "apiGroups": [""]}]},
+            "rules[0].resources: Required value: resource rules must supply at least one of resources",
+        ),
+    ],
+)
+def test_rules_of_the_embedded_server_count_as_well(
+    tmp_path: Path, document: dict[str, Any], line: str
+) -> None:
+    meta = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "x"}}
+    path = written(tmp_path, {**meta, **document})
+    assert validate("-f", path) == (2, [f"{path}:1: {line}", "1 document, 1 problem, 0 warnings"])
+
+
+def test_a_kind_that_does_not_exist_fails(tmp_path: Path) -> None:
+    path = written(tmp_path, {**sample("Pod"), "kind": "Pdo"})
+    assert validate("-f", path) == (
+        2,
+        [
+            f"{path}:1: kind: there is no kind 'Pdo' in v1; did you mean 'Pod'?",
+            "1 document, 1 problem, 0 warnings",
+        ],
+    )
 
 
 def test_several_files_a_folder_and_standard_input(tmp_path: Path) -> None:

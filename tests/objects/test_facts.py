@@ -182,11 +182,19 @@ def test_types_required_fields_values_list_types_and_merge_keys_equal_the_real_o
     assert differences == {}
 
 
+def test_kinds_live_in_namespaces_as_the_real_ones_do() -> None:
+    for api_version, resources in facts()["resources"].items():
+        group = api_version.rpartition("/")[0]
+        for resource in resources.values():
+            assert schemas.is_namespaced(group, resource["kind"]) is (resource["scope"] == "Namespaced")
+
+
 @pytest.mark.parametrize("file", sorted(files()))
 def test_the_quick_reader_reads_what_yaml_says(file: str) -> None:
     said = yaml.safe_load((DATA / f"{file}.yaml").read_text())
     assert load(file)["types"] == said["types"]
     assert list(load(file)["kinds"]) == said.get("kinds", [])
+    assert list(load(file)["cluster"]) == said.get("cluster", [])
     assert load(file).get("group", "") == said.get("group", "")
 
 
@@ -207,7 +215,7 @@ NOT_SERVED: dict[tuple[str, str], str] = {
 
 def test_served_resources_are_those_of_a_real_server() -> None:
     """Kinds, scopes, names, short names, categories and verbs, of resources and subresources."""
-    differences = {}
+    differences: dict[tuple[str, str], Any] = {}
     for each in builtin_resources():
         if each.group == well_known.KUEUE_API:
             continue

@@ -87,24 +87,8 @@ def test_a_priority_that_contradicts_a_class_among_the_manifests_is_a_problem() 
     assert line == "f.yaml:2: spec.priority: is 5, but PriorityClass batch-high says 1000"
 
 
-def test_a_kind_we_do_not_know_is_a_warning_with_a_hint() -> None:
-    document = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroups", "metadata": {"name": "x"}}
-    (line,) = said(document)
-    assert "was not checked; did you mean 'PodGroup'?" in line
-
-
 def test_a_document_without_kind_or_version_is_a_problem() -> None:
     assert said({"metadata": {}}) == ["f.yaml:1: apiVersion: is required", "f.yaml:1: kind: is required"]
-
-
-def test_a_field_that_looks_like_a_typo_is_a_warning() -> None:
-    group = edited(sample("PodGroup"), "spec.schedulingPolicy.gang.minCuont", 3)
-    (line,) = said(edited(group, "spec.fromTheFuture", 1))
-    assert (
-        line
-        == "f.yaml:1: warning: spec.schedulingPolicy.gang.minCuont: unknown field; did you mean 'minCount'? "
-        "(got 3)"
-    )
 
 
 def test_fields_that_only_others_read_are_no_typos() -> None:

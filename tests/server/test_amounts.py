@@ -31,7 +31,7 @@ async def test_half_a_device_is_refused_with_the_field_and_the_value(wire: Wire)
 
 async def test_a_deployment_of_half_devices_is_refused(wire: Wire) -> None:
     labels = {"app": "half"}
-    spec = {
+    spec: dict[str, Any] = {
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": labels}, "spec": limited("0.5")},
     }

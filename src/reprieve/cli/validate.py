@@ -35,9 +35,10 @@ from reprieve.objects import MAX_BYTES, Finding, Found, Source, counted, review,
 def command(filenames: tuple[str, ...], config: str | None, max_size: int, output: Output) -> None:
     """Check manifests as an API server would, and print every problem as `file:document: path: message`.
 
-    Checks each object (types, enums, ranges, names, quantities, unions, priority classes) and all of them
-    together (duplicate names, cycles of cohorts; references to missing objects are warnings). Exit code 0:
-    clean; 2: problems.
+    Checks each object of Kubernetes and Kueue (unknown, missing and mistyped fields, enums, ranges, names,
+    quantities, unions, priority classes, pod templates) and all of them together (duplicate names, cycles of
+    cohorts; references to missing objects are warnings). Kinds of others are checked if their
+    CustomResourceDefinition is given, too, and named otherwise. Exit code 0: clean; 2: problems.
 
     \b
     Examples:
@@ -45,6 +46,8 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
       reprieve validate -f examples/12-cohort-reclaim/queues.yaml -f examples/12-cohort-reclaim/workloads.yaml
       kubectl get podgroups,pods -A -o yaml | reprieve validate -f -
     """
+    from reprieve.server import refusals
+
     configuration = Configuration.read(config) if config else Configuration.load(None)
     configurations: list[Finding] = []
     sources = 0
@@ -60,24 +63,27 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
                     yield found
 
     findings = [
-        *review(progress(documents(), "documents"), configuration.admission_context()),
+        *review(progress(documents(), "documents"), configuration.admission_context(), refusals),
         *configurations,
     ]
     problems = [each for each in findings if not each.warning]
-    warnings = [each for each in findings if each.warning]
+    warnings = [each for each in findings if each.warning and not each.unchecked]
+    unchecked = [each for each in findings if each.unchecked]
     data = {
         "apiVersion": well_known.API_VERSION,
         "kind": "Validation",
         "documents": sources,
         "problems": [each.to_dict() for each in problems],
         "warnings": [each.to_dict() for each in warnings],
+        "notChecked": [each.to_dict() for each in unchecked],
     }
 
     def render(console: Console) -> None:
         for each in findings:
             console.print(str(each), markup=False, style="yellow" if each.warning else None)
         counts = ((sources, "document"), (len(problems), "problem"), (len(warnings), "warning"))
-        console.print(", ".join(counted(number, noun) for number, noun in counts))
+        rest = f", {len(unchecked)} not checked" if unchecked else ""
+        console.print(", ".join(counted(number, noun) for number, noun in counts) + rest)
 
     print_result(data, output, render)
     if problems:

@@ -82,7 +82,16 @@ from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
-from reprieve.objects.structure import FORBIDDEN, INVALID, REFUSED, REQUIRED, Problem, misfits, nearest
+from reprieve.objects.structure import (
+    FORBIDDEN,
+    INVALID,
+    REFUSED,
+    REQUIRED,
+    UNSUPPORTED,
+    Problem,
+    misfits,
+    nearest,
+)
 from reprieve.objects.text import counted, harmless, is_or_are, shown, some
 from reprieve.objects.times import (
     Duration,
@@ -92,9 +101,10 @@ from reprieve.objects.times import (
     parse_duration,
     parse_time,
 )
+from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.fleet import strays
 from reprieve.objects.validation.resources import countable
-from reprieve.objects.validation.runnable import MOST_PODS, runnable_problems
+from reprieve.objects.validation.runnable import MOST_PODS, size_problems
 from reprieve.objects.yamlwriting import format_yaml
 
 __all__ = [
@@ -106,6 +116,7 @@ __all__ = [
     "REQUIRED",
     "STAND_IN_GROUP",
     "TABLE",
+    "UNSUPPORTED",
     "Admission",
     "AdmissionCheck",
     "AdmissionCheckState",
@@ -174,6 +185,7 @@ __all__ = [
     "all_requests",
     "amount",
     "batch",
+    "builtin_problems",
     "condition_of",
     "core",
     "countable",
@@ -221,12 +233,12 @@ __all__ = [
     "put_condition",
     "read_documents",
     "review",
-    "runnable_problems",
     "scan_documents",
     "scheduling",
     "schemas",
     "set_condition",
     "shown",
+    "size_problems",
     "some",
     "split_key",
     "state_requests",

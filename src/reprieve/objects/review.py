@@ -4,7 +4,7 @@ A problem is something an API server would refuse. A warning is something that o
 can answer (the object it refers to may be there already) or that does no harm but is hardly meant.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from reprieve.objects import well_known
@@ -13,15 +13,18 @@ from reprieve.objects.documents import Found, Source
 from reprieve.objects.errors import UnreadableInput
 from reprieve.objects.kinds import TABLE, kind_key
 from reprieve.objects.meta import Document
-from reprieve.objects.normalise import normalise
+from reprieve.objects.normalise import normalise, respell
 from reprieve.objects.priorities import PriorityClasses, priority_class_of
-from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, likely_typos, nearest
+from reprieve.objects.recognition import Custom, custom_schemas, is_namespaced, schema_of, unrecognised
+from reprieve.objects.schemas import SchemaNode
+from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem
 from reprieve.objects.text import shown
+from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.checks import At
+from reprieve.objects.validation.fields import field_problems
+from reprieve.objects.validation.shared import metadata
 
 _KUEUE, _SCHEDULING = well_known.KUEUE_API, well_known.SCHEDULING_API
-_PARTLY_KNOWN = ("", "batch", "policy")
-"""Groups of whose kinds the views hold only a small part."""
 Key = tuple[str, str]
 
 
@@ -31,6 +34,8 @@ class Finding(NamedTuple):
     where: str
     problem: Problem
     warning: bool = False
+    unchecked: bool = False
+    """Nothing is known of the kind."""
 
     def __str__(self) -> str:
         return f"{self.where}: {'warning: ' if self.warning else ''}{self.problem}"
@@ -50,8 +55,11 @@ class Finding(NamedTuple):
         }
 
 
-def review(found: Iterable[Found], context: Context) -> list[Finding]:
-    """All findings, in the order of the documents."""
+Rules = Callable[[Document], list[Problem]]
+
+
+def review(found: Iterable[Found], context: Context, more: Rules | None = None) -> list[Finding]:
+    """All findings, in the order of the documents. `more` judges those in which nothing else is wrong."""
     everything = list(found)
     position = {each.where: index for index, each in reversed(list(enumerate(everything)))}
     findings = [
@@ -59,49 +67,63 @@ def review(found: Iterable[Found], context: Context) -> list[Finding]:
         for each in everything
         if isinstance(each, UnreadableInput)
     ]
-    findings += _review([each for each in everything if isinstance(each, Source)], context)
+    findings += _review([each for each in everything if isinstance(each, Source)], context, more)
     return sorted(findings, key=lambda finding: position[finding.where])
 
 
-def _review(sources: list[Source], context: Context) -> Iterator[Finding]:
+def _review(sources: list[Source], context: Context, more: Rules | None) -> Iterator[Finding]:
     known = _by_name(sources)
     stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
     classes = [priority_class_of(source.document) for source in stated]
     context = context._replace(classes=PriorityClasses(classes, complete=context.classes.complete))
+    custom = custom_schemas(source.document for source in sources)
     for source in sources:
-        yield from _alone(source, context)
+        yield from _alone(source, context, custom, more)
     yield from _duplicates(sources)
     yield from _references(sources, known)
     yield from _cohort_cycles(known.get((_KUEUE, "Cohort"), {}))
     yield from _several_defaults(known.get((_SCHEDULING, "PriorityClass"), {}))
 
 
-def _alone(source: Source, context: Context) -> Iterator[Finding]:
+def _alone(
+    source: Source, context: Context, custom: Custom, more: Rules | None
+) -> Iterator[Finding]:
     document = At(source.document)
     missing = [name for name in ("apiVersion", "kind") if not document.field(name).text]
     for name in missing:
         yield Finding(source.where, document.field(name).problem("is required", REQUIRED))
     if missing:
         return
-    group, kind = kind_key(source.document)
-    if (group, kind) not in TABLE:
-        hint = nearest(kind, [name for each, name in TABLE if each == group])
-        message = f"{document.field('apiVersion').text} {kind} is not known here and was not checked{hint}"
-        yield Finding(source.where, Problem("kind", kind, message), warning=True)
+    schema = schema_of(source.document, custom)
+    if schema is None and kind_key(source.document) not in TABLE:
+        problem, mistake = unrecognised(source.document)
+        yield Finding(source.where, problem, warning=not mistake, unchecked=not mistake)
         return
-    admitted, problems = admit(source.document, context)
+    problems = _problems(source.document, schema, context)
+    if not problems and more is not None:
+        problems = more(source.document)
     for problem in problems:
         yield Finding(source.where, problem)
-    for problem in likely_typos(admitted, TABLE[group, kind].view) if group not in _PARTLY_KNOWN else ():
-        # Pod templates have many fields that are none of our business and sound alike.
-        if ".template." not in problem.path:
-            yield Finding(source.where, problem, warning=True)
+
+
+def _problems(document: Document, schema: SchemaNode | None, context: Context) -> list[Problem]:
+    """Rules explain better than fields: where both found something, only the rule's problem is kept."""
+    admitted, problems = admit(document, context)
+    problems += builtin_problems(admitted, None)
+    if kind_key(document) not in TABLE:
+        problems += metadata(At(admitted), namespaced=is_namespaced(document) is not False)
+    if schema is not None:
+        ruled = {problem.path for problem in problems}
+        fields = field_problems(respell(document), schema)
+        problems = [*(problem for problem in fields if problem.path not in ruled), *problems]
+    return [each for index, each in enumerate(problems) if each not in problems[:index]]
 
 
 def _identity(document: Document) -> tuple[str, str]:
     """(namespace, name); a namespaced object without one lives in `default`."""
-    meta = At(normalise(document)).field("metadata")
-    return meta.field("namespace").text, meta.field("name").text
+    meta = At(document).field("metadata")
+    namespace = "" if is_namespaced(document) is False else meta.field("namespace").text or "default"
+    return namespace, meta.field("name").text
 
 
 def _by_name(sources: Iterable[Source]) -> dict[Key, dict[tuple[str, str], Source]]:
@@ -117,7 +139,7 @@ def _duplicates(sources: Iterable[Source]) -> Iterator[Finding]:
     first: dict[tuple[Key, tuple[str, str]], str] = {}
     for source in sources:
         key, identity = kind_key(source.document), _identity(source.document)
-        if key not in TABLE or not identity[1]:
+        if not identity[1]:
             continue
         if (key, identity) in first:
             title = "/".join(part for part in (key[1], *identity) if part)

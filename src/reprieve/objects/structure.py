@@ -6,7 +6,6 @@ what Reprieve reads.
 """
 
 import difflib
-import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +19,6 @@ from reprieve.objects.text import shown as shown
 from reprieve.objects.times import Duration, TimeError, parse_duration, parse_time
 
 _UNKNOWN = "unknown field"
-_TYPO = re.compile(r"did you mean '(\w+)'")
 _NAMES: dict[Any, str] = {
     str: "a string",
     int: "an integer",
@@ -79,24 +77,6 @@ def _fits(document: Any, view: type) -> bool:
     return True
 
 
-def likely_typos(document: Any, view: type) -> list[Problem]:
-    """Fields the view does not have whose names are almost those of fields it has.
-
-    Views name only what Reprieve reads, so an unknown field is no mistake by itself; one that looks like
-    `minCuont` is.
-    """
-    unknown = [
-        each for each in misfits(document, view, known_fields_only=True) if each.message.startswith(_UNKNOWN)
-    ]
-    return [each for each in unknown if _almost(each)]
-
-
-def _almost(problem: Problem) -> bool:
-    meant = _TYPO.search(problem.message)
-    written = problem.path.rpartition(".")[2]
-    return meant is not None and difflib.SequenceMatcher(None, written, meant[1]).ratio() >= 0.8
-
-
 def nearest(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'minCount'?`, or nothing where no known word is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
@@ -126,11 +106,11 @@ class _Checker:
             if not isinstance(value, str) or value not in arguments:
                 yield Problem(path, value, f"expected one of {', '.join(arguments)}; got {shown(value)}")
         elif not _fits_scalar(value, expected):
-            yield _misfit(path, value, _name(expected))
+            yield misfit(path, value, _name(expected))
 
     def _struct(self, value: Any, struct: type[msgspec.Struct], path: str) -> Iterator[Problem]:
         if not isinstance(value, dict):
-            yield _misfit(path, value, "an object")
+            yield misfit(path, value, "an object")
             return
         fields = _fields(struct)
         yield from _unusable_keys(value, path)
@@ -147,17 +127,17 @@ class _Checker:
 
     def _list(self, value: Any, item: Any, path: str) -> Iterator[Problem]:
         if not isinstance(value, list | tuple):
-            yield _misfit(path, value, "a list")
+            yield misfit(path, value, "a list")
             return
         for index, each in enumerate(value):
             if each is None:
-                yield _misfit(f"{path}[{index}]", each, _name(item))
+                yield misfit(f"{path}[{index}]", each, _name(item))
             else:
                 yield from self.check(each, item, f"{path}[{index}]")
 
     def _map(self, value: Any, item: Any, path: str) -> Iterator[Problem]:
         if not isinstance(value, dict):
-            yield _misfit(path, value, "an object")
+            yield misfit(path, value, "an object")
             return
         yield from _unusable_keys(value, path)
         for key, each in value.items():
@@ -169,7 +149,7 @@ class _Checker:
         if len(wanted) == 1:
             yield from self.check(value, wanted[0], path)
         elif all(any(self.check(value, option, path)) for option in wanted):
-            yield _misfit(path, value, " or ".join(_name(option) for option in wanted))
+            yield misfit(path, value, " or ".join(_name(option) for option in wanted))
 
     def _bounded(self, value: Any, expected: Any, notes: tuple[Any, ...], path: str) -> Iterator[Problem]:
         problems = list(self.check(value, expected, path))
@@ -225,7 +205,8 @@ def _parses(parse: Callable[[str], Any], text: str) -> bool:
     return True
 
 
-def _misfit(path: str, value: Any, expected: str) -> Problem:
+def misfit(path: str, value: Any, expected: str) -> Problem:
+    """A value of the wrong type; `expected` names the right one, with its article."""
     return Problem(path, value, f"expected {expected}, got {_kind_of(value)} {shown(value)}")
 
 

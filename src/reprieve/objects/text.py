@@ -2,6 +2,8 @@
 nothing that steers a terminal.
 """
 
+import base64
+import binascii
 import reprlib
 from collections.abc import Sequence
 from typing import Any
@@ -54,3 +56,11 @@ def harmless(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True

@@ -16,6 +16,7 @@ It imports no decision of Reprieve, only `reprieve.objects` and `reprieve.config
     registry, resources      which resources are served (`ResourceInfo`), and the built-in ones
     custom_resources/        CustomResourceDefinitions
     field_validation         unknown fields and wrong types; the schemas are in `reprieve.objects`
+    offline                  what would be refused, asked without a server
     openapi/                 the description of every kind for clients
     tables/                  the columns of `kubectl get`
     controllers/             what kube-controller-manager would do
@@ -57,6 +58,7 @@ from reprieve.server.resources import builtin_resources
 if TYPE_CHECKING:
     from reprieve.server.embedded import EmbeddedServer, new_event_loop
     from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
+    from reprieve.server.offline import refusals
     from reprieve.server.http.strangers import strangers_log
 
 _LAZY = {
@@ -65,6 +67,7 @@ _LAZY = {
     "Habits": "fake_nodes",
     "NodeTemplate": "fake_nodes",
     "new_event_loop": "embedded",
+    "refusals": "offline",
     "strangers_log": "http.strangers",
 }
 """Names whose modules load aiohttp, cryptography and SQLite: imported on first use, so that a command that

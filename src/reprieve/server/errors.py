@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reprieve.objects import FORBIDDEN, INVALID, REQUIRED, Problem, ReprieveError
+from reprieve.objects import FORBIDDEN, INVALID, REQUIRED, UNSUPPORTED, Problem, ReprieveError
 
 
 class Cause(NamedTuple):
@@ -36,6 +36,10 @@ def cause_of(problem: Problem) -> Cause:
         return required(problem.path, "" if problem.message == "is required" else problem.message)
     if problem.reason == FORBIDDEN:
         return forbidden_field(problem.path, problem.sentence)
+    if problem.reason == UNSUPPORTED:
+        return Cause(
+            problem.reason, f"Unsupported value: {_show(problem.value)}: {problem.message}", problem.path
+        )
     return Cause(problem.reason, problem.sentence, problem.path)
 
 

@@ -31,14 +31,7 @@ def schema_of_kind(doc: dict[str, Any]) -> SchemaNode:
 
 @lru_cache(maxsize=512)
 def _custom(resource: ResourceInfo) -> SchemaNode:
-    root = SchemaNode.from_openapi(resource.schema or {})
-    if root.shape == "object":
-        standard = {
-            "apiVersion": SchemaNode("scalar", scalar="string"),
-            "kind": SchemaNode("scalar", scalar="string"),
-        }
-        root.fields.update(standard | {"metadata": schemas.metadata()})
-    return root
+    return schemas.custom_schema(resource.schema or {})
 
 
 def validate_fields(

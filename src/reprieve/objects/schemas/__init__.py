@@ -20,14 +20,23 @@ Server-side apply, strategic merge patch, field validation, `reprieve validate` 
 """
 
 from reprieve.objects.schemas.checks import drop_unknown, unknown_fields, wrong_types
-from reprieve.objects.schemas.files import known_kinds
-from reprieve.objects.schemas.tree import ANYTHING, SchemaNode, builtin_schema, message, metadata
+from reprieve.objects.schemas.files import is_namespaced, known_kinds
+from reprieve.objects.schemas.tree import (
+    ANYTHING,
+    SchemaNode,
+    builtin_schema,
+    custom_schema,
+    message,
+    metadata,
+)
 
 __all__ = [
     "ANYTHING",
     "SchemaNode",
     "builtin_schema",
+    "custom_schema",
     "drop_unknown",
+    "is_namespaced",
     "known_kinds",
     "message",
     "metadata",

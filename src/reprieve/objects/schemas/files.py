@@ -16,7 +16,8 @@ _KUEUE_VERSIONS = ("v1beta2", "v1beta1")
 
 @cache
 def load(file: str) -> dict[str, Any]:
-    """Everything a file says: `package`, `group`, `version`, `kinds`, and the lines of its `types`."""
+    """Everything a file says: `package`, `group`, `version`, `kinds` (those that live in no namespace
+    also in `cluster`), and the lines of its `types`."""
     document: dict[str, Any] = {}
     types: dict[str, dict[str, str]] = {}
     fields: dict[str, str] = {}
@@ -31,8 +32,12 @@ def load(file: str) -> dict[str, Any]:
             fields = types[name] = {}
         else:
             document[name] = value
-    kinds = document.get("kinds", "[]")[1:-1]
-    return document | {"types": types, "kinds": tuple(kinds.split(", ")) if kinds else ()}
+    lists = {name: _items(document.get(name, "")) for name in ("kinds", "cluster")}
+    return document | {"types": types} | lists
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(text[1:-1].split(", ")) if text else ()
 
 
 def file_of(group: str, version: str) -> str:
@@ -62,3 +67,10 @@ def known_kinds() -> dict[tuple[str, str], tuple[str, ...]]:
             key = (load(file)["group"], kind)
             found[key] = (*found.get(key, ()), *_versions(file))
     return found
+
+
+def is_namespaced(group: str, kind: str) -> bool | None:
+    """Whether objects of a kind live in namespaces; None for a kind that no file describes."""
+    for version in known_kinds().get((group, kind), ()):
+        return kind not in load(file_of(group, version))["cluster"]
+    return None

@@ -114,11 +114,15 @@ class SchemaNode:
         elif kind == "object":
             node = cls("object")
             node.__dict__["fields"] = {name: cls.from_openapi(child) for name, child in properties.items()}
+            for name in schema.get("required") or ():
+                if name in properties:
+                    node.fields[name].required = True
             node.open = bool(schema.get("x-kubernetes-preserve-unknown-fields")) or extra is True
         elif schema.get("x-kubernetes-int-or-string"):
             node = cls("scalar", scalar="intOrString")
         elif kind:
             node = cls("scalar", scalar=kind)
+            node.allowed = tuple(each for each in schema.get("enum") or () if isinstance(each, str))
         else:
             node = cls("any")
         node.atomic = schema.get("x-kubernetes-map-type") == "atomic"
@@ -212,3 +216,12 @@ def message(file: str, name: str) -> SchemaNode:
 
 def metadata() -> SchemaNode:
     return named("meta", "ObjectMeta")
+
+
+def custom_schema(openapi: dict[str, Any]) -> SchemaNode:
+    """The root of a custom resource, from the `openAPIV3Schema` of its definition."""
+    root = SchemaNode.from_openapi(openapi)
+    if root.shape == "object":
+        text = SchemaNode("scalar", scalar="string")
+        root.fields.update({"apiVersion": text, "kind": text, "metadata": metadata()})
+    return root

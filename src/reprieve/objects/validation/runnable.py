@@ -1,18 +1,22 @@
-"""What an API server demands beyond what scheduling reads: of pods, and of the kinds that make pods.
-
-The embedded server applies these. `reprieve validate` does not: a manifest for a plan may leave out images.
-"""
+"""What an API server demands beyond what scheduling reads: of pods, and of the kinds that make pods."""
 
 import re
-from collections.abc import Callable
 
 import msgspec
 
-from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document, LabelSelector
 from reprieve.objects.selectors import matches
 from reprieve.objects.structure import FORBIDDEN, REQUIRED, Problem
-from reprieve.objects.validation.checks import At, Problems, between, dns_label, int32, required, subdomain
+from reprieve.objects.validation.checks import (
+    At,
+    Problems,
+    between,
+    dns_label,
+    int32,
+    one_of,
+    required,
+    subdomain,
+)
 from reprieve.objects.validation.pods import pod_spec
 
 MOST_PODS = 100_000
@@ -27,13 +31,7 @@ _FREE_FIELDS = ("activeDeadlineSeconds", "terminationGracePeriodSeconds", "sched
 _FREE_WHILE_GATED = ("nodeSelector", "affinity")
 
 
-def runnable_problems(new: Document, old: Document | None) -> list[Problem]:
-    """Everything wrong with a new object, or with a change of `old`. Other kinds have no such rules."""
-    rule = _RULES.get(kind_key(new))
-    return [] if rule is None else list(rule(At(new), None if old is None else At(old)))
-
-
-def _pod(new: At, old: At | None) -> Problems:
+def pod(new: At, old: At | None) -> Problems:
     if old is None:
         yield from _runnable_spec(new.field("spec"))
     else:
@@ -81,21 +79,46 @@ def _fixed_part(spec: At, free: tuple[str, ...]) -> Document:
     return result
 
 
-def _job(new: At, old: At | None) -> Problems:
-    spec = new.field("spec")
-    for name in ("parallelism", "completions"):
-        yield from _number_of_pods(spec.field(name))
-    indexes = new.field("status", "completedIndexes")
-    if any(len(number) > len(str(MOST_PODS)) for number in re.findall(r"[0-9]+", indexes.text)):
-        yield indexes.problem(f"must be below {MOST_PODS}")
+def job(new: At, old: At | None) -> Problems:
     if old is not None:
-        yield from _job_change(spec, old.field("spec"))
-        return
-    template = spec.field("template", "spec")
+        yield from _job_change(new.field("spec"), old.field("spec"))
+    else:
+        yield from _job_template(new.field("spec", "template", "spec"))
+
+
+def cron_job(new: At, old: At | None) -> Problems:
+    if old is None:
+        template = new.field("spec", "jobTemplate", "spec", "template", "spec")
+        yield from pod_spec(template)
+        yield from _job_template(template)
+
+
+def _job_template(template: At) -> Problems:
     yield from _runnable_spec(template)
     policy = template.field("restartPolicy")
     if policy.text not in ("OnFailure", "Never"):
         yield policy.problem('valid values: "OnFailure", "Never"', REQUIRED)
+
+
+def pod_template(new: At, old: At | None) -> Problems:
+    del old
+    yield from _template(new.field("template", "spec"))
+
+
+def _template(spec: At) -> Problems:
+    yield from pod_spec(spec)
+    yield from _runnable_spec(spec)
+
+
+def size_problems(document: Document) -> list[Problem]:
+    """Kubernetes has no such limits; the embedded server is one process."""
+    numbers = (At(document).field("spec", name) for name in ("replicas", "parallelism", "completions"))
+    text = f"must be less than or equal to {MOST_PODS}"
+    found = [place.problem(text) for place in numbers if (place.number or 0) > MOST_PODS]
+    indexes = At(document).field("status", "completedIndexes")
+    if any(len(number) > len(str(MOST_PODS)) for number in re.findall(r"[0-9]+", indexes.text)):
+        found.append(indexes.problem(f"must be below {MOST_PODS}"))
+    return found
 
 
 def _job_change(spec: At, before: At) -> Problems:
@@ -107,18 +130,26 @@ def _job_change(spec: At, before: At) -> Problems:
     yield from _unchanged(spec, before, fixed)
 
 
-def _replicated(new: At, old: At | None) -> Problems:
+def replication_controller(new: At, old: At | None) -> Problems:
     spec = new.field("spec")
-    yield from _number_of_pods(spec.field("replicas"))
+    yield from int32(spec.field("replicas"), 0)
+    if old is None and spec.field("template").is_set:
+        yield from _template(spec.field("template", "spec"))
+        yield from _always(spec.field("template", "spec"))
+
+
+def replicated(new: At, old: At | None) -> Problems:
+    spec = new.field("spec")
+    yield from int32(spec.field("replicas"), 0)
     if old is not None:
         yield from _unchanged(spec, old.field("spec"), ["selector"])
         return
     selector, template = spec.field("selector"), spec.field("template")
+    yield from _template(template.field("spec"))
+    yield from _always(template.field("spec"))
     if not selector.value:
         yield selector.problem("is required", REQUIRED)
         return
-    yield from pod_spec(template.field("spec"))
-    yield from _runnable_spec(template.field("spec"))
     try:
         view = msgspec.convert(selector.value, LabelSelector)
     except msgspec.ValidationError as error:
@@ -129,23 +160,13 @@ def _replicated(new: At, old: At | None) -> Problems:
         yield Problem(labels.path, labels.value or {}, "`selector` does not match template `labels`")
 
 
-def _number_of_pods(place: At) -> Problems:
-    yield from int32(place, 0)
-    if (place.number or 0) > MOST_PODS:
-        yield place.problem(f"must be less than or equal to {MOST_PODS}")
+def _always(template: At) -> Problems:
+    """Pods that a controller keeps running."""
+    if template.field("restartPolicy").text:
+        yield from one_of(template.field("restartPolicy"), ("Always",))
 
 
 def _unchanged(new: At, old: At, names: list[str]) -> Problems:
     for name in names:
         if new.field(name).value != old.field(name).value:
             yield Problem(new.field(name).path, "", "field is immutable")
-
-
-_RULES: dict[tuple[str, str], Callable[[At, At | None], Problems]] = {
-    ("", "Pod"): _pod,
-    ("batch", "Job"): _job,
-    ("apps", "Deployment"): _replicated,
-    ("apps", "ReplicaSet"): _replicated,
-    ("apps", "StatefulSet"): _replicated,
-    ("apps", "DaemonSet"): _replicated,
-}

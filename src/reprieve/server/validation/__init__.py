@@ -1,13 +1,13 @@
 """What the server refuses, kind by kind: rules of kube-apiserver for the built-in kinds it stores.
 
-The rules for pods and for the kinds that make pods are in `reprieve.objects` (`runnable_problems`, and
+The rules for pods and for the kinds that make pods are in `reprieve.objects` (`builtin_problems`, and
 `admit` for what scheduling reads); the rest is here. Every rule gets the new document and the old one (None
 on create).
 """
 
 from collections.abc import Callable
 
-from reprieve.objects import Document, runnable_problems
+from reprieve.objects import Document, builtin_problems, size_problems
 from reprieve.server.custom_resources import definitions as crd
 from reprieve.server.errors import Cause, cause_of
 from reprieve.server.validation import (
@@ -54,4 +54,4 @@ RULES: dict[str, Rule] = {
 def validate(storage_key: str, new: Document, old: Document | None) -> list[Cause]:
     rule = RULES.get(storage_key)
     causes = rule(new, old) if rule is not None else []
-    return causes + [cause_of(problem) for problem in runnable_problems(new, old)]
+    return causes + [cause_of(problem) for problem in [*builtin_problems(new, old), *size_problems(new)]]
