@@ -85,9 +85,7 @@ def _review(sources: list[Source], context: Context, more: Rules | None) -> Iter
     yield from _several_defaults(known.get((_SCHEDULING, "PriorityClass"), {}))
 
 
-def _alone(
-    source: Source, context: Context, custom: Custom, more: Rules | None
-) -> Iterator[Finding]:
+def _alone(source: Source, context: Context, custom: Custom, more: Rules | None) -> Iterator[Finding]:
     document = At(source.document)
     missing = [name for name in ("apiVersion", "kind") if not document.field(name).text]
     for name in missing:

@@ -58,8 +58,8 @@ from reprieve.server.resources import builtin_resources
 if TYPE_CHECKING:
     from reprieve.server.embedded import EmbeddedServer, new_event_loop
     from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
-    from reprieve.server.offline import refusals
     from reprieve.server.http.strangers import strangers_log
+    from reprieve.server.offline import refusals
 
 _LAZY = {
     "EmbeddedServer": "embedded",
