@@ -71,7 +71,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (spoilt("Service", "spec.ports.0.port", None), "spec.ports[0].port: is required"),
     (spoilt("ConfigMap", "data.a", 1), "data[a]: expected a string, got integer 1"),
-    (spoilt("Secret", "data.a", "???"), "data[a]: expected a string of base64, got string '???'"),
+    (spoilt("Secret", "data.a", "???"), "data[a]: expected a string of base64"),
     (
         spoilt("PersistentVolumeClaim", "spec.resources.requests.storage", "lots"),
         "spec.resources.requests[storage]: expected a quantity such as 500m, 2 or 1.5Gi, got string 'lots'",

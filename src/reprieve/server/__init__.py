@@ -81,6 +81,7 @@ __all__ = [
     "ResourceInfo",
     "builtin_resources",
     "new_event_loop",
+    "refusals",
     "strangers_log",
 ]
 

@@ -1,4 +1,4 @@
-"""Which rules an API server has for the kinds that make pods, beyond their fields and what scheduling reads."""
+"""Rules of an API server for the kinds that make pods, beyond their fields and what scheduling reads."""
 
 from collections.abc import Callable
 

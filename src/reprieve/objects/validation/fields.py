@@ -95,6 +95,9 @@ def _scalar(value: Any, node: SchemaNode, path: str, *, lenient: bool) -> Proble
     if isinstance(value, float) and node.scalar == "integer" and value.is_integer():
         value = int(value)
     # A bool is an int to Python but not to Kubernetes.
+    if node.scalar == "bytes" and not (isinstance(value, str) and is_base64(value)):
+        yield Problem(path, None, f"expected {name}")  # it may be a secret: not repeated
+        return
     fits = isinstance(value, accepted) and (not isinstance(value, bool) or bool in accepted)
     if not fits:
         yield misfit(path, value, name)
@@ -109,13 +112,11 @@ def _scalar(value: Any, node: SchemaNode, path: str, *, lenient: bool) -> Proble
 
 def _readable(value: Any, scalar: str) -> bool:
     """Whether the text means what its type says. An empty one means nothing at all."""
-    if not value:
-        return True
     try:
-        if scalar == "quantity":
+        if scalar == "quantity" and value:
             nano(value)
-        elif scalar in ("time", "microtime"):
+        elif scalar in ("time", "microtime") and value:
             parse_time(value)
     except (QuantityError, TimeError):
         return False
-    return scalar != "bytes" or is_base64(value)
+    return True
