@@ -2,6 +2,7 @@
 it.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -96,6 +97,7 @@ async def test_nodes_come_up_ready_and_renew_their_leases() -> None:
         await rig.advance(11)
         later = rig.get("leases.coordination.k8s.io", "n-0", "kube-node-lease")
         assert later["spec"]["renewTime"] > lease["spec"]["renewTime"]
+        assert re.fullmatch(r".*\.\d{6}Z", later["spec"]["renewTime"]), "Go clients read no other MicroTime"
 
 
 async def test_a_pod_on_a_fake_node_runs_and_succeeds_by_annotation() -> None:

@@ -23,6 +23,7 @@ from reprieve.kube.client import Client
 from reprieve.kube.errors import ApiError, ConfigError, TransportError, missing_right
 from reprieve.kube.pacing import Backoff, Clock, Sleep, since_boot
 from reprieve.kube.resources import LEASES
+from reprieve.objects import format_micro_time
 
 log = logging.getLogger(__name__)
 
@@ -180,7 +181,7 @@ class LeaderElector:
         return True
 
     def _spec(self, old: dict[str, Any], taking: bool) -> dict[str, Any]:
-        now = self._now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        now = format_micro_time(self._now())
         return {
             **old,
             "holderIdentity": self._election.identity,

@@ -23,7 +23,7 @@ from reprieve.kube.client import MERGE_PATCH, Client
 from reprieve.kube.errors import ApiError, ConfigError, TransportError
 from reprieve.kube.pacing import Clock
 from reprieve.kube.resources import Resource
-from reprieve.objects import Object, format_time
+from reprieve.objects import Object, format_micro_time, format_time
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class EventRecorder:
         name = f"{regarding.name[:230]}.{time.time_ns():x}"
         event = {
             "metadata": {"name": name, "namespace": namespace},
-            "eventTime": _micro_time(now),
+            "eventTime": format_micro_time(now),
             "firstTimestamp": format_time(now.replace(microsecond=0)),
             "lastTimestamp": format_time(now.replace(microsecond=0)),
             "count": 1,
@@ -163,7 +163,7 @@ class EventRecorder:
                 patch = {
                     "count": series.count,
                     "lastTimestamp": format_time(series.last.replace(microsecond=0)),
-                    "series": {"count": series.count, "lastObservedTime": _micro_time(series.last)},
+                    "series": {"count": series.count, "lastObservedTime": format_micro_time(series.last)},
                 }
                 try:
                     await self._client.patch(
@@ -181,7 +181,3 @@ def clip(note: str) -> str:
     if len(encoded) <= NOTE_LIMIT:
         return note
     return encoded[: NOTE_LIMIT - 4].decode("utf-8", "ignore") + " ..."
-
-
-def _micro_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,5 +1,6 @@
 """Documents against schemas: which fields are unknown, which values have the wrong type."""
 
+import re
 from typing import Any
 
 from reprieve.objects.meta import Document
@@ -60,6 +61,17 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {
 }
 
 
+_MOMENT = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d%s([Zz]|[+-]\d\d:\d\d)"
+_SPELLED = {
+    "time": re.compile(_MOMENT % r"(\.\d+)?", re.ASCII),
+    "microtime": re.compile(_MOMENT % r"\.\d{6}", re.ASCII),
+}
+_SPELLINGS = {
+    "time": "time such as 2026-08-23T10:00:00Z",
+    "microtime": "time with six digits such as 2026-08-23T10:00:00.000000Z",
+}
+
+
 def wrong_types(document: Document, schema: SchemaNode) -> list[tuple[str, Any, str]]:
     """(path, value, expected type) for every value that does not fit its field. Null fits everywhere."""
     found: list[tuple[str, Any, str]] = []
@@ -75,6 +87,8 @@ def _mistyped(value: Any, schema: SchemaNode, path: str, found: list[tuple[str, 
         # A bool is an int to Python but not to Kubernetes.
         if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
             found.append((path, value, schema.scalar))
+        elif schema.scalar in _SPELLED and not _SPELLED[schema.scalar].fullmatch(value):
+            found.append((path, value, _SPELLINGS[schema.scalar]))
     elif schema.shape == "list":
         if not isinstance(value, list):
             found.append((path, value, "array"))

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from reprieve.objects import Document, condition_of, format_time, well_known
+from reprieve.objects import Document, condition_of, format_micro_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
@@ -141,7 +141,7 @@ class NodeKeeper:
         }
 
     async def _renew(self, name: str) -> None:
-        now = format_time(self._api.now())
+        now = format_micro_time(self._api.now())
         if self._api.peek("leases.coordination.k8s.io", name, LEASES) is not None:
             await self._api.patch("leases.coordination.k8s.io", name, {"spec": {"renewTime": now}}, LEASES)
             return
