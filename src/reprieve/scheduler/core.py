@@ -105,6 +105,11 @@ class Core:
         about = event.related or event.regarding
         return replace(event, by=self.memory.scheduler_of(about))
 
+    def unit_of(self, pod: Reference) -> Reference:
+        """The unit of a pod that waits, or waited not long ago."""
+        waiting = self.memory.waiting.pods.get(pod.key)
+        return pod if waiting is None else unit_of(waiting)
+
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
         return self._results.bound(bind, error, now)
 

@@ -6,6 +6,7 @@ shell         the asyncio loop around the core
 execution     performs the core's actions and reports how each ended
 api_actions   the actions as calls to an API server
 keyed_tasks   calls about one object in order, calls about different objects at once
+statuses      conditions that wait to be written, the last one about each thing
 metrics       Prometheus metrics under kube-scheduler's names
 """
 

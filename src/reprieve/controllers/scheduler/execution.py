@@ -1,6 +1,7 @@
 """Performs the core's actions and reports back how each ended.
 
-Each action runs as a task of its own (`keyed_tasks`), so that no API call delays a decision. The order inside
+Each action runs as a task of its own (`keyed_tasks`), so that no API call delays a decision; conditions wait
+for their turn (`statuses`), so that they delay no binding and no eviction. The order inside
 an action makes crashes harmless: nominations are written before victims are marked, all victims are marked
 before any is deleted, and all pods of a gang are nominated before any of them is bound.
 """
@@ -14,6 +15,7 @@ from typing import Protocol, TypeVar
 
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.metrics import Metrics
+from reprieve.controllers.scheduler.statuses import Condition, Statuses
 from reprieve.kube import Clock
 from reprieve.objects import Reference
 from reprieve.scheduler import (
@@ -59,27 +61,46 @@ class Execution:
         self._clock = clock
         self._ended = ended
         self._tasks = KeyedTasks(IN_FLIGHT)
+        self._statuses = Statuses(self._send_status)
         self._preemptions: set[asyncio.Task[None]] = set()
 
     def perform(self, actions: Iterable[Action]) -> None:
         for action in actions:
             match action:
                 case Bind():
+                    self._statuses.drop(action.pod.key)
                     self._tasks.submit([action.pod.key], partial(self._bind, action))
                 case BindGang():
-                    keys = [each.pod.key for each in action.binds]
+                    keys = self._undo_statuses(action.binds)
                     self._tasks.submit(keys, partial(self._bind_gang, action), limited=False)
                 case Preempt():
-                    keys = [each.pod.key for each in action.nominations]
+                    keys = self._undo_statuses(action.nominations)
                     self._evicting(self._tasks.submit(keys, partial(self._preempt, action), limited=False))
                 case Release():
                     self._evicting(self._tasks.submit((), partial(self._release, action), limited=False))
-                case Nominate() | Reprieve() | SetPodCondition():
+                case Nominate() | Reprieve():
                     self._tasks.submit([action.pod.key], partial(self._write_status, action))
+                case SetPodCondition():
+                    self._statuses.put(self._core.unit_of(action.pod).key, action)
                 case SetGroupCondition():
-                    self._tasks.submit([f"group {action.group.key}"], partial(self._write_status, action))
+                    self._statuses.put(action.group.key, action)
                 case Emit():
                     self._actions.emit(self._core.signed(action))
+
+    def _undo_statuses(self, actions: Sequence[AboutPod]) -> list[str]:
+        """The pods of these actions, whose conditions need not be written any more."""
+        keys = [each.pod.key for each in actions]
+        for key in keys:
+            self._statuses.drop(key)
+        return keys
+
+    def _send_status(self, condition: Condition, ended: Callable[[], None]) -> None:
+        if isinstance(condition, SetPodCondition):
+            key = condition.pod.key
+        else:
+            key = f"group {condition.group.key}"
+        task = self._tasks.submit([key], partial(self._write_status, condition))
+        task.add_done_callback(lambda _: ended())
 
     def _evicting(self, task: asyncio.Task[None]) -> None:
         self._preemptions.add(task)
@@ -94,6 +115,7 @@ class Execution:
         await self._tasks.idle()
 
     async def stop(self) -> None:
+        self._statuses.clear()
         await self._tasks.stop()
 
     async def _write_status(self, action: Nominate | Reprieve | SetPodCondition | SetGroupCondition) -> None:
