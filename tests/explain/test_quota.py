@@ -59,3 +59,39 @@ def test_a_quota_preemptions_reason_is_a_sentence_and_not_a_code():
     }
     answer = explain("workload/jobs/a", Evidence([], decisions=[record]), NOW)
     assert answer.preempted_by[0].reason == "due to prioritization in the ClusterQueue"
+
+
+def test_a_workload_that_has_its_quota_and_waits_for_a_check_is_not_told_to_get_quota():
+    """It used to hear that it fits now, and that the next cycle places it."""
+    held = holding("big", 4, 0)
+    held["status"]["admissionChecks"] = [{"name": "budget", "state": "Pending", "message": "asking"}]
+    answer = explain("workload/jobs/big", Evidence([*QUEUES, held]), NOW)
+    assert answer.waits_for == ["admission check budget: Pending (asking)"]
+    assert answer.would_help == [
+        "Have the controller of AdmissionCheck budget accept it: then it is admitted."
+    ]
+
+
+def test_a_deactivated_workload_hears_what_activates_it():
+    answer = explain("wl/jobs/w", Evidence([*QUEUES, workload("w", 1, namespace="jobs", active=False)]), NOW)
+    assert answer.state == "stopped"
+    assert answer.would_help == ["Set active: true in Workload jobs/w: then it gets its quota."]
+
+
+def test_a_queue_that_cannot_admit_is_not_called_active():
+    """Whatever its condition says, or where it has none: its flavor does not exist."""
+    objects = [*QUEUES[1:], workload("w", 1, namespace="jobs")]
+    answer = explain("cq/team", Evidence(objects), NOW)
+    assert answer.state == "stopped"
+    assert answer.sentence == (
+        "ClusterQueue team admits nothing: Can't admit new workloads: "
+        "references missing ResourceFlavor(s): default; no workload holds quota, 1 workload waits."
+    )
+    assert answer.would_help == ["jobs/w: Create ResourceFlavor default: then it gets its quota."]
+    local = explain("lq/jobs/main", Evidence(objects), NOW)
+    assert local.state == "stopped"
+    assert local.sentence.startswith(
+        "LocalQueue jobs/main admits nothing: its ClusterQueue team: Can't admit"
+    )
+    alone = explain("lq/jobs/main", Evidence(QUEUES[2:]), NOW)
+    assert alone.sentence.startswith("LocalQueue jobs/main admits nothing: ClusterQueue team does not exist;")

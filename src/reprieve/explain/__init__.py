@@ -18,7 +18,8 @@ from reprieve.explain.evidence import Evidence
 from reprieve.explain.nodes import explain_node
 from reprieve.explain.owners import explain_owner
 from reprieve.explain.pods import explain_group, explain_pod
-from reprieve.explain.quota import explain_queue, explain_workload
+from reprieve.explain.queues import explain_queue
+from reprieve.explain.quota import explain_workload
 from reprieve.explain.remedy import Remedy, carried_out
 from reprieve.explain.suggest import suggestions
 from reprieve.objects import Reference

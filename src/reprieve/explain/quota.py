@@ -1,83 +1,16 @@
-"""Kueue's objects: workloads by their conditions; queues by their use and the workloads that wait."""
+"""Kueue's workloads, by their conditions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from reprieve.config import Configuration
 from reprieve.explain.advice import advice
-from reprieve.explain.answer import Explanation
+from reprieve.explain.answer import Advice, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_workload
-from reprieve.explain.evidence import Evidence, key_of
-from reprieve.objects import (
-    Document,
-    Reference,
-    ReprieveError,
-    condition_of,
-    counted,
-    decode_all,
-    has_condition,
-    well_known,
-)
-from reprieve.quota import Rules, load, quota_lines
-
-SHOWN = 10
-
-
-def explain_queue(
-    target: Reference,
-    evidence: Evidence,
-    config: Mapping[str, Any] | None,  # noqa: ARG001 - one signature for all explainers
-    now: datetime,
-) -> Explanation:
-    queue = evidence.find(target.kind, target.key)
-    if queue is None:
-        return Explanation(
-            for_=str(target), state="gone", sentence=f"There is no {target.kind} {target.key}."
-        )
-    workloads = [w for w in evidence.of_kind("Workload") if _belongs(w, target, evidence)]
-    admitted = [w for w in workloads if has_condition(w, well_known.QUOTA_RESERVED)]
-    waiting = [w for w in workloads if w not in admitted and not has_condition(w, well_known.FINISHED)]
-    active = condition_of(queue, well_known.ACTIVE)
-    stopped = active.get("status") == "False" or (queue.get("spec") or {}).get("stopPolicy", "None") != "None"
-    why = f": {active['message']}" if stopped and active.get("message") else ""
-    answer = Explanation(
-        for_=str(target),
-        state="stopped" if stopped else "active",
-        sentence=f"{target.kind} {target.key} {'admits nothing' + why if stopped else 'is active'}; "
-        f"{_number(len(admitted), 'hold')} quota, {_number(len(waiting), 'wait')}.",
-    )
-    waiting.sort(key=lambda w: (-int((w.get("spec") or {}).get("priority") or 0), _created(w), key_of(w)))
-    for workload in waiting[:SHOWN]:
-        reason = condition_of(workload, well_known.QUOTA_RESERVED).get("message") or "not looked at yet"
-        answer.waits_for.append(f"{key_of(workload)}: {reason}")
-    if target.kind == "ClusterQueue" and not evidence.partial:
-        answer.details += _usage(target.name, evidence.objects, now)
-    if len(waiting) > SHOWN:
-        answer.details.append(f"Behind these {_number(len(waiting) - SHOWN, 'wait')}.")
-    return answer
-
-
-def _number(workloads: int, verb: str) -> str:
-    """`1 workload waits`, `2 workloads wait`."""
-    what = counted(workloads, "workload") if workloads else "no workload"
-    return f"{what} {verb}{'' if workloads > 1 else 's'}"
-
-
-def _created(workload: Document) -> str:
-    return str((workload.get("metadata") or {}).get("creationTimestamp") or "")
-
-
-def _belongs(workload: Document, target: Reference, evidence: Evidence) -> bool:
-    namespace = Reference.read(workload).namespace
-    queue = str((workload.get("spec") or {}).get("queueName", ""))
-    if target.kind == "LocalQueue":
-        return namespace == target.namespace and queue == target.name
-    admission = (workload.get("status") or {}).get("admission") or {}
-    if admission.get("clusterQueue"):
-        return bool(admission["clusterQueue"] == target.name)
-    local = evidence.find("LocalQueue", f"{namespace}/{queue}")
-    return bool(local and (local.get("spec") or {}).get("clusterQueue") == target.name)
+from reprieve.explain.evidence import Evidence
+from reprieve.explain.quota_changes import PassChecks
+from reprieve.explain.remedy import remedy
+from reprieve.objects import Document, Reference, condition_of, has_condition, well_known
 
 
 def explain_workload(
@@ -100,13 +33,29 @@ def explain_workload(
     gate = condition_of(workload, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if gate.get("status") == "True":
         answer.waits_for.append(f"its preemption gate: {gate.get('message', '')}")
-    for check in (workload.get("status") or {}).get("admissionChecks") or ():
-        if check.get("state") != well_known.READY:
-            message = f" ({check['message']})" if check.get("message") else ""
-            answer.waits_for.append(f"admission check {check.get('name')}: {check.get('state')}{message}")
-    if state == "waiting":
+    checks = _open_checks(workload)
+    for check in checks:
+        message = f" ({check['message']})" if check.get("message") else ""
+        answer.waits_for.append(f"admission check {check.get('name')}: {check.get('state')}{message}")
+    if state == "waiting" and has_condition(workload, well_known.QUOTA_RESERVED):
+        answer.advise(_when_checks_pass(target, [str(check.get("name")) for check in checks]))
+    elif state in ("waiting", "stopped"):
         answer.advise(advice(target, evidence, config, now))
     return answer
+
+
+def _open_checks(workload: Document) -> list[Mapping[str, Any]]:
+    checks = (workload.get("status") or {}).get("admissionChecks") or ()
+    return [check for check in checks if check.get("state") != well_known.READY]
+
+
+def _when_checks_pass(target: Reference, checks: list[str]) -> Advice:
+    """It has its quota; nobody else's would help."""
+    if not checks:
+        return Advice(["Only time: it has its quota, and the quota controller admits it next."])
+    change = PassChecks(workload=target.key, checks=checks)
+    found = remedy([change], "it is admitted")
+    return Advice([found.sentence], [found])
 
 
 def _workers(workload: Document) -> list[str]:
@@ -115,7 +64,7 @@ def _workers(workload: Document) -> list[str]:
     if status.get("clusterName"):
         name = status["clusterName"]
         return [
-            f"It was given to worker {name}, and its pods are there: ask there (kubectl --context {name})."
+            f"It was given to worker {name}: its pods are in that cluster, and so is the rest of the answer."
         ]
     offered = [str(name) for name in status.get("nominatedClusterNames") or ()]
     if offered:
@@ -150,21 +99,3 @@ def _state(target: Reference, workload: Document) -> tuple[str, str]:
         return "stopped", f"{name} is deactivated (spec.active: false)."
     reason = reserved.get("message") or "it has not been looked at yet"
     return "waiting", f"{name} waits for quota: {reason}"
-
-
-def _usage(queue: str, objects: Iterable[Document], now: datetime) -> list[str]:
-    """A sentence for each flavor's resource of a ClusterQueue."""
-    try:
-        quota = load(decode_all(list(objects)), Rules.of(Configuration.load({})), now)
-    except ReprieveError as error:
-        return [f"Its usage cannot be worked out: {error}"]
-    sentences = []
-    for line in quota_lines(quota):
-        if line.queue.name == queue:
-            amounts = line.to_dict()
-            extra = [f"{amounts[word]} {word}" for word in ("borrowed", "lent") if amounts[word] != "0"]
-            sentences.append(
-                f"{amounts['resource']} in flavor {amounts['flavor']}: "
-                + ", ".join([f"{amounts['used']} of {amounts['nominal']} used", *extra])
-            )
-    return sentences
