@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.rig import Rig, pod, running
+from tests.server.rig import Rig, job, pod, running
 
 Doc = dict[str, Any]
 
@@ -175,3 +175,47 @@ async def test_pods_of_a_deleted_node_go_at_once() -> None:
         await rig.api.delete("nodes", "n-0")
         await rig.settle()
         assert rig.gone("pods", "p")
+
+
+async def test_owners_that_wait_for_each_other_in_a_circle_go() -> None:
+    async with running() as rig:
+        await make(rig, "a")
+        await make(rig, "b", "a")
+        await make(rig, "c", "b")
+        last = rig.get("configmaps", "c")
+        closing = {"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": last["metadata"]["uid"]}
+        patch = {"metadata": {"ownerReferences": [{**closing, "blockOwnerDeletion": True}]}}
+        await rig.api.patch("configmaps", "a", patch, "default")
+        await rig.api.delete("configmaps", "a", "default", propagation="Foreground")
+        await rig.advance(1)
+        assert [c["metadata"]["name"] for c in rig.api.select("configmaps", "default")] == []
+
+
+async def test_an_owner_in_another_namespace_is_no_owner() -> None:
+    async with running() as rig:
+        await make(rig, "a")
+        other = config_map("b", rig.get("configmaps", "a"))
+        other["metadata"]["namespace"] = "kube-public"
+        await rig.create("configmaps", other)
+        assert rig.gone("configmaps", "b", "kube-public")
+
+
+async def test_an_object_without_a_namespace_keeps_an_owner_that_has_one_and_says_so() -> None:
+    async with running() as rig:
+        await make(rig, "a")
+        owners = config_map("x", rig.get("configmaps", "a"))["metadata"]["ownerReferences"]
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "ownerReferences": owners}}
+        await rig.create("nodes", node)
+        assert not rig.gone("nodes", "n", "")
+        assert [e["reason"] for e in rig.api.select("events")] == ["OwnerRefInvalidNamespace"]
+
+
+async def test_a_plain_delete_of_a_job_leaves_its_pods_behind() -> None:
+    async with running(("n=1:cpu=4",)) as rig:
+        await rig.create("jobs.batch", job())
+        await rig.api.delete("jobs.batch", "j", "default")
+        await rig.advance(10)
+        assert rig.gone("jobs.batch", "j")
+        (left,) = rig.pods()
+        assert not left["metadata"].get("ownerReferences")
+        assert left["status"]["phase"] == "Running"

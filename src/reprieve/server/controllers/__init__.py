@@ -6,7 +6,8 @@
     replicas     pods of ReplicaSets and ReplicationControllers
     deployments  ReplicaSets of Deployments, and how they roll (rollout, rollout_status)
     garbage      dependents of deleted owners; background, foreground, orphan
-    cleanup      deleted namespaces, pod groups whose pods are done, old events, pods of deleted nodes
+    namespaces   the service account of a new one, the contents of a deleted one
+    cleanup      pod groups whose pods are done, old events, pods of deleted nodes
     statefulsets pods of StatefulSets and their claims (stateful_pods, revisions)
     daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
     resource_quotas  what ResourceQuotas count
@@ -23,13 +24,14 @@ from typing import Protocol
 
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import Budgets
-from reprieve.server.controllers.cleanup import Events, Namespaces, OrphanedPods, PodGroups
+from reprieve.server.controllers.cleanup import Events, OrphanedPods, PodGroups
 from reprieve.server.controllers.cronjobs import CronJobs
 from reprieve.server.controllers.daemonsets import DaemonSets
 from reprieve.server.controllers.definitions import Definitions
 from reprieve.server.controllers.deployments import Deployments
 from reprieve.server.controllers.garbage import GarbageCollector
 from reprieve.server.controllers.jobs import Jobs
+from reprieve.server.controllers.namespaces import Namespaces
 from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
 from reprieve.server.controllers.resource_quotas import ResourceQuotas

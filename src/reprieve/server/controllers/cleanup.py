@@ -1,5 +1,5 @@
-"""What is removed when its time has come: the contents of deleted namespaces, pod groups whose pods are done,
-events after an hour, pods of deleted nodes.
+"""What is removed when its time has come: pod groups whose pods are done, events after an hour, pods of
+deleted nodes.
 """
 
 from datetime import datetime, timedelta
@@ -9,64 +9,9 @@ from reprieve.objects import Document, TimeError, parse_time, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.controllers.pods import Pod, PodIndex
-from reprieve.server.errors import ApiError
 from reprieve.server.storage import Record
 
-NAMESPACE_FINALIZER = "kubernetes"
 EVENT_LIFETIME = timedelta(hours=1)
-LOOK_AGAIN = timedelta(milliseconds=250)
-
-
-class Namespaces(Controller):
-    """A new namespace gets its default service account; a deleted one is removed once it is empty."""
-
-    resource = "namespaces"
-
-    async def reconcile(self, key: Key) -> datetime | None:
-        namespace = self.api.peek(self.resource, key[1])
-        if namespace is None:
-            return None
-        if not namespace["metadata"].get("deletionTimestamp"):
-            await self._ensure_account(key[1])
-            return None
-        left = await self._empty(key[1])
-        if left:
-            return self.api.now() + LOOK_AGAIN
-        await self._release(namespace)
-        return None
-
-    async def _ensure_account(self, namespace: str) -> None:
-        if self.api.peek("serviceaccounts", "default", namespace) is not None:
-            return
-        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
-        try:
-            await self.api.create("serviceaccounts", account, namespace)
-        except ApiError as refusal:
-            if refusal.reason != "AlreadyExists":
-                raise
-
-    async def _empty(self, namespace: str) -> int:
-        """Delete what is not being deleted already; returns how much is left."""
-        store = self.api.backend.store
-        records = [
-            record
-            for storage_key in store.storage_keys
-            for record in store.collection(storage_key).scan(namespace)
-        ]
-        records = [record for record in records if record.namespace == namespace and namespace]
-        staying = [r for r in records if "deletionTimestamp" not in r.object["metadata"]]
-        await in_parallel(
-            partial(self.api.delete, r.storage_key, r.name, namespace, propagation="Background")
-            for r in staying
-        )
-        return sum(1 for r in records if store.get(r.storage_key, namespace, r.name) is not None)
-
-    async def _release(self, namespace: Document) -> None:
-        finalizers = [
-            f for f in (namespace.get("spec") or {}).get("finalizers") or () if f != NAMESPACE_FINALIZER
-        ]
-        document = {**namespace, "spec": {**(namespace.get("spec") or {}), "finalizers": finalizers}}
-        await self.api.update(self.resource, document, subresource="finalize", manager="namespace-controller")
 
 
 class PodGroups(Controller):

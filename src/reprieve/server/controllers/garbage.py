@@ -4,7 +4,9 @@
     foreground   the owner waits (finalizer `foregroundDeletion`) until the dependents that block it are gone
     orphan       the dependents lose the reference (finalizer `orphan`), then the owner is removed
 
-A dependent with several owners stays while one of them exists. Owners that never existed count as gone.
+A dependent with several owners stays while one of them exists. Owners that never existed, or exist in another
+namespace, count as gone. An object without a namespace cannot have an owner in one: it stays, and an event
+says so. Owners that wait for each other in a circle do not wait: the reference that closes it blocks no more.
 """
 
 import logging
@@ -18,11 +20,14 @@ from reprieve.objects import Document
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import AFTER_A_BUG, RETRY, in_parallel
 from reprieve.server.controllers.delaying_queue import DelayingQueue
+from reprieve.server.controllers.events import record_event
 from reprieve.server.errors import ApiError
 from reprieve.server.operations.deletion import FOREGROUND, ORPHAN
 from reprieve.server.storage import DELETED, Change, Record
 
 log = logging.getLogger(__name__)
+
+MANAGER = "garbage-collector"
 
 ObjectKey = tuple[str, str, str]
 """Storage key, namespace, name."""
@@ -135,8 +140,21 @@ class GarbageCollector:
             if FOREGROUND in finalizers:
                 return await self._foreground(where, document)
         if document["metadata"].get("ownerReferences"):
+            await self._report_unreachable(where, document)
             await self._reconcile_dependent(where, document)
         return None
+
+    async def _report_unreachable(self, where: ObjectKey, document: Document) -> None:
+        for owner in document["metadata"]["ownerReferences"] if not where[1] else ():
+            resource = self._api.registry.by_kind(owner.get("apiVersion", ""), owner.get("kind", ""))
+            if resource is not None and resource.namespaced:
+                message = (
+                    f"ownerRef {owner.get('kind')} {owner.get('name')} is namespaced: an object without a "
+                )
+                message += "namespace cannot be owned by it"
+                await record_event(
+                    self._api, document, "OwnerRefInvalidNamespace", message, component=MANAGER, warning=True
+                )
 
     # -- dependents ------------------------------------------------------------------------------------------
 
@@ -152,9 +170,13 @@ class GarbageCollector:
         if document["metadata"].get("deletionTimestamp"):
             return
         waiting = any(state == "waiting" for state in states)
-        policy = (
-            "Foreground" if waiting and self._dependents.get(document["metadata"]["uid"]) else "Background"
-        )
+        dependents = self._dependents.get(document["metadata"]["uid"], set())
+        if waiting and any(self._waits(dependent) for dependent in dependents):
+            unblocked = [{**r, "blockOwnerDeletion": False} for r in references]
+            await self._patch(where, {"metadata": {"ownerReferences": unblocked}})
+            for reference in references:
+                self._wake_owner(where, reference)
+        policy = "Foreground" if waiting and dependents else "Background"
         await self._api.delete(
             where[0], where[2], where[1], propagation=policy, uid=document["metadata"]["uid"]
         )
@@ -164,6 +186,8 @@ class GarbageCollector:
         resource = self._api.registry.by_kind(reference.get("apiVersion", ""), reference.get("kind", ""))
         if resource is None:
             return "alive"  # a kind that this server does not know: it may exist elsewhere
+        if resource.namespaced and not where[1]:
+            return "alive"  # it cannot be looked up: nobody knows in which namespace
         namespace = where[1] if resource.namespaced else ""
         record = self._api.backend.store.get(resource.storage_key, namespace, reference.get("name", ""))
         if record is None:
@@ -171,7 +195,15 @@ class GarbageCollector:
         meta = _decode(record.raw).metadata
         if meta.uid != reference.get("uid"):
             return "gone"
-        return "waiting" if meta.deletion_timestamp and FOREGROUND in meta.finalizers else "alive"
+        return "waiting" if self._waits((resource.storage_key, namespace, record.name)) else "alive"
+
+    def _waits(self, where: ObjectKey) -> bool:
+        """Whether an object waits in the foreground for its dependents."""
+        record = self._api.backend.store.get(*where)
+        if record is None:
+            return False
+        meta = _decode(record.raw).metadata
+        return bool(meta.deletion_timestamp) and FOREGROUND in meta.finalizers
 
     # -- owners that wait ------------------------------------------------------------------------------------
 
@@ -213,4 +245,4 @@ class GarbageCollector:
         await self._patch(where, {"metadata": {"finalizers": kept or None}})
 
     async def _patch(self, where: ObjectKey, patch: dict[str, Any]) -> None:
-        await self._api.patch(where[0], where[2], patch, where[1], manager="garbage-collector")
+        await self._api.patch(where[0], where[2], patch, where[1], manager=MANAGER)

@@ -18,6 +18,7 @@ from reprieve.server.storage.records import encode
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _IMMORTAL = ("default", "kube-system", "kube-public")
+_LEAVE_PODS = ("jobs.batch", "replicationcontrollers")
 _POLICIES = ("", "Foreground", "Background", "Orphan")
 
 
@@ -37,7 +38,7 @@ def delete(
     document = current.object
     _check_preconditions(resource, current, document, options)
     grace = _grace(resource, document, options)
-    finalizers = _finalizers(document, options)
+    finalizers = _finalizers(resource, document, options)
     gone = grace == 0 and not finalizers and not _held_namespace(resource, document)
     if not gone and not _mark(backend, resource, document, grace, finalizers):
         return current, False
@@ -92,8 +93,11 @@ def _grace(resource: ResourceInfo, document: Document, options: DeleteOptions) -
     return grace if grace >= 0 else 1
 
 
-def _finalizers(document: Document, options: DeleteOptions) -> list[str]:
-    """The object's finalizers once the propagation policy is taken into account."""
+def _finalizers(resource: ResourceInfo, document: Document, options: DeleteOptions) -> list[str]:
+    """The object's finalizers once the propagation policy is taken into account.
+
+    Without one, Jobs and ReplicationControllers leave their pods behind, as they always did.
+    """
     policy = options.propagation_policy or ""
     finalizers: list[str] = list(document["metadata"].get("finalizers", ()))
     if policy or options.orphan_dependents is not None:
@@ -102,6 +106,9 @@ def _finalizers(document: Document, options: DeleteOptions) -> list[str]:
         finalizers.append(FOREGROUND)
     elif policy == "Orphan" or options.orphan_dependents:
         finalizers.append(ORPHAN)
+    elif not policy and options.orphan_dependents is None and resource.storage_key in _LEAVE_PODS:
+        decided = {FOREGROUND, ORPHAN} & set(finalizers) or "deletionTimestamp" in document["metadata"]
+        finalizers += [] if decided else [ORPHAN]
     return finalizers
 
 
