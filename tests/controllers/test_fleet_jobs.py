@@ -30,7 +30,7 @@ async def running_in(fleet: Fleet, name: str) -> str:
 async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
     async with full_fleet(size=2) as fleet:
         worker = fleet.workers[1]
-        await worker.client.delete(JOBS, "low", NAMESPACE)
+        await worker.client.delete(JOBS, "low", NAMESPACE, propagation="Background")
         await worker.client.delete(KUEUE_WORKLOADS, next(iter(await worker.workloads())), NAMESPACE)
         await fleet.manager.client.create(JOBS, job("train"), NAMESPACE)
         assert await eventually(lambda: running_in(fleet, "train"), "the job runs") == worker.name
