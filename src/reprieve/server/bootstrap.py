@@ -23,6 +23,17 @@ _SYSTEM_CLASSES = (
 )
 
 
+_FAKE_CLASS: Document = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "fake", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+    "provisioner": "reprieve.dev/fake",
+    "reclaimPolicy": "Delete",
+    "volumeBindingMode": "Immediate",
+}
+"""Claims of this class get a volume without data (`controllers.claims`)."""
+
+
 def bootstrap(backend: Backend) -> None:
     """Idempotent: what exists is left alone."""
     ServedDefinitions(backend)
@@ -40,6 +51,7 @@ def bootstrap(backend: Backend) -> None:
                 "description": description,
             },
         )
+    _ensure(backend, "storageclasses.storage.k8s.io", _FAKE_CLASS)
     for name, rules in ROLES.items():
         _ensure(
             backend,

@@ -11,6 +11,7 @@
     statefulsets pods of StatefulSets and their claims (stateful_pods, revisions)
     daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
     resource_quotas  what ResourceQuotas count
+    claims       PersistentVolumeClaims and the volumes that they get
     taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
 
@@ -24,6 +25,7 @@ from typing import Protocol
 
 from reprieve.server.api import Api
 from reprieve.server.controllers.budgets import Budgets
+from reprieve.server.controllers.claims import Claims, Volumes
 from reprieve.server.controllers.cleanup import Events, OrphanedPods, PodGroups
 from reprieve.server.controllers.cronjobs import CronJobs
 from reprieve.server.controllers.daemonsets import DaemonSets
@@ -65,6 +67,8 @@ async def run(api: Api) -> None:
         OrphanedPods(api, pods),
         TaintEviction(api, pods),
         ResourceQuotas(api),
+        Claims(api, pods),
+        Volumes(api),
     ]
     async with asyncio.TaskGroup() as tasks:
         for controller in controllers:

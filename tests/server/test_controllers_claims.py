@@ -1,0 +1,123 @@
+"""PersistentVolumeClaims: which volume they get, what they wait for, and what they say meanwhile."""
+
+from typing import Any
+
+import pytest
+
+from tests.server.rig import Rig, pod, running
+
+Doc = dict[str, Any]
+
+
+def claim(name: str = "c", size: str = "1Gi", **spec: Any) -> Doc:
+    body = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, **spec}
+    meta = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": body}
+
+
+def volume(name: str, size: str, **spec: Any) -> Doc:
+    body = {
+        "capacity": {"storage": size},
+        "accessModes": ["ReadWriteOnce"],
+        "hostPath": {"path": "/x"},
+        **spec,
+    }
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": body}
+
+
+def storage_class(name: str, mode: str = "Immediate", provisioner: str = "reprieve.dev/fake") -> Doc:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": mode,
+    }
+
+
+def bound(rig: Rig, name: str = "c") -> str:
+    found = rig.get("persistentvolumeclaims", name)
+    assert (found["status"]["phase"] == "Bound") == bool(found["spec"].get("volumeName"))
+    return found["spec"].get("volumeName", "")
+
+
+def said(rig: Rig) -> list[tuple[str, str]]:
+    return [(e["reason"], e["message"]) for e in rig.api.select("events")]
+
+
+async def test_a_claim_without_a_class_gets_a_fake_volume_of_the_default_class() -> None:
+    async with running() as rig:
+        await rig.create("persistentvolumeclaims", claim())
+        made = rig.get("persistentvolumes", bound(rig), "")
+        assert (made["spec"]["storageClassName"], made["status"]["phase"]) == ("fake", "Bound")
+        assert made["spec"]["claimRef"]["name"] == "c"
+        found = rig.get("persistentvolumeclaims", "c")
+        assert found["status"]["capacity"] == {"storage": "1Gi"}
+        assert found["spec"]["storageClassName"] == "fake"
+        await rig.api.delete("persistentvolumeclaims", "c", "default")
+        await rig.settle()
+        assert rig.gone("persistentvolumes", made["metadata"]["name"], "")
+
+
+async def test_the_smallest_volume_that_fits_is_taken_and_released_afterwards() -> None:
+    async with running() as rig:
+        volumes = [volume("small", "1Gi"), volume("large", "9Gi"), volume("fits", "3Gi")]
+        await rig.create("persistentvolumes", *volumes)
+        assert rig.get("persistentvolumes", "fits", "")["status"]["phase"] == "Available"
+        await rig.create("persistentvolumeclaims", claim(size="2Gi", storageClassName=""))
+        assert bound(rig) == "fits"
+        await rig.api.delete("persistentvolumeclaims", "c", "default")
+        await rig.settle()
+        assert rig.get("persistentvolumes", "fits", "")["status"]["phase"] == "Released"
+
+
+async def test_a_claim_may_name_its_volume() -> None:
+    async with running() as rig:
+        await rig.create("persistentvolumes", volume("other", "2Gi"), volume("mine", "9Gi"))
+        await rig.create("persistentvolumeclaims", claim(storageClassName="", volumeName="mine"))
+        assert rig.get("persistentvolumeclaims", "c")["status"]["phase"] == "Bound"
+        assert rig.get("persistentvolumes", "mine", "")["spec"]["claimRef"]["name"] == "c"
+
+
+async def test_a_claim_waits_for_its_first_consumer() -> None:
+    async with running(("n=1:cpu=4",)) as rig:
+        await rig.create("storageclasses.storage.k8s.io", storage_class("late", "WaitForFirstConsumer"))
+        await rig.create("persistentvolumeclaims", claim(storageClassName="late"))
+        assert bound(rig) == ""
+        assert ("WaitForFirstConsumer", "waiting for first consumer to be created before binding") in said(
+            rig
+        )
+        uses = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+        await rig.create("pods", pod("p", volumes=uses))
+        assert bound(rig) == ""
+        await rig.api.bind("p", "default", "n-0")
+        await rig.settle()
+        assert bound(rig)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "words"),
+    [
+        ("", "FailedBinding", "no storage class is set"),
+        ("nowhere", "ProvisioningFailed", '"nowhere" not found'),
+        ("cloud", "ExternalProvisioning", "provisioner 'ebs.csi.aws.com', which does not run here"),
+    ],
+)
+async def test_a_claim_that_cannot_be_bound_says_why(name: str, reason: str, words: str) -> None:
+    async with running() as rig:
+        cloud = storage_class("cloud", provisioner="ebs.csi.aws.com")
+        await rig.create("storageclasses.storage.k8s.io", cloud)
+        await rig.create("persistentvolumeclaims", claim(storageClassName=name))
+        assert rig.get("persistentvolumeclaims", "c")["status"]["phase"] == "Pending"
+        assert any(r == reason and words in m for r, m in said(rig))
+
+
+async def test_a_class_or_volume_that_comes_later_binds_what_waited() -> None:
+    async with running() as rig:
+        await rig.create(
+            "persistentvolumeclaims", claim("a", storageClassName="later"), claim("b", storageClassName="")
+        )
+        await rig.create("storageclasses.storage.k8s.io", storage_class("later"))
+        await rig.create("persistentvolumes", volume("v", "1Gi"))
+        assert bound(rig, "a")
+        assert bound(rig, "b") == "v"
