@@ -297,7 +297,7 @@ def _since_start() -> float:
 
 
 def _describe(template: NodeTemplate) -> str:
-    resources = ", ".join(f"{v} {k}" for k, v in template.resources.items() if k != "pods")
+    resources = ", ".join(f"{v} {k}" for k, v in template.resources.items())
     return f"{template.count} x {template.name} ({resources})"
 
 

@@ -36,6 +36,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     count: int
     resources: dict[str, str]
+    """As they were given; nodes have the usual ones, too."""
     labels: dict[str, str] = {}
     taints: tuple[dict[str, str], ...] = ()
     zones: tuple[str, ...] = ()
@@ -57,7 +58,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         return NodeTemplate(
             name=name,
             count=int(count),
-            resources={**_USUAL, **_quantities(resources, text)},
+            resources=_quantities(resources, text),
             labels=_pairs(found.get("labels", ""), text),
             taints=tuple(_taint(item, text) for item in _split(found.get("taints", ""))),
             zones=tuple(_split(found.get("zones", ""))),
@@ -92,7 +93,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
                 "annotations": {well_known.FAKE_NODE_ANNOTATION: "true"},
             },
             "spec": {},
-            "status": {"capacity": dict(self.resources), "allocatable": dict(self.resources)},
+            "status": {"capacity": _USUAL | self.resources, "allocatable": _USUAL | self.resources},
         }
         if self.taints:
             node["spec"]["taints"] = [dict(taint) for taint in self.taints]

@@ -17,13 +17,20 @@ def validate_claim(new: Document, old: Document | None) -> list[Cause]:
     causes = _access_modes(new)
     if at(new, "spec", "resources", "requests", "storage") is None:
         causes.append(required("spec.resources[storage]"))
-    if old is not None and _fixed(new) != _fixed(old):
+    if old is not None and _fixed(new) != _fixed(old) and _fixed(new) != _with_class(old, new):
         causes.append(
             forbidden_field(
                 "spec", "spec is immutable after creation except resources.requests of bound claims"
             )
         )
     return causes
+
+
+def _with_class(claim: Document, chosen: Document) -> Document | None:
+    """A claim that names no class may get one later: the default class."""
+    if at(claim, "spec", "storageClassName") is not None:
+        return None
+    return {**_fixed(claim), "storageClassName": at(chosen, "spec", "storageClassName")}
 
 
 def _fixed(claim: Document) -> Document:
