@@ -60,7 +60,7 @@ def differences(scene: str, exchange: Exchange, real: Answer, ours: Answer) -> I
         yield Difference(scene, exchange.say, "status", "code", said["real"], said["ours"])
         return
     if _kind(real) != _kind(ours):
-        pairs = [("kind", _kind(real), _kind(ours))]
+        pairs: list[tuple[str, Any, Any]] = [("kind", _kind(real), _kind(ours))]
     else:
         pairs = list(_walk("", _keyed(real.body), _keyed(ours.body)))
     if real.warnings != ours.warnings:
