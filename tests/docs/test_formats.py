@@ -11,9 +11,9 @@ import pytest
 import reprieve
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.views import ClusterViews
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.remedy import Remedy
 from reprieve.explain.answer import Eviction, Explanation
-from reprieve.explain.changes import Change
-from reprieve.explain.remedy import Remedy
 from reprieve.objects.documents import read_documents
 from reprieve.preemption.plan import Alternative, BudgetUse, Cost, Plan, Reprieved, Victim
 from reprieve.records import Decision

@@ -17,10 +17,10 @@ import pytest
 import reprieve
 from reprieve.config import Configuration
 from reprieve.explain import Evidence, Explanation, carried_out, explain
-from reprieve.explain.changes import Change
-from reprieve.explain.draft import Draft
-from reprieve.explain.quota_scene import QuotaScene
-from reprieve.explain.scene import Scene, Views
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.draft import Draft
+from reprieve.explain.advice.quota_scene import QuotaScene
+from reprieve.explain.advice.scene import Scene, Views
 from reprieve.objects import Reference
 from reprieve.placement import diagnosis
 from reprieve.preemption import decide as _  # noqa: F401 - the package, so that its modules can be read
@@ -226,7 +226,7 @@ def test_every_reason_of_the_scheduler_has_a_case() -> None:
         assert any(each in plain for each in (*known, *without)) or "same preemption policy, " in plain, plain
 
 
-LEAVING = {"metadata": {"deletionTimestamp": "2026-08-23T11:00:00Z"}}
+LEAVING: dict[str, Any] = {"metadata": {"deletionTimestamp": "2026-08-23T11:00:00Z"}}
 GATED_UNITS: dict[str, tuple[Case, str]] = {
     "has scheduling gates": ([node("n"), pod("p", schedulingGates=GATES)], TARGET),
     "to appear": ([node("n"), pod("p", group="lost")], TARGET),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from reprieve.explain.advice.remedy import Remedy, carried_out
 from reprieve.explain.answer import Explanation, render
 from reprieve.explain.collect import fetch_records, from_cluster, read_records
 from reprieve.explain.evidence import Evidence
@@ -20,7 +21,6 @@ from reprieve.explain.owners import explain_owner
 from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.queues import explain_queue
 from reprieve.explain.quota import explain_workload
-from reprieve.explain.remedy import Remedy, carried_out
 from reprieve.explain.suggest import suggestions
 from reprieve.objects import Reference
 

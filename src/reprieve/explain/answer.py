@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from reprieve.explain.remedy import Remedy
+from reprieve.explain.advice.remedy import Remedy
 from reprieve.objects import some, well_known
 
 NAMED = 5

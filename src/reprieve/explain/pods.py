@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from reprieve.config import Configuration
-from reprieve.explain.advice import advice
+from reprieve.explain.advice.give import advice
+from reprieve.explain.advice.holds import schedulers
 from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_group, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
-from reprieve.explain.holds import schedulers
 from reprieve.explain.wording import in_plain_words
 from reprieve.objects import (
     Document,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.explain.advice import advice
+from reprieve.explain.advice.give import advice
 from reprieve.explain.answer import Advice, Explanation
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.objects import (

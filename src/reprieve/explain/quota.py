@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from reprieve.explain.advice import advice
+from reprieve.explain.advice.give import advice
+from reprieve.explain.advice.quota_changes import PassChecks
+from reprieve.explain.advice.remedy import remedy
 from reprieve.explain.answer import Advice, Explanation
 from reprieve.explain.evictions import evictions_by, evictions_of_workload
 from reprieve.explain.evidence import Evidence
-from reprieve.explain.quota_changes import PassChecks
-from reprieve.explain.remedy import remedy
 from reprieve.objects import Document, Reference, condition_of, has_condition, well_known
 
 

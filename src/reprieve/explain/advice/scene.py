@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from reprieve.cluster import NOWHERE, Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.explain.changes import Change
-from reprieve.explain.draft import Draft
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.draft import Draft
 from reprieve.objects import Document, Object, Pod, PodGroup, Reference, decode_all, outcomes
 from reprieve.placement import (
     EVERYWHERE,

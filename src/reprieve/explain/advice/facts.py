@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from reprieve.explain.changes import listed
-from reprieve.explain.quota_scene import QuotaScene
-from reprieve.explain.scene import Objections, Scene
+from reprieve.explain.advice.changes import listed
+from reprieve.explain.advice.quota_scene import QuotaScene
+from reprieve.explain.advice.scene import Objections, Scene
 from reprieve.objects import Node, PodSpec, format_amount, outcomes, some
 from reprieve.placement import diagnosis
 from reprieve.preemption import UnknownTarget

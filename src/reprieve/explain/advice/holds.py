@@ -5,17 +5,11 @@ from typing import Any
 
 from reprieve.cluster import resolve
 from reprieve.config import Configuration
-from reprieve.explain.changes import (
-    Change,
-    CreateGroup,
-    CreatePods,
-    EndPods,
-    RemoveGates,
-    SameForAll,
-    UseScheduler,
-)
-from reprieve.explain.draft import Draft
-from reprieve.explain.scene import Scene
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.draft import Draft
+from reprieve.explain.advice.node_changes import EndPods
+from reprieve.explain.advice.pod_changes import CreateGroup, CreatePods, RemoveGates, SameForAll, UseScheduler
+from reprieve.explain.advice.scene import Scene
 from reprieve.objects import Document, Reference, condition_of, group_key, well_known
 
 

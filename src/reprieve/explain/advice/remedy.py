@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
-from reprieve.explain import quota_changes as quota_changes
-from reprieve.explain.changes import NEW_NODE, Change, FreeOnNode, LabelNode
-from reprieve.explain.draft import Draft
+from reprieve.explain.advice import node_changes as node_changes
+from reprieve.explain.advice import pod_changes as pod_changes
+from reprieve.explain.advice import quota_changes as quota_changes
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.draft import Draft
+from reprieve.explain.advice.node_changes import NEW_NODE, FreeOnNode, LabelNode
 from reprieve.objects import Document, outcomes, some
 from reprieve.preemption import Plan
 

@@ -5,31 +5,27 @@
    pods; more nodes; a smaller gang. Each way contains all that is needed, so two obstacles are both named.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from reprieve.explain.changes import (
-    AddNodes,
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.fixes import Question, Side, fixes
+from reprieve.explain.advice.holds import holds
+from reprieve.explain.advice.labels import node_labels_for
+from reprieve.explain.advice.node_changes import AddNodes
+from reprieve.explain.advice.pod_changes import (
     AllowPreemption,
-    Change,
     Drop,
     EndProtection,
     LowerMinCount,
     SetPriority,
 )
-from reprieve.explain.fixes import Question, Side, fixes
-from reprieve.explain.holds import holds
-from reprieve.explain.labels import node_labels_for
-from reprieve.explain.remedy import Remedy, remedy, result_of
-from reprieve.explain.scene import Objections, Scene
-from reprieve.objects import Reference, ReprieveError, format_amount, well_known
+from reprieve.explain.advice.remedy import Remedy, result_of
+from reprieve.explain.advice.scene import Objections, Scene
+from reprieve.explain.advice.ways import HIGHEST_PRIORITY, ROUNDS, Way, ways_out
+from reprieve.objects import Reference, format_amount, well_known
 from reprieve.placement import diagnosis
 
-HIGHEST_PRIORITY = 1_000_000_000
-"""The highest that a user may give."""
-ROUNDS = 12
-"""One change often uncovers the next obstacle; a way out that takes more steps than this helps nobody."""
 NODES_TRIED = 3
-REMEDIES = 4
 MOST_PROTECTED = 20
 """Above this many, who of them would have to go is not worked out."""
 WEIGHTS = {
@@ -43,38 +39,7 @@ WEIGHTS = {
 
 def remedies(scene: Scene) -> list[Remedy]:
     """The ways out, the least intrusive first; at least one, whatever stands in the way."""
-    held = holds(scene)
-    base = scene.after(held)
-    if base.works:
-        return [remedy(held, result_of(base.plan))] if held else []
-    found: list[Remedy] = []
-    for way in WAYS:
-        for changes in way(base):
-            needed = _needed(scene, [*held, *changes])
-            if needed is not None and all(each.changes != needed for each in found):
-                found.append(remedy(needed, result_of(scene.after(needed).plan)))
-                break
-        if len(found) == REMEDIES:
-            break
-    return found
-
-
-def _needed(scene: Scene, changes: list[Change]) -> list[Change] | None:
-    """The changes without those that it works without; None when all of them together do not help."""
-    if not _works(scene, changes):
-        return None
-    for change in list(changes):
-        rest = [each for each in changes if each is not change]
-        if _works(scene, rest):
-            changes = rest
-    return changes
-
-
-def _works(scene: Scene, changes: Sequence[Change]) -> bool:
-    try:
-        return scene.after(changes).works
-    except ReprieveError:
-        return False
+    return ways_out(scene, holds(scene), WAYS, lambda found: result_of(found.plan))
 
 
 # --- ways ---------------------------------------------------------------------------------------------------
@@ -240,7 +205,7 @@ def _smaller_gang(scene: Scene) -> Iterator[list[Change]]:
         yield [LowerMinCount(group=scene.unit.key, min_count=running + fitting)]
 
 
-WAYS: tuple[Callable[[Scene], Iterator[list[Change]]], ...] = (
+WAYS: tuple[Way[Scene], ...] = (
     _when_protection_ends,
     _more_important,
     _changed_cluster,

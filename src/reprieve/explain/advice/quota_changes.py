@@ -4,8 +4,8 @@
 
 from typing import Any
 
-from reprieve.explain.changes import Change, listed, pairs
-from reprieve.explain.draft import Draft
+from reprieve.explain.advice.changes import Change, listed, pairs
+from reprieve.explain.advice.draft import Draft
 from reprieve.objects import QuantityError, Reference, counted, nano, some, well_known
 
 NAMED = 3

@@ -4,27 +4,23 @@ from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from reprieve.cluster import Term, ports_conflict
-from reprieve.explain.changes import (
-    AllowSkew,
-    AskForLess,
-    Change,
-    Drop,
-    EndPods,
-    FreeOnNode,
-    LabelNode,
-    RemoveTaints,
-    SetPriority,
-    StartPod,
-    Tolerate,
-    Uncordon,
-)
-from reprieve.explain.labels import (
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.labels import (
     describes_the_machine,
     missing_from_selector,
     node_labels_for,
     pod_labels_for,
 )
-from reprieve.explain.scene import Scene
+from reprieve.explain.advice.node_changes import (
+    EndPods,
+    FreeOnNode,
+    LabelNode,
+    RemoveTaints,
+    StartPod,
+    Uncordon,
+)
+from reprieve.explain.advice.pod_changes import AllowSkew, AskForLess, Drop, SetPriority, Tolerate
+from reprieve.explain.advice.scene import Scene
 from reprieve.objects import Node, PodSpec, Taint, format_amount, tolerates, well_known
 from reprieve.placement import PodFilters, diagnosis
 

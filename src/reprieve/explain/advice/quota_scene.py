@@ -5,9 +5,9 @@ from datetime import datetime
 from functools import cached_property
 
 from reprieve.config import Configuration
-from reprieve.explain.changes import Change
-from reprieve.explain.draft import Draft
-from reprieve.explain.scene import Views
+from reprieve.explain.advice.changes import Change
+from reprieve.explain.advice.draft import Draft
+from reprieve.explain.advice.scene import Views
 from reprieve.objects import Reference, ReprieveError, Workload, format_time, well_known
 from reprieve.quota import (
     Assignment,

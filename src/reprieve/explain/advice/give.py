@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.config import Configuration
-from reprieve.explain import units, workloads
+from reprieve.explain.advice import units, workloads
+from reprieve.explain.advice.draft import Draft
+from reprieve.explain.advice.facts import quota_facts, unit_facts
+from reprieve.explain.advice.holds import holds
+from reprieve.explain.advice.quota_scene import QuotaScene
+from reprieve.explain.advice.remedy import Remedy
+from reprieve.explain.advice.scene import Scene, Views
 from reprieve.explain.answer import Advice
-from reprieve.explain.draft import Draft
 from reprieve.explain.evictions import in_words
 from reprieve.explain.evidence import Evidence
-from reprieve.explain.facts import quota_facts, unit_facts
-from reprieve.explain.holds import holds
-from reprieve.explain.quota_scene import QuotaScene
-from reprieve.explain.remedy import Remedy
-from reprieve.explain.scene import Scene, Views
 from reprieve.objects import Reference, ReprieveError, outcomes, some
 
 NAMED = 3

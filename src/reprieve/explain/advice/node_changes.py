@@ -1,0 +1,137 @@
+"""Changes of nodes, and of the pods that others run on them."""
+
+# ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
+
+from reprieve.explain.advice.changes import Change, amounts_in_words, listed, pairs
+from reprieve.explain.advice.draft import Draft
+from reprieve.objects import amount, format_amount, some, well_known
+
+NAMED = 3
+NEW_NODE = "added-"
+"""How the names of nodes begin that a draft adds."""
+
+
+class LabelNode(Change, frozen=True, kw_only=True, tag=True):
+    node: str
+    labels: dict[str, str] = {}
+    absent: list[str] = []
+    """Labels to be taken off."""
+
+    def words(self) -> str:
+        parts = [f"label node {self.node} with {pairs(self.labels)}"] if self.labels else []
+        if self.absent:
+            parts.append(f"take the label {', '.join(self.absent)} off node {self.node}")
+        return listed(parts)
+
+    def carry_out(self, draft: Draft) -> None:
+        labels = draft.edit("Node", self.node).setdefault("metadata", {}).setdefault("labels", {})
+        labels |= self.labels
+        for key in self.absent:
+            labels.pop(key, None)
+
+
+class Uncordon(Change, frozen=True, kw_only=True, tag=True):
+    node: str
+
+    def words(self) -> str:
+        return f"make node {self.node} schedulable again (kubectl uncordon {self.node})"
+
+    def carry_out(self, draft: Draft) -> None:
+        draft.edit("Node", self.node).setdefault("spec", {})["unschedulable"] = False
+        _untaint(draft, self.node, [well_known.UNSCHEDULABLE_TAINT])
+
+
+class RemoveTaints(Change, frozen=True, kw_only=True, tag=True):
+    """Taints that the node controller puts on a node in trouble."""
+
+    node: str
+    keys: list[str]
+
+    def words(self) -> str:
+        return f"bring node {self.node} back into service (taint {', '.join(self.keys)})"
+
+    def carry_out(self, draft: Draft) -> None:
+        _untaint(draft, self.node, self.keys)
+
+
+def _untaint(draft: Draft, node: str, keys: list[str]) -> None:
+    spec = draft.edit("Node", node).setdefault("spec", {})
+    spec["taints"] = [taint for taint in spec.get("taints") or () if taint.get("key") not in keys]
+
+
+class FreeOnNode(Change, frozen=True, kw_only=True, tag=True):
+    node: str
+    amounts: dict[str, str]
+    """How much more has to be free than is free now."""
+
+    def words(self) -> str:
+        return f"free {amounts_in_words(self.amounts, 'more')} on node {self.node}"
+
+    def carry_out(self, draft: Draft) -> None:
+        """To have more free is the same, for whoever comes, as to have more."""
+        status = draft.edit("Node", self.node).setdefault("status", {})
+        offered = status.get("allocatable") or status.get("capacity") or {}
+        for resource, quantity in self.amounts.items():
+            total = amount(resource, offered.get(resource, 0)) + amount(resource, quantity)
+            offered = {**offered, resource: format_amount(resource, total)}
+        status["allocatable"] = offered
+
+
+class AddNodes(Change, frozen=True, kw_only=True, tag=True):
+    count: int = 1
+    amounts: dict[str, str]
+    """What each of them must offer at least."""
+    labels: dict[str, str] = {}
+
+    def words(self) -> str:
+        what = "a node" if self.count == 1 else f"{self.count} nodes"
+        each = " each" if self.count > 1 else ""
+        labels = f", labelled {pairs(self.labels)}" if self.labels else ""
+        offered = amounts_in_words({r: q for r, q in self.amounts.items() if r != "pods"}) or "a pod slot"
+        return f"add {what} with {offered} free{each}{labels}"
+
+    def carry_out(self, draft: Draft) -> None:
+        before = sum(1 for _ in draft.of_kind("Node"))
+        for number in range(self.count):
+            name = f"{NEW_NODE}{before + number}"
+            labels = {well_known.HOSTNAME_LABEL: name, **self.labels}
+            node = draft.edit("Node", name)
+            node["metadata"]["labels"] = labels
+            node["status"] = {"allocatable": {"pods": "110", **self.amounts}}
+
+
+class EndPods(Change, frozen=True, kw_only=True, tag=True):
+    pods: list[str]
+    why: str = ""
+    """What they do that is in the way."""
+    leaving: bool = False
+    """They are on their way out: nobody has to stop them."""
+
+    def words(self) -> str:
+        one = len(self.pods) == 1
+        stop = "" if self.leaving else f", or stop {'it' if one else 'them'}"
+        why = f" ({self.why})" if self.why else ""
+        return f"wait until {some(self.pods, NAMED)} {'ends' if one else 'end'}{stop}{why}"
+
+    def carry_out(self, draft: Draft) -> None:
+        for key in self.pods:
+            draft.remove("Pod", key)
+
+
+class StartPod(Change, frozen=True, kw_only=True, tag=True):
+    """Somebody whom the pod wants to be near."""
+
+    namespace: str
+    labels: dict[str, str]
+    node: str
+
+    def words(self) -> str:
+        labels = f" labelled {pairs(self.labels)}" if self.labels else ""
+        return f"start a pod{labels} in namespace {self.namespace} on node {self.node}"
+
+    def carry_out(self, draft: Draft) -> None:
+        number = sum(1 for _ in draft.of_kind("Pod"))
+        pod = draft.edit("Pod", f"{self.namespace}/started-{number}")
+        pod["metadata"]["labels"] = dict(self.labels)
+        pod["spec"] = {"nodeName": self.node, "containers": [{"name": "main"}]}
+        pod["status"] = {"phase": "Running"}
