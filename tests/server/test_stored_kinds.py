@@ -294,3 +294,12 @@ async def test_an_update_of_what_is_shared_must_name_the_version_it_builds_on(
     refused = await wire.put(f"{path}/x", {"metadata": metadata, **document})
     assert (refused.status, refused.reason) == (422, "Invalid")
     assert "metadata.resourceVersion: Invalid value: 0: must be specified for an update" in refused.message
+
+
+async def test_a_service_says_that_it_leads_nowhere(wire: Wire) -> None:
+    made = await wire.post(
+        "/api/v1/namespaces/default/services", {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}}
+    )
+    assert made.headers["Warning"] == (
+        '299 - "Service: stored, but there is no network here: it gets no address and no endpoints"'
+    )

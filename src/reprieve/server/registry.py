@@ -91,7 +91,8 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     renames: dict[str, str] = {}
     """Field of this resource -> field of its twin."""
     downgrade: Callable[[Document], Document] | None = None
-    """How an older version shows what is stored, where more than `apiVersion` differs."""
+    """How what is stored is shown, where more than `apiVersion` differs: by an older version, or by a schema
+    whose defaults may be newer than the object."""
     upgrade: Callable[[Document], Document] | None = None
     """How what an older version says is stored, where `reprieve.objects.normalise` does not do it."""
     unconditional_update: bool = True
@@ -122,7 +123,7 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     @property
     def converts(self) -> bool:
         """Whether an object differs from its stored form."""
-        return self.version != self.storage_version or self.twin is not None
+        return self.version != self.storage_version or self.twin is not None or self.downgrade is not None
 
     def to_storage(self, document: Document) -> Document:
         """The document under the names it is stored with."""

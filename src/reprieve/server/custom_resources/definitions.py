@@ -5,6 +5,7 @@ one `ResourceInfo` for each served version, with hooks that default, prune and v
 their schema only; nothing is converted between them (strategy `None`; webhooks are accepted and not called).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -61,10 +62,21 @@ def _resource(spec: Document, version: Document, storage: str) -> ResourceInfo:
         ),
         scale_paths=msgspec.convert(scale, ScalePaths) if scale else None,
         default=lambda doc: structural.apply_defaults(doc, schema),
+        downgrade=_defaulted(schema) if structural.has_defaults(schema) else None,
         prune=None if open_ended else lambda doc: structural.prune(doc, schema),
         validate=lambda new, _old: structural.validate(new, schema),
         unknown=lambda doc: structural.unknown_paths(doc, schema),
     )
+
+
+def _defaulted(schema: Document) -> Callable[[Document], Document]:
+    """An object that was stored before a default came to the schema is shown with it."""
+
+    def show(document: Document) -> Document:
+        structural.apply_defaults(document, schema)
+        return document
+
+    return show
 
 
 def problems(definition: Document) -> list[Cause]:

@@ -44,6 +44,15 @@ def apply_defaults(value: Any, schema: Schema) -> None:
             apply_defaults(item, schema["items"])
 
 
+def has_defaults(schema: Schema) -> bool:
+    children = [
+        *(schema.get("properties") or {}).values(),
+        schema.get("items"),
+        schema.get("additionalProperties"),
+    ]
+    return "default" in schema or any(has_defaults(child) for child in children if isinstance(child, dict))
+
+
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _copy(v) for k, v in value.items()}

@@ -1,5 +1,6 @@
 """Which format the client wants, and how to read what it sent: media types, size, depth, number of values."""
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +14,8 @@ JSON = "application/json"
 YAML = "application/yaml"
 _READABLE = f"{JSON}, {YAML}"
 """Formats accepted for every kind; built-in kinds are also accepted in protobuf."""
+_TWICE = re.compile(r"the key '([^']*)' is there twice")
+"""What we say to people in Kubernetes' words, which programs look for."""
 _decode_json = msgspec.json.Decoder().decode
 
 
@@ -100,7 +103,8 @@ def read_yaml(body: bytes, limits: Limits) -> Any:
     try:
         documents = parse_yaml(body, aliases=False)
     except UnreadableInput as error:
-        raise bad_request(f"error converting YAML to JSON: {error}") from None
+        problem = _TWICE.sub(r'key "\1" already set in map', str(error))
+        raise bad_request(f"error converting YAML to JSON: {problem}") from None
     if len(documents) > 1:
         raise bad_request("error converting YAML to JSON: the body holds more than one document")
     document = documents[0] if documents else None

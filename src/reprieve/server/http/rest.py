@@ -8,7 +8,7 @@ its refusal rests on, is committed before the answer leaves.
 from aiohttp import web
 
 from reprieve.server.backend import Backend
-from reprieve.server.errors import ApiError, bad_request, method_not_allowed, unknown_resource
+from reprieve.server.errors import ApiError, bad_request, method_not_allowed, not_acceptable, unknown_resource
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.missing import missing_resource, missing_subresource
 from reprieve.server.http.negotiation import Limits
@@ -75,6 +75,8 @@ class Rest:
             return await handler(call)
 
     async def _review(self, call: Call) -> web.StreamResponse:
+        if call.output.form in ("table", "partial"):
+            raise not_acceptable("application/json, application/yaml")
         document, resource = await call.document(), call.resource
         call.check_kind(document, resource.api_version, resource.kind)
         answer = self._reviews.answer(resource.plural, document, call.identity, call.target.namespace)

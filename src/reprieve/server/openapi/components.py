@@ -29,6 +29,14 @@ _SCALARS: dict[str, Document] = {
     "intOrString": {"type": "string", "format": "int-or-string"},
 }
 
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_TYPE_META: Document = {
+    "apiVersion": {
+        "type": "string",
+        "description": "APIVersion defines by which group and version the object is to be read.",
+    },
+    "kind": {"type": "string", "description": "Kind is what the object is."},
+}
 _NOT_IN_V2 = frozenset({"nullable", "oneOf", "anyOf", "not", "x-kubernetes-validations"})
 
 
@@ -56,10 +64,11 @@ class Components:
         name = f"{domain}.{resource.version}.{resource.kind}"
         metadata = schemas.metadata()
         schema = self._dialectal(resource.schema or {"type": "object"})
+        if self._dialect is V2 and schema.get(_PRESERVE):
+            schema = {"type": "object"}  # clients check by version 2, and would refuse what is allowed
         schema["properties"] = {
             **(schema.get("properties") or {}),
-            "apiVersion": _SCALARS["string"],
-            "kind": _SCALARS["string"],
+            **_TYPE_META,
             "metadata": self._value(metadata),
         }
         self.schemas[name] = schema | {"x-kubernetes-group-version-kind": [gvk]}
@@ -107,9 +116,7 @@ class Components:
             return {"type": "array", "items": self._value(node.item)}
         if node.shape == "map" and node.item is not None:
             return {"type": "object", "additionalProperties": self._value(node.item)}
-        return (
-            {"type": "object"} if node.shape == "object" else {"x-kubernetes-preserve-unknown-fields": True}
-        )
+        return {"type": "object"} if node.shape == "object" else {_PRESERVE: True}
 
 
 def _scalar(node: SchemaNode) -> Document:
