@@ -5,6 +5,7 @@ from datetime import datetime
 from reprieve.objects import Document, put_condition
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.custom_resources.definitions import resources_of
+from reprieve.server.custom_resources.serving import is_native
 from reprieve.server.errors import ApiError
 
 
@@ -41,6 +42,10 @@ class Definitions(Controller):
             if problem
             else ("True", "InitialNamesAccepted", "the initial names have been accepted")
         )
+        native = "" if problem else _native_version(definition)
+        if native:
+            text = f"Kubernetes itself serves {native}: no definition can add a kind to it"
+            served = ("False", "BuiltInGroupVersion", text)
         for type, (state, reason, message) in (("NamesAccepted", names), ("Established", served)):
             put_condition(status, now, type=type, status=state, reason=reason, message=message)
         return status
@@ -51,3 +56,7 @@ class Definitions(Controller):
         except ApiError as refusal:
             return str(refusal)
         return ""
+
+
+def _native_version(definition: Document) -> str:
+    return next((r.api_version for r in resources_of(definition) if is_native(r)), "")

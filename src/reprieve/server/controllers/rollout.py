@@ -64,7 +64,7 @@ def available(owned: Document) -> int:
 
 def annotated_number(owned: Document, name: str) -> int | None:
     text = (owned["metadata"].get("annotations") or {}).get(name, "")
-    return int(text) if text.isdigit() and len(text) < 11 else None
+    return int(text) if text.isdigit() and len(text) < 20 else None
 
 
 def revision(owned: Document) -> int:

@@ -2,13 +2,23 @@
 
 import logging
 
+from reprieve.objects import well_known
 from reprieve.server.backend import Backend
 from reprieve.server.custom_resources.definitions import resources_of
 from reprieve.server.errors import ApiError
 from reprieve.server.registry import ResourceInfo
+from reprieve.server.resources import builtin_resources
 from reprieve.server.storage import DELETED, Change, Record
 
 log = logging.getLogger(__name__)
+
+_NATIVE = {(r.group, r.version) for r in builtin_resources() if r.group != well_known.KUEUE_API}
+
+
+def is_native(resource: ResourceInfo) -> bool:
+    """Whether Kubernetes itself serves this version of the group: a definition cannot add a kind to it."""
+    return (resource.group, resource.version) in _NATIVE
+
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -34,7 +44,7 @@ class ServedDefinitions:
 
     def _serve(self, record: Record) -> None:
         try:
-            resources = [r for r in resources_of(record.object) if not self._built_in(r)]
+            resources = [r for r in resources_of(record.object) if not self._built_in(r) and not is_native(r)]
         except ApiError as error:
             log.error("custom resource definition %s cannot be served: %s", record.name, error)
             return
