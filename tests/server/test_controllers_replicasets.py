@@ -99,6 +99,29 @@ async def test_a_replication_controller_keeps_its_pods() -> None:
         assert (status["replicas"], status["readyReplicas"]) == (2, 2)
 
 
+def controller(**spec: Any) -> Doc:
+    return {
+        "apiVersion": "v1",
+        "kind": "ReplicationController",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 2, "template": template(), **spec},
+    }
+
+
+async def test_a_replication_controller_without_a_selector_selects_its_own_pods() -> None:
+    async with running(NODES) as rig:
+        await rig.create("replicationcontrollers", controller())
+        assert rig.get("replicationcontrollers", "web")["spec"]["selector"] == {"app": "web"}
+        assert len(names(rig)) == 2
+
+
+async def test_an_owner_that_would_not_know_its_own_pods_makes_none_and_says_so() -> None:
+    async with running(NODES) as rig:
+        await rig.create("replicationcontrollers", controller(selector={"app": "other"}))
+        assert names(rig) == set()
+        assert [e["reason"] for e in rig.api.select("events")] == ["SelectorMismatch"]
+
+
 NOW = datetime(2026, 1, 1, 1, tzinfo=UTC)
 LONG, SHORT = "2026-01-01T00:00:00Z", "2026-01-01T00:59:00Z"
 

@@ -13,7 +13,10 @@ def definition(group: str, version: str = "v1") -> dict[str, object]:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"widgets.{group}"},
+        "metadata": {
+            "name": f"widgets.{group}",
+            "annotations": {"api-approved.kubernetes.io": "https://example.com/approved"},
+        },
         "spec": {
             "group": group,
             "scope": "Namespaced",
@@ -30,7 +33,9 @@ async def test_a_kind_in_a_native_group_version_is_not_served_and_the_definition
         stored = rig.get(DEFINITIONS, "widgets.networking.k8s.io", "")
         assert condition(stored, "Established") == "False/BuiltInGroupVersion"
         with pytest.raises(ApiError):
-            await rig.api.create("widgets.networking.k8s.io", {"metadata": {"name": "w", "namespace": "default"}})
+            await rig.api.create(
+                "widgets.networking.k8s.io", {"metadata": {"name": "w", "namespace": "default"}}
+            )
 
 
 @pytest.mark.parametrize(("group", "version"), [("example.com", "v1"), ("kueue.x-k8s.io", "v1beta2")])

@@ -180,7 +180,8 @@ class DaemonSets(PodOwners):
         mark = history.latest["metadata"]["labels"][HASH]
         wanted = [place for place in places if place.wanted]
         running = [place for place in wanted if place.pods]
-        first = [p for place in running for p in [p for p in place.pods if p.active][:1]]
+        active = [[p for p in place.pods if p.active] for place in running]
+        first = [min(pods, key=lambda p: (not p.ready, p.created, p.name)) for pods in active if pods]
         ready = [p for p in first if p.ready]
         available, due = count_available(ready, owner["spec"], self.api.now())
         updated = [p for p in first if p.labels.get(REVISION_LABEL) == mark]

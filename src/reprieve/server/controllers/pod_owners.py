@@ -154,7 +154,17 @@ class PodOwners(Controller):
     # -- making and removing pods ----------------------------------------------------------------------------
 
     async def create_pods(self, owner: Document, pods: list[Document]) -> ApiError | None:
-        """Create pods; what refuses one refuses the rest, and an event says so."""
+        """Create pods; what refuses one refuses the rest, and an event says so.
+
+        A pod that its owner's selector does not match would not be the owner's, and be made again and again.
+        """
+        selector = selector_of(owner)
+        if not all(matches(selector, pod["metadata"].get("labels") or {}) for pod in pods):
+            message = "The selector does not match the labels of the template: no pods are created"
+            await record_event(
+                self.api, owner, "SelectorMismatch", message, component=self.manager, warning=True
+            )
+            return None
         refusals = await in_parallel(
             (partial(self.api.create, "pods", pod, manager=self.manager) for pod in pods),
             stop_when_refused=True,

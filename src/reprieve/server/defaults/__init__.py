@@ -42,7 +42,7 @@ ON_WRITE: dict[str, Default] = {
     "replicasets.apps": workloads.default_replicas,
     "statefulsets.apps": workloads.default_stateful_set,
     "daemonsets.apps": workloads.default_daemon_set,
-    "replicationcontrollers": workloads.default_replicas,
+    "replicationcontrollers": workloads.default_replication_controller,
 }
 
 

@@ -73,6 +73,17 @@ def default_replicas(document: Document, timestamp: str) -> None:
     _template(spec)
 
 
+def default_replication_controller(document: Document, timestamp: str) -> None:
+    """Without a selector or labels of its own it has those of its pods."""
+    default_replicas(document, timestamp)
+    labels = at(document, "spec", "template", "metadata", "labels")
+    if isinstance(labels, dict) and labels:
+        if not at(document, "spec", "selector"):
+            document["spec"]["selector"] = dict(labels)
+        if not document["metadata"].get("labels"):
+            document["metadata"]["labels"] = dict(labels)
+
+
 def default_deployment(document: Document, timestamp: str) -> None:
     default_replicas(document, timestamp)
     spec = section(document, "spec")
