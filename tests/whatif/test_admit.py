@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 import reprieve
 from reprieve.cli import main
+from reprieve.cli.layout import Screen
 from reprieve.cli.tables import render_quota_plan
 from reprieve.config import Configuration
 from reprieve.objects.documents import read_documents
@@ -166,10 +166,9 @@ def test_unreadable_manifests_end_with_two(tmp_path: Path) -> None:
     assert "metadata" in result.output
 
 
-def test_a_quota_plan_is_drawn_with_its_victims() -> None:
-    screen = Console(record=True, width=160)
-    render_quota_plan(screen, plan(PREEMPT_FIRST, "jobs/training"))
-    drawn = screen.export_text()
+def test_a_quota_plan_is_drawn_with_its_victims(capsys: pytest.CaptureFixture[str]) -> None:
+    render_quota_plan(Screen(None), plan(PREEMPT_FIRST, "jobs/training"))
+    drawn = capsys.readouterr().out
     assert "fits once others made way" in drawn
     assert "jobs/batch" in drawn
     assert "InClusterQueue" in drawn

@@ -28,7 +28,8 @@ def test_the_table_shows_victims_nodes_and_reasons() -> None:
         "if it stayed, node-1 would be",
         "Who was reprieved",
         "web/shop allows 0 of its pods to be disrupted; the plan takes 0 and spares 3.",
-        "Cost",
+        "What it costs",
+        "7 pods in 5 units make way, none with a priority above 100.",
         "Other ways",
         "cheaper",
     ):
@@ -182,16 +183,16 @@ def test_odd_objects_are_taken_by_a_documented_rule_with_a_warning() -> None:
 
 def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = list(yaml.safe_load_all(ODD))
-    asked: list[str] = []
+    asked: list[tuple[str, str | None]] = []
 
-    def read_cluster(kubeconfig: str) -> list[dict[str, object]]:
-        asked.append(kubeconfig)
+    def read_cluster(kubeconfig: str, context: str | None) -> list[dict[str, object]]:
+        asked.append((kubeconfig, context))
         return documents
 
     monkeypatch.setattr("reprieve.kube.read_cluster", read_cluster)
     result = run("--kubeconfig", "kube.yaml", "--for", "Pod/a/p", "-o", "json")
     assert result.exit_code == 0
-    assert asked == ["kube.yaml"]
+    assert asked == [("kube.yaml", None)]
     assert json.loads(result.output)["placements"] == {"a/p": "node"}
 
 

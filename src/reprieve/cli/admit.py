@@ -1,45 +1,37 @@
-"""`reprieve admit`: admission cycles over manifests; which workloads get quota, and what the others wait "
-"for."""
+"""`reprieve admit`: admission cycles over manifests; which workloads get quota, what the others wait for."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reprieve.cli.output import NO, YES, Output, output_option, print_result
-from reprieve.cli.sources import gather
+from reprieve.cli.output import NO, YES, Output, all_option, output_option, print_answer
+from reprieve.cli.sources import asks_cluster, context_option, filename_option, gather, kubeconfig_option
 from reprieve.objects import Document, ReprieveError, document_of, well_known
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from reprieve.cli.layout import Screen
 
 _KUEUE = well_known.KUEUE_API
 
 
 @click.command("admit")
-@click.option(
-    "-f",
-    "--filename",
-    "filenames",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Manifests: a file, a folder, or - for standard input. May be given several times.",
-)
-@click.option(
-    "--kubeconfig",
-    type=click.Path(),
-    help="Read this cluster too, with the manifests on top. Nothing is written.",
-)
+@filename_option
+@kubeconfig_option
+@context_option
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: fair sharing, feature gates.")
 @click.option("--now", metavar="TIME", help="The moment of the first cycle (RFC 3339); default: now.")
 @click.option("--max-cycles", type=click.IntRange(min=1), help="Stop after this many cycles.")
+@all_option
 @output_option
 def command(
     filenames: tuple[str, ...],
     kubeconfig: str | None,
+    context: str | None,
     config: str | None,
     now: str | None,
     max_cycles: int | None,
+    everything: bool,
     output: Output,
 ) -> None:
     """Which workloads may run within their quota?
@@ -58,23 +50,23 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
-    found = gather(filenames, kubeconfig)
-    _check_question([*map(document_of, found)], "this cluster" if kubeconfig else "these manifests")
+    found = gather(filenames, kubeconfig, context)
+    where = "this cluster" if asks_cluster(filenames, kubeconfig, context) else "these manifests"
+    _check_question([*map(document_of, found)], where)
     configuration: Any = Configuration.read(config) if config else None
     data = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles).to_dict()
 
-    def render(screen: "Console") -> None:
+    def render(screen: "Screen") -> None:
         from reprieve.cli.tables import render_admissions
 
-        render_admissions(screen, data)
+        render_admissions(screen, data, everything=everything)
 
-    print_result(data, output, render)
+    print_answer(data, output, render)
     raise SystemExit(NO if data["unadmitted"] else YES)
 
 
 def _check_question(documents: Sequence[Document], where: str) -> None:
-    """Without queues and workloads there is nothing to admit, and "every workload has quota" would "
-    "mislead."""
+    """Without queues and workloads nothing is admitted, and "every workload has quota" would mislead."""
     kinds = {each.get("kind") for each in documents if str(each.get("apiVersion")).startswith(_KUEUE)}
     missing = [kind for kind in ("ClusterQueue", "Workload") if kind not in kinds]
     if len(missing) == 2:

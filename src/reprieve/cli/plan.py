@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from reprieve.cli.completion import complete_target
-from reprieve.cli.output import NO, YES, Output, output_option, print_result
-from reprieve.cli.sources import gather, read_manifests, workers_in, workers_of_manager
+from reprieve.cli.output import NO, YES, Output, all_option, output_option, print_answer
+from reprieve.cli.sources import (
+    context_option,
+    filename_option,
+    gather,
+    kubeconfig_option,
+    read_manifests,
+    workers_in,
+    workers_of_manager,
+)
 from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, outcomes
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from reprieve import Plan, QuotaPlan
+    from reprieve import FleetPlan, Plan, QuotaPlan
+    from reprieve.cli.layout import Screen
 
 _KINDS = ("Pod", "PodGroup", "Workload")
 
 
 @click.command("plan")
-@click.option(
-    "-f",
-    "--filename",
-    "filenames",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Manifests: a file, a folder, or - for standard input. May be given several times.",
-)
+@filename_option
 @click.option(
     "--for",
     "for_",
@@ -38,21 +38,18 @@ _KINDS = ("Pod", "PodGroup", "Workload")
 )
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
 @click.option("--now", metavar="TIME", help="The moment of the plan (RFC 3339); default: now.")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(),
-    help="Plan on this cluster as it is, with the manifests on top. Nothing is written.",
-)
-@click.option("--compare", is_flag=True, help="All three algorithms side by side, with their costs.")
+@kubeconfig_option
+@context_option
+@click.option("--compare", is_flag=True, help="What the three algorithms cost, and where they differ.")
 @click.option(
     "--fleet",
     is_flag=False,
     flag_value="",
     metavar="[DIR]",
     help="Which cluster would get a Workload: a folder with one file or folder for each worker; without DIR, "
-    "the "
-    "workers of the manager behind --kubeconfig.",
+    "the workers of the manager behind --kubeconfig.",
 )
+@all_option
 @output_option
 def command(
     filenames: tuple[str, ...],
@@ -60,8 +57,10 @@ def command(
     config: str | None,
     now: str | None,
     kubeconfig: str | None,
+    context: str | None,
     compare: bool,
     fleet: str | None,
+    everything: bool,
     output: Output,
 ) -> None:
     """Would it fit, and if not: who makes way, on which node, and why?
@@ -85,10 +84,13 @@ def command(
     target = _target(for_)
     configuration: Any = Configuration.read(config) if config else None
     if fleet is not None:
-        raise SystemExit(_plan_fleet(fleet, filenames, kubeconfig, target, configuration, now, output))
-    documents = gather(filenames, kubeconfig)
+        clusters = workers_in(Path(fleet)) if fleet else workers_of_manager(kubeconfig, context)
+        plan = reprieve.plan_fleet(_workload(filenames, target), clusters, config=configuration, now=now)
+        print_answer(plan.to_dict(), output, lambda screen: _render_fleet(screen, plan, everything))
+        raise SystemExit(YES if plan.chosen is not None else NO)
+    documents = gather(filenames, kubeconfig, context)
     if compare:
-        raise SystemExit(_compare(documents, target, configuration, now, output))
+        raise SystemExit(_compare(documents, target, configuration, now, output, everything))
     answer = reprieve.plan(documents, str(target), config=configuration, now=now)
     if target.kind != "Workload" and not any(document_of(each).get("kind") == "Node" for each in documents):
         click.echo(
@@ -96,7 +98,7 @@ def command(
             "or ask it with --kubeconfig",
             err=True,
         )
-    print_result(answer.to_dict(), output, lambda screen: _render(screen, target.kind, answer))
+    print_answer(answer.to_dict(), output, lambda screen: _render(screen, target.kind, answer, everything))
     raise SystemExit(NO if answer.outcome in (outcomes.UNSCHEDULABLE, outcomes.GATED) else YES)
 
 
@@ -108,54 +110,52 @@ def _target(text: str) -> Reference:
 
 
 def _compare(
-    documents: Sequence[Document | Source], target: Reference, config: Any, now: str | None, output: Output
+    documents: Sequence[Document | Source],
+    target: Reference,
+    config: Any,
+    now: str | None,
+    output: Output,
+    everything: bool,
 ) -> int:
     if target.kind == "Workload":
         raise click.UsageError(
             "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
         )
-    from reprieve.cli.tables import HELPED, render_comparison
     from reprieve.whatif import compare
 
     data = compare(documents, str(target), config=config, now=now)
-    print_result(data, output, lambda screen: render_comparison(screen, data))
-    return YES if any(plan["outcome"] in HELPED for plan in data["plans"]) else NO
+
+    def render(screen: "Screen") -> None:
+        from reprieve.cli.plan_tables import render_comparison
+
+        render_comparison(screen, data, everything=everything)
+
+    print_answer(data, output, render)
+    return YES if data["cheapest"] is not None else NO
 
 
-def _plan_fleet(
-    folder: str,
-    filenames: Sequence[str],
-    kubeconfig: str | None,
-    target: Reference,
-    config: Any,
-    now: str | None,
-    output: Output,
-) -> int:
-    """`folder` has the workers; empty: those of the manager behind the kubeconfig."""
-    import reprieve
-
+def _workload(filenames: Sequence[str], target: Reference) -> Document:
     submitted = (source.document for source in read_manifests(filenames))
     workload = next((document for document in submitted if Reference.read(document) == target), None)
     if workload is None:
         raise ReprieveError(
             f"--for {target}: there is no such Workload (kueue.x-k8s.io) in the files given with -f"
         )
-    clusters = workers_in(Path(folder)) if folder else workers_of_manager(kubeconfig)
-    plan = reprieve.plan_fleet(workload, clusters, config=config, now=now)
-
-    def render(screen: "Console") -> None:
-        from reprieve.cli.tables import render_fleet_plan
-
-        render_fleet_plan(screen, plan)
-
-    print_result(plan.to_dict(), output, render)
-    return YES if plan.chosen is not None else NO
+    return workload
 
 
-def _render(screen: "Console", kind: str, answer: "Plan | QuotaPlan") -> None:
-    from reprieve.cli.tables import render_plan, render_quota_plan
+def _render_fleet(screen: "Screen", plan: "FleetPlan", everything: bool) -> None:
+    from reprieve.cli.tables import render_fleet_plan
 
+    render_fleet_plan(screen, plan, everything=everything)
+
+
+def _render(screen: "Screen", kind: str, answer: "Plan | QuotaPlan", everything: bool) -> None:
     if kind == "Workload":
-        render_quota_plan(screen, answer.to_dict())
+        from reprieve.cli.tables import render_quota_plan
+
+        render_quota_plan(screen, answer.to_dict(), everything=everything)
     else:
-        render_plan(screen, cast("Plan", answer))
+        from reprieve.cli.plan_tables import render_plan
+
+        render_plan(screen, cast("Plan", answer), everything=everything)

@@ -5,20 +5,47 @@ from pathlib import Path
 
 import click
 
+from reprieve.cli.output import reading
 from reprieve.objects import Document, ReprieveError, Source, read_documents
 
+filename_option = click.option(
+    "-f",
+    "--filename",
+    "filenames",
+    multiple=True,
+    metavar="FILE|DIR|-",
+    help="Manifests: a file, a folder, or - for standard input. May be given several times.",
+)
+kubeconfig_option = click.option(
+    "--kubeconfig",
+    type=click.Path(),
+    help="The cluster as it is, with the manifests on top; only reads. Default without -f: as for kubectl, "
+    "KUBECONFIG, then ~/.kube/config.",
+)
+context_option = click.option("--context", help="The kubeconfig's context; with -f, that cluster too.")
 
-def gather(filenames: Sequence[str], kubeconfig: str | None) -> Sequence[Document | Source]:
-    """The documents of the files; with a kubeconfig, on top of what the cluster holds. Only reads."""
-    if not filenames and not kubeconfig:
-        raise click.UsageError("give manifests with -f, or a cluster with --kubeconfig")
+
+def asks_cluster(filenames: Sequence[str], kubeconfig: str | None, context: str | None) -> bool:
+    """Whether a cluster is read: it is named, or there are no manifests."""
+    return not filenames or kubeconfig is not None or context is not None
+
+
+def gather(
+    filenames: Sequence[str], kubeconfig: str | None, context: str | None = None
+) -> Sequence[Document | Source]:
+    """The documents of the files, or of the cluster, or of the files on top of the cluster. Only reads."""
     submitted = read_manifests(filenames)
-    if not kubeconfig:
+    if not asks_cluster(filenames, kubeconfig, context):
         return submitted
-    from reprieve.kube import read_cluster
+    from reprieve.kube import NoKubeConfig, read_cluster
     from reprieve.whatif import overlay
 
-    return overlay(read_cluster(kubeconfig), submitted)
+    try:
+        cluster = read_cluster(kubeconfig, context)
+    except NoKubeConfig as error:
+        hint = "give manifests with -f, or a cluster with --kubeconfig, KUBECONFIG or ~/.kube/config"
+        raise click.UsageError(hint) from error
+    return overlay(cluster, submitted)
 
 
 def read_manifests(filenames: Sequence[str]) -> list[Source]:
@@ -28,7 +55,8 @@ def read_manifests(filenames: Sequence[str]) -> list[Source]:
             raise ReprieveError(
                 f"-f {filename}: not a file; fetch it first: curl -sL {filename} | reprieve … -f -"
             )
-    return [source for filename in filenames for source in read_documents(filename)]
+    with reading() as progress:
+        return [source for filename in filenames for source in read_documents(filename, progress=progress)]
 
 
 def workers_in(folder: Path) -> dict[str, list[Document]]:
@@ -45,7 +73,7 @@ def workers_in(folder: Path) -> dict[str, list[Document]]:
     return found
 
 
-def workers_of_manager(kubeconfig: str | None) -> dict[str, list[Document]]:
+def workers_of_manager(kubeconfig: str | None, context: str | None) -> dict[str, list[Document]]:
     """The workers of the manager behind the kubeconfig, as they are now."""
     import asyncio
 
@@ -54,7 +82,7 @@ def workers_of_manager(kubeconfig: str | None) -> dict[str, list[Document]]:
     from reprieve.objects import well_known
 
     async def read() -> dict[str, list[Document]]:
-        async with Client.from_kubeconfig(kubeconfig, attempts=INTERACTIVE_ATTEMPTS) as client:
+        async with Client.from_kubeconfig(kubeconfig, context, attempts=INTERACTIVE_ATTEMPTS) as client:
             return await survey(client, well_known.KUBECONFIG_NAMESPACE, Limits())
 
     return asyncio.run(read())

@@ -39,7 +39,7 @@ from reprieve.kube.client import (
 )
 from reprieve.kube.dump import dump_cluster, read_cluster
 from reprieve.kube.election import Election, LeaderElector
-from reprieve.kube.errors import ApiError, ConfigError, Fenced, TransportError
+from reprieve.kube.errors import ApiError, ConfigError, Fenced, NoKubeConfig, TransportError
 from reprieve.kube.events import EventRecorder, ObjectReference
 from reprieve.kube.informer import Change, Informer
 from reprieve.kube.kubeconfig import merge, resolve
@@ -115,6 +115,7 @@ __all__ = [
     "LeaderElector",
     "Listing",
     "MemoryTransport",
+    "NoKubeConfig",
     "ObjectReference",
     "RateLimit",
     "Reflector",

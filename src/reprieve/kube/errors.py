@@ -15,6 +15,10 @@ class ConfigError(ReprieveError):
     """A kubeconfig or an environment that cannot be used; the message names the file and the field."""
 
 
+class NoKubeConfig(ConfigError):
+    """Nothing says which cluster is meant."""
+
+
 class TransportError(Exception):
     """No answer: connection refused, reset, timed out or cut. Whether the server acted is unknown."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from reprieve.kube.errors import ConfigError
+from reprieve.kube.errors import ConfigError, NoKubeConfig
 from reprieve.kube.kubeconfig_shape import parse
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -69,7 +69,7 @@ def load(
     if not paths and path is None and env.get("KUBERNETES_SERVICE_HOST"):
         return in_cluster(env)
     if not paths:
-        raise ConfigError("no kubeconfig: give --kubeconfig, set KUBECONFIG, or create ~/.kube/config")
+        raise NoKubeConfig("no kubeconfig: give --kubeconfig, set KUBECONFIG, or create ~/.kube/config")
     return resolve(merge(_read(p) for p in paths), context)
 
 

@@ -41,7 +41,15 @@ from reprieve.objects.core import (
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
 from reprieve.objects.defaults.resources import state_requests
-from reprieve.objects.documents import MAX_BYTES, Found, Source, document_of, parse_yaml, scan_documents
+from reprieve.objects.documents import (
+    MAX_BYTES,
+    Found,
+    Progress,
+    Source,
+    document_of,
+    parse_yaml,
+    scan_documents,
+)
 from reprieve.objects.errors import InvalidObject, ReprieveError, UnreadableInput
 from reprieve.objects.kinds import STAND_IN_GROUP, TABLE, kind_key
 from reprieve.objects.kueue import (
@@ -162,6 +170,7 @@ __all__ = [
     "PriorityClass",
     "PriorityClasses",
     "Problem",
+    "Progress",
     "Quantity",
     "QuantityError",
     "ReclaimablePod",

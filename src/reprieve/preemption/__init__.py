@@ -15,10 +15,10 @@ cut-off), `reprieve` (which units can stay), `minimal` (the cheapest plan), `cos
 (the plan in words).
 """
 
-from reprieve.preemption.cost import Bill, billed
+from reprieve.preemption.cost import Bill, BilledVictim, billed, with_lost_hours
 from reprieve.preemption.decide import decide
 from reprieve.preemption.gangs import Gang
-from reprieve.preemption.plan import Alternative, Cost, Plan, Victim
+from reprieve.preemption.plan import Alternative, Cost, Plan, Reprieved, Victim
 from reprieve.preemption.preemptor import UnknownTarget
 from reprieve.preemption.units import Candidates, Selection, VictimUnit
 from reprieve.preemption.view import View
@@ -26,10 +26,12 @@ from reprieve.preemption.view import View
 __all__ = [
     "Alternative",
     "Bill",
+    "BilledVictim",
     "Candidates",
     "Cost",
     "Gang",
     "Plan",
+    "Reprieved",
     "Selection",
     "UnknownTarget",
     "Victim",
@@ -37,4 +39,5 @@ __all__ = [
     "View",
     "billed",
     "decide",
+    "with_lost_hours",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from reprieve.objects import PlanOutcome, outcomes
+from reprieve.objects import PlanOutcome, counted, outcomes
 from reprieve.placement import GangPlacement
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.gangs import GangSearch
@@ -37,7 +37,7 @@ def for_gang(view: View, preemptor: Preemptor, chosen: Selection) -> tuple[Alter
     if 0 < needed < len(preemptor.gang.rows):
         smaller = preemptor.gang._replace(rows=preemptor.gang.rows[:needed])
         answer = select_for_gang(GangSearch(view, smaller, preemptor.domains))
-        found.append(_alternative(view, f"with only the {needed} pods it needs to start", answer))
+        found.append(_alternative(view, f"with only the {counted(needed, 'pod')} it needs to start", answer))
     same = (cost_of(chosen), _victims(view, chosen))
     return tuple(each for each in found if each is not None and (each.cost, each.victims) != same)
 

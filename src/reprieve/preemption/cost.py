@@ -28,7 +28,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster import EPHEMERAL, PODS, Mask, PodClass, Rows, ticks
+from reprieve.cluster import CPU, EPHEMERAL, NOT_STARTED, PODS, Mask, PodClass, Rows, ticks
 from reprieve.objects import Reference, TimeError, parse_time, well_known
 from reprieve.placement import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
@@ -147,6 +147,10 @@ class Ledger:
         shares: Floats = parts.sum(axis=0) / len(self._counted)
         return shares
 
+    def seconds(self, rows: Rows) -> Floats:
+        """Seconds of work that each pod would lose."""
+        return self._seconds(rows, self._notes(rows))
+
     def _seconds(self, rows: Rows, noted: Notes) -> Floats:
         """Seconds of work lost: since the last checkpoint, or since the start; 0 without a current time."""
         if self.view.now is None:
@@ -252,6 +256,23 @@ def billed(view: View, plan: Plan, optimality: str = "") -> Plan:
     broken = _violations(view, plan.victims)
     cost = bill(view, victims, msgspec.structs.replace(plan.cost, budget_violations=broken), optimality)
     return msgspec.structs.replace(plan, victims=victims, cost=cost)
+
+
+def with_lost_hours(view: View, plan: Plan) -> Plan:
+    """The plan with what its victims have worked for nothing, in hours of what they request."""
+    cluster = view.cluster
+    leaving = [cluster.pods.row_of[victim.pod] for victim in plan.victims if not victim.terminating]
+    rows = np.array(leaving, np.int32)
+    hours = Ledger(view).seconds(rows) / 3600
+    lost = {}
+    for index, (name, requests) in enumerate(
+        zip(cluster.nodes.resources, cluster.demand(rows), strict=False)
+    ):
+        worked = float((requests * hours).sum()) / (1000 if index == CPU else 1)
+        if (index == CPU or "/" in name) and worked > 0:
+            lost[name] = round(worked, 3)
+    unknown = int((cluster.pods.start[rows] == NOT_STARTED).sum()) if view.now is not None else len(rows)
+    return msgspec.structs.replace(plan, lost_hours=lost, without_start=unknown)
 
 
 def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: str) -> Bill:

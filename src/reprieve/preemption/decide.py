@@ -26,7 +26,7 @@ from reprieve.preemption.preemptor import (
     pod_refusal,
     why_invalid,
 )
-from reprieve.preemption.reasons import missing, node_name, why_unhelped
+from reprieve.preemption.reasons import missing, node_name, short_of, why_unhelped
 from reprieve.preemption.rendering import plan_of
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
@@ -127,14 +127,15 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
     if placement.feasible:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
         pods = counted(len(preemptor.waiting), "pod")
-        text = f"{for_} fits: {len(where)} of {pods} find a node; nobody makes way."
+        text = f"{for_} fits: {len(where)} of {pods} would find a node; nobody makes way."
         return _scheduled(view, for_, where, text)
-    return _preempt_for_group(view, for_, preemptor, placement.status, alternatives)
+    return _preempt_for_group(view, for_, preemptor, placement, alternatives)
 
 
 def _preempt_for_group(
-    view: View, for_: Reference, preemptor: Preemptor, status: str, alternatives: bool
+    view: View, for_: Reference, preemptor: Preemptor, placement: GangPlacement, alternatives: bool
 ) -> Plan:
+    status = placement.status
     refused = f"{status}, pod group preemption: "
     if never_preempts(view, preemptor):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
@@ -163,7 +164,8 @@ def _preempt_for_group(
     found = find()
     if isinstance(found, GangPlacement):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
-    plan = plan_of(view, for_, found, gang=True, without=status)
+    short = short_of(preemptor.gang, len(placement.assigned))
+    plan = plan_of(view, for_, found, gang=True, without=status, short=short)
     return _with(plan, for_gang(view, preemptor, found)) if alternatives else plan
 
 

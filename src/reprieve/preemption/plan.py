@@ -28,6 +28,8 @@ class Victim(_Part):
     reason: str = ""
     terminating: bool = False
     """It is already terminating and need not be evicted."""
+    owner: str = ""
+    """Its controller, `Kind/ns/name`; only plans over manifests say."""
 
 
 class Reprieved(_Part):
@@ -37,6 +39,8 @@ class Reprieved(_Part):
     nodes: tuple[str, ...]
     priority: int
     reason: str = ""
+    owner: str = ""
+    """The controller of a single pod, `Kind/ns/name`; only plans over manifests say."""
 
 
 class BudgetUse(_Part):
@@ -86,6 +90,10 @@ class Plan(_Part):
     algorithm: str = ""
     message: str = ""
     """What kube-scheduler would write into the condition."""
+    lost_hours: dict[str, float] = {}
+    """Work of the victims since their start or last checkpoint, in hours of each accelerator and of cpu."""
+    without_start: int = 0
+    """Victims that do not say when they started, so that their work is not counted."""
     ongoing: bool = False
     """An earlier preemption for it is still under way: nothing new is evicted, the nominations stay."""
 

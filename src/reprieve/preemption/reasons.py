@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprieve.cluster import LOST, add_at
-from reprieve.objects import Reference, counted, format_amount, some
+from reprieve.objects import Reference, counted, format_amount, is_or_are, some
 from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
-from reprieve.preemption.gangs import GangSearch
+from reprieve.preemption.gangs import Gang, GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.reprieve import slack_next_to
 from reprieve.preemption.units import Candidates, Selection, VictimUnit
@@ -176,6 +176,15 @@ def missing(view: View, search: GangSearch) -> list[str]:
     return lines
 
 
+def short_of(gang: Gang, placed: int) -> str:
+    """Why a gang does not start as things are."""
+    running = f", next to {gang.running} that {is_or_are(gang.running)} there already" if gang.running else ""
+    return (
+        f"Without preemption {placed} of {counted(len(gang.rows), 'pod')} would find a node before one finds "
+        f"none{running}; {gang.min_count} must run at once."
+    )
+
+
 def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
     """kube-scheduler's message for a pod that no eviction helps: what is missing with all lower pods gone."""
     cluster = view.cluster
@@ -202,6 +211,8 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
     admitting = nodes.known & False
     for cls in {int(cluster.pods.cls[row]) for row in rows}:
         admitting |= static_fit(cluster, cluster.classes[cls]).fine
+    if not admitting.any():
+        return ["No node admits its pods, however empty it is."]
     lines = []
     free = nodes.free()
     for index, name in enumerate(nodes.resources):

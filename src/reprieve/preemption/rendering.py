@@ -7,14 +7,20 @@ from reprieve.preemption.units import GROUP, Selection
 from reprieve.preemption.view import View
 
 
-def plan_of(view: View, for_: Reference, selection: Selection, *, gang: bool, without: str = "") -> Plan:
-    """The plan of a selection. `without`: the scheduler's message before it considered preemption."""
+def plan_of(
+    view: View, for_: Reference, selection: Selection, *, gang: bool, without: str = "", short: str = ""
+) -> Plan:
+    """The plan of a selection.
+
+    `without`: the scheduler's message before it considered preemption; `short`: the same for people.
+    """
     pods, names = view.cluster.pods, view.cluster.nodes.names
     victims = selection.pods
     found = f"found a placement for podgroup, preempting {victims} victims"
     if not gang:
         where = names[selection.assigned[0].slot]
         found = f"found a potential placement for pod on node {where}, preempting {victims} victims"
+    said = short or (f"Without preemption: {without}" if without else "")
     prefix = "pod group preemption" if gang else "preemption"
     return Plan(
         for_=str(for_),
@@ -24,7 +30,7 @@ def plan_of(view: View, for_: Reference, selection: Selection, *, gang: bool, wi
         pdb_violations=selection.broken,
         pod_group_disruptions=sum(unit.rank == GROUP for unit in selection.victims) if gang else 0,
         cost=cost_of(selection),
-        reasons=(*answer(view, for_, selection), *((f"Without preemption: {without}",) if without else ())),
+        reasons=(*answer(view, for_, selection), *((said,) if said else ())),
         reprieved=reprieved_units(view, selection),
         budgets=budget_uses(view, selection),
         algorithm=view.config.preemption.algorithm,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from reprieve.objects import PodGroup, Reference, well_known
+from reprieve.objects import PodGroup, Reference, counted, well_known
 from reprieve.scheduler import marks, recovery, status, wakeups
 from reprieve.scheduler.actions import (
     Action,
@@ -96,7 +96,8 @@ class Results:
             memory.preemptions.end(preempt.unit)
         elif errors or preemption.spoiled:
             key, why = next(iter(errors.items()), ("", "another preemption failed to evict a victim of both"))
-            note = f"{len(errors)} of {len(preempt.victims)} victims could not be evicted ({key}: {why})"
+            failed = f"{len(errors)} of {counted(len(preempt.victims), 'victim')}"
+            note = f"{failed} could not be evicted ({key}: {why})"
             actions = [*self._give_up(unit, note, now), status.withdrawn(preempt.preemptor, note)]
         else:
             self._through(unit, preemption, now)
@@ -110,7 +111,7 @@ class Results:
         if unit is None or preemption is None:
             memory.preemptions.end(release.unit)
         elif errors:
-            note = f"{len(errors)} of {len(release.pods)} pods of the gang could not be released"
+            note = f"{len(errors)} of {counted(len(release.pods), 'pod')} of the gang could not be released"
             return self._give_up(unit, note, now)
         else:
             self._through(unit, preemption, now)

@@ -1,6 +1,6 @@
 """All three algorithms side by side: what each would do, and what that costs by the same measure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,8 +9,10 @@ import msgspec
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
 from reprieve.objects import Document, Reference, Source, well_known
-from reprieve.preemption import Bill, Plan, View, billed, decide
+from reprieve.preemption import Bill, BilledVictim, Plan, View, billed, decide, with_lost_hours
+from reprieve.whatif.owners import controllers
 from reprieve.whatif.pods import load
+from reprieve.whatif.warnings import warnings
 
 ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
 HELPED = ("scheduled", "preempts")
@@ -23,17 +25,25 @@ def compare_algorithms(
 
     The configuration counts except for its `preemption.algorithm`.
     """
-    cluster = load(objects)
+    documents = list(objects)
+    cluster = load(documents)
     plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]
     cheapest = min(helped, key=_order).algorithm if helped else None
-    columns = [_column(algorithm, plan) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
+    units = [dict.fromkeys(victim.unit for victim in plan.victims) for plan in helped]
+    common = [unit for unit in units[0] if all(unit in each for each in units)] if units else []
+    pods = {victim.pod: victim.unit for plan in plans for victim in plan.victims}
+    owners = controllers(documents, {pod for pod, unit in pods.items() if unit == f"Pod/{pod}"})
+    columns = [_column(algorithm, plan, common) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
     return {
         "apiVersion": well_known.API_VERSION,
         "kind": "PlanComparison",
         "for": str(for_),
         "cheapest": cheapest,
+        "common": common,
+        "owners": {pods[pod]: owner for pod, owner in sorted(owners.items())},
         "plans": columns,
+        "warnings": warnings(cluster, documents, for_),
     }
 
 
@@ -46,7 +56,8 @@ def _plan(cluster: Cluster, for_: Reference, config: Configuration, now: int) ->
     plan = decide(cluster, for_, config, now)
     optimality = plan.cost.optimality if isinstance(plan.cost, Bill) else ""
     named = msgspec.structs.replace(plan, algorithm=config.preemption.algorithm)
-    return billed(View(cluster, config, now), named, optimality)
+    view = View(cluster, config, now)
+    return with_lost_hours(view, billed(view, named, optimality))
 
 
 def _order(plan: Plan) -> tuple[int, float, float]:
@@ -57,12 +68,19 @@ def _order(plan: Plan) -> tuple[int, float, float]:
     return cost.budget_violations, highest, cost.total
 
 
-def _column(algorithm: str, plan: Plan) -> dict[str, Any]:
+def _column(algorithm: str, plan: Plan, common: Sequence[str]) -> dict[str, Any]:
+    victims = list(dict.fromkeys(victim.unit for victim in plan.victims))
+    shared = set(common)
+    costs = [victim.cost for victim in plan.victims if isinstance(victim, BilledVictim)]
     return {
         "algorithm": algorithm,
         "outcome": plan.outcome,
         "placements": plan.placements,
-        "victims": list(dict.fromkeys(victim.unit for victim in plan.victims)),
+        "victims": victims,
+        "also": [unit for unit in victims if unit not in shared],
         "cost": msgspec.to_builtins(plan.cost),
+        "lostHours": plan.lost_hours,
+        "withoutStart": plan.without_start,
+        "displacing": sum(cost.cascade > 0 for cost in costs),
         "message": plan.message,
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, preemption_cost, settings_from
-from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, outcomes, well_known
+from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, counted, outcomes, well_known
 from reprieve.quota import QuotaPlan
 from reprieve.whatif.quota import plan_workload
 
@@ -32,6 +32,16 @@ class Candidate:
     @property
     def victims(self) -> list[str]:
         return [victim.info.key for victim in self.plan.proposal.victims] if self.plan is not None else []
+
+    @property
+    def cost_text(self) -> str:
+        """What its preemption would cost, in words; empty without one."""
+        if self.cost is None:
+            return ""
+        hours = f"{self.cost.lost_pod_seconds / 3600:,.1f}".removesuffix(".0")
+        lost = f"{hours} {'pod-hour' if hours == '1' else 'pod-hours'} of work lost"
+        victims = counted(self.cost.victims, "workload")
+        return f"{victims}, none with a priority above {self.cost.highest_priority}; {lost}"
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = {"cluster": self.cluster, "outcome": self.outcome}
@@ -120,7 +130,7 @@ def _choose(candidates: list[Candidate], policy: str, now: datetime) -> tuple[Ca
     ]
     winner = able[choose(waiting, {}, policy).cluster]
     if policy == LEAST_COST:
-        reason = f"{winner.cluster} preempts at the lowest cost ({winner.cost})"
+        reason = f"{winner.cluster} preempts at the lowest cost: {winner.cost_text}"
     else:
         reason = f"{winner.cluster} may preempt if it signals first: first come, first served"
     return winner, ["no worker has room without preemption", reason]

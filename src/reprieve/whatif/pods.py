@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 import msgspec
-import numpy as np
 
-from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster, ticks
+from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
@@ -21,9 +20,10 @@ from reprieve.objects import (
     countable,
     decode_all,
     document_of,
-    some,
 )
-from reprieve.preemption import Plan, decide
+from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.whatif.owners import with_owners
+from reprieve.whatif.warnings import warnings
 
 _MAPS = ("Service", "ReplicationController")
 _SELECTORS = ("ReplicaSet", "StatefulSet")
@@ -36,9 +36,11 @@ def plan_unit(
     now: datetime,
 ) -> Plan:
     """Who makes way for a pod or pod group."""
-    cluster = load(objects)
+    documents = list(objects)
+    cluster = load(documents)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
-    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *_warnings(cluster)))
+    plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
+    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *warnings(cluster, documents, for_)))
 
 
 def load(objects: Iterable[Document | Source]) -> Cluster:
@@ -85,83 +87,3 @@ def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, Labe
         meta = document.get("metadata") or {}
         raw = {"matchLabels": selector} if kind in _MAPS else selector
         yield kind, meta.get("namespace", ""), meta.get("name", ""), msgspec.convert(raw, LabelSelector)
-
-
-MOST_NAMED = 3
-
-
-def _warnings(cluster: Cluster) -> list[str]:
-    return [
-        *_lost(cluster),
-        *_groupless(cluster),
-        *_classless(cluster),
-        *_absurd(cluster),
-        *_nominated(cluster),
-    ]
-
-
-def _lost(cluster: Cluster) -> list[str]:
-    rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
-    if not rows:
-        return []
-    names = some(
-        [f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows], MOST_NAMED
-    )
-    return [f"Warning: on a node that is not among the objects, so they count nowhere: {names}."]
-
-
-def _groupless(cluster: Cluster) -> list[str]:
-    groups = cluster.groups
-    missing = [
-        key
-        for key, group, members in zip(groups.keys, groups.objects, groups.members, strict=True)
-        if group is None and members
-    ]
-    return (
-        [
-            f"Warning: pods name groups that do not exist; their own priority counts: "
-            f"{some(missing, MOST_NAMED)}."
-        ]
-        if missing
-        else []
-    )
-
-
-def _classless(cluster: Cluster) -> list[str]:
-    missing = cluster.missing_classes()
-    return (
-        [f"Warning: priority classes that do not exist count as priority 0: {some(missing, MOST_NAMED)}."]
-        if missing
-        else []
-    )
-
-
-def _absurd(cluster: Cluster) -> list[str]:
-    nodes = cluster.nodes
-    huge = [
-        nodes.names[slot] for slot in nodes.order.tolist() if (nodes.allocatable[:, slot] >= MAX_AMOUNT).any()
-    ]
-    huge_requests = np.any(cluster.classes.requests >= MAX_AMOUNT, axis=0)
-    rows = (
-        [row for row in cluster.pods.row_of.values() if huge_requests[cluster.pods.cls[row]]]
-        if huge_requests.any()
-        else []
-    )
-    names = [*huge, *(cluster.pods.keys[row] for row in rows)]
-    return [f"Warning: amounts above 2^53 count as 2^53: {some(names, MOST_NAMED)}."] if names else []
-
-
-def _nominated(cluster: Cluster) -> list[str]:
-    waiting = [
-        cluster.pods.keys[row]
-        for row in cluster.pods.row_of.values()
-        if cluster.pods.info[row].nominated_node and cluster.pods.node[row] == NOWHERE
-    ]
-    return (
-        [
-            f"Note: no room is kept for waiting pods that were nominated elsewhere: "
-            f"{some(waiting, MOST_NAMED)}."
-        ]
-        if waiting
-        else []
-    )

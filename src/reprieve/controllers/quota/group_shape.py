@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.controllers.quota.job_shape import injected
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
-from reprieve.objects import Document, Pod, PodGroup, PodSpec, ResourceFlavor, Workload, well_known
+from reprieve.objects import Document, Pod, PodGroup, PodSpec, ResourceFlavor, Workload, counted, well_known
 
 _SHAPE: Final = (
     "containers",
@@ -53,7 +53,7 @@ def group_owner(pods: Iterable[Pod], schedulers: Collection[str] = ()) -> Owner:
     if listed and not going:
         failed = sum(pod.status.phase == "Failed" for pod in listed)
         reason = "Failed" if failed else "Succeeded"
-        return Owner(FINISHED, reason, f"{len(listed) - failed} of {len(listed)} pods succeeded")
+        return Owner(FINISHED, reason, f"{len(listed) - failed} of {counted(len(listed), 'pod')} succeeded")
     return Owner(RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED)
 
 

@@ -1,0 +1,184 @@
+"""What a plan over manifests could not know, or took otherwise than it is written: a sentence for each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster
+from reprieve.objects import Document, Reference, Source, document_of, group_key, some
+
+MOST_NAMED = 3
+
+
+def warnings(cluster: Cluster, documents: Sequence[Document | Source], for_: Reference) -> list[str]:
+    """Sentences about what the plan for `for_` does not know, or takes otherwise than it is written."""
+    return [
+        *_unchecked_claims(map(document_of, documents), cluster, for_),
+        *_lost(cluster),
+        *_groupless(cluster),
+        *_classless(cluster),
+        *_absurd(cluster),
+        *_nominated(cluster),
+        *_without_pods(map(document_of, documents)),
+    ]
+
+
+def _lost(cluster: Cluster) -> list[str]:
+    rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
+    if not rows:
+        return []
+    names = some(
+        [f"{cluster.pods.keys[row]} ({cluster.pods.info[row].node_name})" for row in rows], MOST_NAMED
+    )
+    return [f"Warning: on a node that is not among the objects, so they count nowhere: {names}."]
+
+
+def _groupless(cluster: Cluster) -> list[str]:
+    groups = cluster.groups
+    missing = [
+        key
+        for key, group, members in zip(groups.keys, groups.objects, groups.members, strict=True)
+        if group is None and members
+    ]
+    return (
+        [
+            f"Warning: pods name groups that do not exist; their own priority counts: "
+            f"{some(missing, MOST_NAMED)}."
+        ]
+        if missing
+        else []
+    )
+
+
+def _classless(cluster: Cluster) -> list[str]:
+    missing = cluster.missing_classes()
+    return (
+        [f"Warning: priority classes that do not exist count as priority 0: {some(missing, MOST_NAMED)}."]
+        if missing
+        else []
+    )
+
+
+def _absurd(cluster: Cluster) -> list[str]:
+    nodes = cluster.nodes
+    huge = [
+        nodes.names[slot] for slot in nodes.order.tolist() if (nodes.allocatable[:, slot] >= MAX_AMOUNT).any()
+    ]
+    huge_requests = np.any(cluster.classes.requests >= MAX_AMOUNT, axis=0)
+    rows = (
+        [row for row in cluster.pods.row_of.values() if huge_requests[cluster.pods.cls[row]]]
+        if huge_requests.any()
+        else []
+    )
+    names = [*huge, *(cluster.pods.keys[row] for row in rows)]
+    return [f"Warning: amounts above 2^53 count as 2^53: {some(names, MOST_NAMED)}."] if names else []
+
+
+def _nominated(cluster: Cluster) -> list[str]:
+    waiting = [
+        cluster.pods.keys[row]
+        for row in cluster.pods.row_of.values()
+        if cluster.pods.info[row].nominated_node and cluster.pods.node[row] == NOWHERE
+    ]
+    return (
+        [
+            f"Note: no room is kept for waiting pods that were nominated elsewhere: "
+            f"{some(waiting, MOST_NAMED)}."
+        ]
+        if waiting
+        else []
+    )
+
+
+_VOLUMES = {
+    "gcePersistentDisk": "pdName",
+    "awsElasticBlockStore": "volumeID",
+    "azureDisk": "diskName",
+    "cinder": "volumeID",
+    "rbd": "image",
+    "iscsi": "iqn",
+}
+"""Volumes that a pod names itself and that keep it from some nodes, and the field with their name."""
+
+
+def _unchecked_claims(documents: Iterable[Document], cluster: Cluster, for_: Reference) -> list[str]:
+    """Volumes and devices of the preemptor: nothing here knows on which nodes they can be had."""
+    claims: dict[str, None] = {}
+    given: set[str] = set()
+    for document in documents:
+        kind, metadata = document.get("kind"), document.get("metadata") or {}
+        namespace = metadata.get("namespace") or "default"
+        if kind in ("PersistentVolumeClaim", "ResourceClaim", "ResourceClaimTemplate"):
+            given.add(f"{kind} {namespace}/{metadata.get('name')}")
+        elif kind == "Pod" and _is_planned(document, f"{namespace}/{metadata.get('name')}", cluster, for_):
+            claims |= dict.fromkeys(_claims(document.get("spec") or {}, namespace))
+    if not claims:
+        return []
+    named = [
+        name if name in given or not name.startswith(_NAMED_CLAIMS) else f"{name} (not among the objects)"
+        for name in claims
+    ]
+    return [
+        f"Warning: claims are not checked: {some(named, MOST_NAMED)}. "
+        "They can keep the pods from nodes that are said to fit, or from every node."
+    ]
+
+
+_NAMED_CLAIMS = ("PersistentVolumeClaim ", "ResourceClaim ", "ResourceClaimTemplate ")
+
+
+def _is_planned(document: Document, key: str, cluster: Cluster, for_: Reference) -> bool:
+    """Whether the plan looks for a node for this pod."""
+    row = cluster.pods.row_of.get(key)
+    if row is None or cluster.pods.node[row] != NOWHERE:
+        return False
+    target = for_.key
+    if for_.kind == "Pod" and (number := cluster.pods.row_of.get(target)) is not None:
+        group = int(cluster.pods.group[number])
+        if group < 0:
+            return key == target
+        target = cluster.groups.keys[group]
+    return group_key(document) == target
+
+
+def _claims(spec: dict[str, Any], namespace: str) -> Iterator[str]:
+    for volume in spec.get("volumes") or ():
+        if claim := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
+            yield f"PersistentVolumeClaim {namespace}/{claim}"
+        elif "ephemeral" in volume:
+            yield f"the ephemeral volume {volume.get('name')}"
+        for kind, field in _VOLUMES.items():
+            if volume.get(kind):
+                yield f"{kind} {volume[kind].get(field)}"
+    for claim in spec.get("resourceClaims") or ():
+        if name := claim.get("resourceClaimName"):
+            yield f"ResourceClaim {namespace}/{name}"
+        elif name := claim.get("resourceClaimTemplateName"):
+            yield f"ResourceClaimTemplate {namespace}/{name}"
+
+
+_MAKES_PODS = ("Deployment", "Job", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
+
+
+def _without_pods(documents: Iterable[Document]) -> list[str]:
+    """Objects whose pods are yet to come, which a plan therefore does not see."""
+    makers: dict[tuple[str, str, str], None] = {}
+    parents = set()
+    for document in documents:
+        metadata, kind = document.get("metadata") or {}, str(document.get("kind"))
+        namespace = metadata.get("namespace") or "default"
+        for owner in metadata.get("ownerReferences") or ():
+            parents.add((owner.get("kind"), namespace, owner.get("name")))
+        if kind in _MAKES_PODS and _will_make_pods(document):
+            makers[kind, namespace, str(metadata.get("name"))] = None
+    names = ["/".join(maker) for maker in makers if maker not in parents]
+    if not names:
+        return []
+    return [f"Note: a plan looks at pods, and these have none yet: {some(names, MOST_NAMED)}."]
+
+
+def _will_make_pods(document: Document) -> bool:
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    ended = any(each.get("type") in ("Complete", "Failed") for each in status.get("conditions") or ())
+    return spec.get("replicas") != 0 and not spec.get("suspend") and not ended

@@ -1,0 +1,83 @@
+"""What a plan does not know, it says: in the table, in JSON, and on the page, which asks the same."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import reprieve
+from reprieve.cli import main
+from tests.builders import Document, document, gang, job, node, pod
+
+
+def reasons(objects: list[Document], target: str = "Pod/default/p") -> str:
+    plan: Any = reprieve.plan(objects, target)
+    return " ".join(plan.reasons)
+
+
+VOLUME: dict[str, Any] = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+CLAIMED: list[tuple[dict[str, Any], str]] = [
+    (VOLUME, "PersistentVolumeClaim default/data (not among the objects)"),
+    ({"volumes": [{"name": "scratch", "ephemeral": {}}]}, "the ephemeral volume scratch"),
+    ({"volumes": [{"name": "d", "gcePersistentDisk": {"pdName": "disk-1"}}]}, "gcePersistentDisk disk-1"),
+    (
+        {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]},
+        "ResourceClaim default/gpu (not among the objects)",
+    ),
+    (
+        {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]},
+        "ResourceClaimTemplate default/gpu (not among the objects)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "named"), CLAIMED)
+def test_a_claim_that_nobody_checked_is_named(spec: dict[str, Any], named: str) -> None:
+    text = reasons([node(), pod("p", **spec)])
+    assert f"Warning: claims are not checked: {named}." in text
+    assert "They can keep the pods from nodes that are said to fit, or from every node." in text
+
+
+def test_a_claim_that_is_there_is_not_said_to_be_missing() -> None:
+    claim = document("PersistentVolumeClaim", "data", "default") | {"apiVersion": "v1"}
+    assert "claims are not checked: PersistentVolumeClaim default/data. " in reasons(
+        [node(), claim, pod("p", **VOLUME)]
+    )
+
+
+def test_claims_of_all_waiting_members_of_a_gang_are_named_and_nobody_elses() -> None:
+    members = gang(2, 1)
+    for number, member in enumerate(members[1:]):
+        claim = {"claimName": f"data-{number}"}
+        member["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": claim}]
+    other = pod("other", on="n", volumes=[{"name": "x", "persistentVolumeClaim": {"claimName": "theirs"}}])
+    for target in ("PodGroup/default/gang", "Pod/default/gang-1"):
+        text = reasons([node(), *members, other], target)
+        assert "data-0" in text
+        assert "data-1" in text
+        assert "theirs" not in text
+
+
+def test_volumes_that_every_node_has_need_no_warning() -> None:
+    volumes = [
+        {"name": "a", "emptyDir": {}},
+        {"name": "b", "configMap": {"name": "c"}},
+        {"name": "c", "secret": {}},
+    ]
+    assert "Warning" not in reasons([node(), pod("p", volumes=volumes)])
+
+
+def test_the_warning_is_in_the_table_in_json_and_in_a_comparison(tmp_path: Path) -> None:
+    (tmp_path / "o.json").write_text(json.dumps({"kind": "List", "items": [node(), pod("p", **VOLUME)]}))
+    line = ["plan", "-f", str(tmp_path), "--for", "Pod/default/p"]
+    for more in ([], ["-o", "json"], ["-o", "yaml"], ["--compare"], ["--compare", "-o", "json"]):
+        assert "claims are not checked" in CliRunner().invoke(main, [*line, *more]).output
+
+
+def test_what_will_make_pods_and_has_none_yet_is_named() -> None:
+    made, done, idle = pod("made-0", on="n", owner="made"), job("done"), job("idle", suspend=True)
+    done["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    text = reasons([node(), pod("p"), job("made"), made, done, idle, job("new")])
+    assert "Note: a plan looks at pods, and these have none yet: Job/default/new." in text
