@@ -75,8 +75,9 @@ def test_advice_helps(world: tuple[list[Document], str]) -> None:
     if answer.state == "waiting" and before not in RUNS:
         assert answer.remedies, answer.would_help
     for each in msgspec.to_builtins(answer.remedies):
-        after = plan(carried_out(documents, each["changes"]), target, now=TODAY)
-        assert after.outcome in RUNS, each["sentence"]
+        after = carried_out(documents, each["changes"])
+        assert plan(after, target, now=TODAY).outcome in RUNS, each["sentence"]
+        assert not explain(target, Evidence(after), TODAY).remedies, each["sentence"]
 
 
 @st.composite
@@ -129,4 +130,6 @@ def test_advice_about_quota_helps(documents: list[Document]) -> None:
         if not gets_quota(documents, key):
             assert answer.remedies, answer.would_help
         for each in msgspec.to_builtins(answer.remedies):
-            assert gets_quota(carried_out(documents, each["changes"]), key), each["sentence"]
+            after = carried_out(documents, each["changes"])
+            assert gets_quota(after, key), each["sentence"]
+            assert not explain(f"workload/{key}", Evidence(after), NOW).remedies, each["sentence"]

@@ -123,6 +123,7 @@ def helps(documents: Case, target: str, honour_nominations: bool = False) -> Non
         scene = Scene(Draft(after), Reference.parse(target), Configuration.load(None), NOW)
         outcome = scene.plan.outcome if honour_nominations else reprieve.plan(after, target, now=NOW).outcome
         assert outcome in ("scheduled", "preempts"), remedy.sentence
+        assert not explain(target, Evidence(after), NOW).remedies, remedy.sentence
 
 
 # --- the scheduler ------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ WEIGHTS = {
 
 def remedies(scene: Scene) -> list[Remedy]:
     """The ways out, the least intrusive first; at least one, whatever stands in the way."""
-    return ways_out(scene, holds(scene), WAYS, lambda found: result_of(found.plan))
+    return ways_out(scene, holds, WAYS, lambda found: result_of(found.plan))
 
 
 # --- ways ---------------------------------------------------------------------------------------------------

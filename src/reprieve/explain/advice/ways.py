@@ -28,19 +28,24 @@ Way = Callable[[S], Iterator[list[Change]]]
 
 
 def ways_out(
-    scene: S, held: list[Change], ways: Sequence[Way[S]], result: Callable[[S], str]
+    scene: S,
+    holds: Callable[[S], list[Change]],
+    ways: Sequence[Way[S]],
+    result: Callable[[S], str],
 ) -> list[Remedy]:
-    """At most one remedy of each way, after the changes without which nothing helps (`held`).
+    """At most one remedy of each way.
 
+    `holds` returns the changes before which the unit is not even tried, whatever the planner says of it;
     `result` says what the changes of a remedy brought.
     """
+    held = holds(scene)
     base = scene.after(held)
     if base.works:
         return [remedy(held, result(base))] if held else []
     found: list[Remedy] = []
     for way in ways:
         for changes in way(base):
-            needed = _needed(scene, [*held, *changes])
+            needed = _needed(scene, [*held, *changes], holds)
             if needed is not None and all(each.changes != needed for each in found):
                 found.append(remedy(needed, result(scene.after(needed))))
                 break
@@ -49,19 +54,20 @@ def ways_out(
     return found
 
 
-def _needed(scene: S, changes: list[Change]) -> list[Change] | None:
+def _needed(scene: S, changes: list[Change], holds: Callable[[S], list[Change]]) -> list[Change] | None:
     """The changes without those that it works without; None when all of them together do not help."""
-    if not _works(scene, changes):
+
+    def work(changes: Sequence[Change]) -> bool:
+        try:
+            after = scene.after(changes)
+            return after.works and not holds(after)
+        except ReprieveError:
+            return False
+
+    if not work(changes):
         return None
     for change in list(changes):
         rest = [each for each in changes if each is not change]
-        if _works(scene, rest):
+        if work(rest):
             changes = rest
     return changes
-
-
-def _works(scene: S, changes: Sequence[Change]) -> bool:
-    try:
-        return scene.after(changes).works
-    except ReprieveError:
-        return False

@@ -40,7 +40,7 @@ NAMED = 3
 
 def remedies(scene: QuotaScene) -> list[Remedy]:
     """The ways out; at least one, whatever stands in the way."""
-    return ways_out(scene, held_by(scene), WAYS, _result)
+    return ways_out(scene, held_by, WAYS, _result)
 
 
 def _result(scene: QuotaScene) -> str:
