@@ -14,7 +14,7 @@ from reprieve.kube import Backoff, Client, ConfigError, Request, Response, Strea
 from reprieve.objects import InvalidObject
 from reprieve.runtime.process import Process, Services
 from reprieve.runtime.supervision import keep_running
-from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.builders import cluster_queue, flavor, job, kueue, local_queue
 from tests.controllers.memory_api import MemoryApi
 from tests.controllers.pods_in_memory import PodApi
 from tests.controllers.virtual_time import run_virtually
@@ -130,3 +130,27 @@ def test_a_500_from_discovery_ends_no_controller(name: str) -> None:
 
     run_virtually(main())
     assert api.times == 0
+
+
+def test_a_chain_of_twelve_hundred_cohorts_stops_no_quota_controller() -> None:
+    api = PodApi()
+
+    async def main() -> None:
+        api.put("namespaces", {"metadata": {"name": "default"}})
+        api.put("resourceflavors", flavor())
+        for index in range(1200):
+            api.put("cohorts", kueue("Cohort", f"c{index}", {"parentName": f"c{index + 1}"}))
+        api.put("clusterqueues", cluster_queue("cq", 4, cohort="c0"))
+        api.put("localqueues", local_queue())
+        task = asyncio.create_task(quota.run(Client(api.transport(), jitter=lambda: 0.0), CONFIG))
+        await asyncio.sleep(1)
+        api.put("jobs", job("j", queue="main"))
+        await asyncio.sleep(5)
+        assert not task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    run_virtually(main())
+    found = api.get("jobs", "default", "j")
+    assert found is not None
+    assert found["spec"]["suspend"] is False

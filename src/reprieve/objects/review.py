@@ -27,6 +27,9 @@ from reprieve.objects.validation.shared import metadata
 _KUEUE, _SCHEDULING = well_known.KUEUE_API, well_known.SCHEDULING_API
 Key = tuple[str, str]
 
+LONGEST_CYCLE = 20
+"""How many cohorts of a cycle a problem names."""
+
 
 class Finding(NamedTuple):
     """One line of the answer."""
@@ -193,14 +196,38 @@ def _cohort_cycles(cohorts: dict[tuple[str, str], Source]) -> Iterator[Finding]:
     parents = {
         name: At(each.document).field("spec", "parentName").text for (_, name), each in cohorts.items()
     }
+    following = _cycles(parents)
     for (_, name), source in cohorts.items():
-        seen, at = [name], parents[name]
-        while at and at in parents and at not in seen:
-            seen.append(at)
-            at = parents[at]
-        if at == name and len(seen) > 1:
+        if name in following and following[name] != name:
             place = At(source.document).field("spec", "parentName")
-            yield Finding(source.where, place.problem(f"a cycle of cohorts: {' -> '.join([*seen, name])}"))
+            yield Finding(source.where, place.problem(f"a cycle of cohorts: {_round(name, following)}"))
+
+
+def _cycles(parents: dict[str, str]) -> dict[str, str]:
+    """The members of all cycles, each with the next one. Every name is visited once."""
+    following: dict[str, str] = {}
+    visited: set[str] = set()
+    for start in parents:
+        path: dict[str, None] = {}
+        at = start
+        while at in parents and at not in visited and at not in path:
+            path[at] = None
+            at = parents[at]
+        if at in path:
+            names = list(path)
+            cycle = names[names.index(at) :]
+            following.update(zip(cycle, [*cycle[1:], at], strict=True))
+        visited.update(path)
+    return following
+
+
+def _round(name: str, following: dict[str, str]) -> str:
+    """The cycle from this name to itself; of a long one only its beginning."""
+    names, at = [name], following[name]
+    while at != name and len(names) < LONGEST_CYCLE:
+        names.append(at)
+        at = following[at]
+    return " -> ".join([*names, "...", name] if at != name else [*names, name])
 
 
 def _several_defaults(classes: dict[tuple[str, str], Source]) -> Iterator[Finding]:

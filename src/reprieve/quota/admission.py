@@ -19,7 +19,7 @@ from datetime import datetime
 
 from reprieve.objects import Admission, PodSetAssignment, format_amount, well_known
 from reprieve.quota import transitions
-from reprieve.quota.admissible import Refusal, refusal
+from reprieve.quota.admissible import MISCONFIGURED, Refusal, refusal
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
 from reprieve.quota.demand import Demand
 from reprieve.quota.entries import Entry, in_order
@@ -107,10 +107,10 @@ class _Cycle:
         self._requeues: list[tuple[WorkloadInfo, str]] = []
 
     def run(self) -> Outcome:
-        entries = [entry for info in self._heads() if (entry := self._nominate(info)) is not None]
+        entries = [entry for info in self._heads() if (entry := self._try_nominate(info)) is not None]
         try:
             for entry in in_order(entries, self._rules):
-                self._process(entry)
+                self._try_process(entry)
         finally:
             for cell, amount in reversed(self._simulated):
                 cell.remove(amount)
@@ -129,6 +129,26 @@ class _Cycle:
                 if head is not None:
                     heads.append(head)
         return heads
+
+    def _try_nominate(self, info: WorkloadInfo) -> Entry | None:
+        try:
+            return self._nominate(info)
+        except Exception as error:  # noqa: BLE001 - one workload must not keep all others waiting
+            self._set_aside(info, error)
+            return None
+
+    def _try_process(self, entry: Entry) -> None:
+        try:
+            self._process(entry)
+        except Exception as error:  # noqa: BLE001
+            self._set_aside(entry.info, error)
+
+    def _set_aside(self, info: WorkloadInfo, error: Exception) -> None:
+        """No decision about this workload is possible: it says so, and waits until something changes."""
+        self._quota.cache.recount()
+        for cell, amount in self._simulated:
+            cell.add(amount)
+        self._wait(info, NO_FIT, MISCONFIGURED, f"internal error: {error!r}")
 
     def _nominate(self, info: WorkloadInfo) -> Entry | None:
         quota = self._quota

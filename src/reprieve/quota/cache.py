@@ -118,6 +118,18 @@ class Cache:
             for name in changed:
                 self._review(name)
 
+    def recount(self) -> None:
+        """Count all reservations anew: a decision that failed half-way leaves its suppositions behind."""
+        for node in self.queues.values():
+            for cell in node.cells.values():
+                cell.usage = 0
+            for info in node.workloads:
+                info.away = False
+                for key, amount in info.usage.items():
+                    node.cell(key).usage += amount
+        self._forest.touch_all()
+        self.refresh()
+
     def _charge(self, info: WorkloadInfo, node: QueueNode) -> None:
         node.workloads.add(info)
         for key, amount in info.usage.items():

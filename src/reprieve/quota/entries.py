@@ -26,7 +26,7 @@ from reprieve.quota.assignment import Assignment
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.shares import Share, compare, share
-from reprieve.quota.tree import CohortNode, QuotaNode
+from reprieve.quota.tree import CohortNode, QuotaNode, cohorts_below
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.workload_info import WorkloadInfo
 
@@ -119,10 +119,13 @@ def _record(player: Entry, standings: _Standings) -> None:
 def _best(
     cohort: CohortNode, by_queue: dict[int, Entry], standings: _Standings, rules: Rules
 ) -> Entry | None:
-    found = [_best(child, by_queue, standings, rules) for child in cohort.cohorts]
-    found += [by_queue.get(id(queue)) for queue in cohort.queues]
-    players = [player for player in found if player is not None]
-    return min(players, key=cmp_to_key(_comparison(cohort, standings, rules)), default=None)
+    best: dict[int, Entry | None] = {}
+    for each in reversed(cohorts_below(cohort)):
+        found = [best[id(child)] for child in each.cohorts]
+        found += [by_queue.get(id(queue)) for queue in each.queues]
+        players = [player for player in found if player is not None]
+        best[id(each)] = min(players, key=cmp_to_key(_comparison(each, standings, rules)), default=None)
+    return best[id(cohort)]
 
 
 def _comparison(cohort: CohortNode, standings: _Standings, rules: Rules) -> Callable[[Entry, Entry], int]:

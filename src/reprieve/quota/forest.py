@@ -88,6 +88,11 @@ class Forest:
         if self._home.get(queue):
             self._stale_cohorts.add(self._home[queue])
 
+    def touch_all(self) -> None:
+        """Every tree is to be computed anew."""
+        self._stale_queues.update(self.queues)
+        self._stale_cohorts.update(self.cohorts)
+
     def refresh(self) -> set[str]:
         """Bring every tree with a change up to date; the names of the queues in those trees."""
         if not self._stale_cohorts and not self._stale_queues:
@@ -99,9 +104,9 @@ class Forest:
             changed.add(name)
         seen: set[str] = set()
         for name in sorted(self._stale_cohorts):
-            root, circle = self._root_of(name)
-            if root in seen:
+            if name in seen:
                 continue
+            root, circle = self._root_of(name)
             below = set(self._below(root))
             seen |= below
             queues = {queue for cohort in below for queue in self._queues_of[cohort]}
@@ -111,7 +116,7 @@ class Forest:
                 self.circular |= queues
             else:
                 self.circular -= queues
-                recompute(self._build(root, None))
+                recompute(self._build(root))
             changed |= queues
         self._stale_cohorts.clear()
         self._stale_queues.clear()
@@ -144,13 +149,19 @@ class Forest:
             seen |= fresh
             todo.extend(fresh)
 
-    def _build(self, name: str, parent: CohortNode | None) -> CohortNode:
-        node = self._cohort(name)
-        node.parent = parent
-        node.cohorts = [self._build(child, node) for child in sorted(self._cohorts_of[name])]
-        queues = [self.queues[queue] for queue in sorted(self._queues_of[name])]
-        for queue in queues:
-            queue.parent = node
-        node.members = list(queues)
-        node.queues = [queue for queue in queues if queue.active]
-        return node
+    def _build(self, root: str) -> CohortNode:
+        top = self._cohort(root)
+        top.parent = None
+        todo = [top]
+        while todo:
+            node = todo.pop()
+            node.cohorts = [self._cohort(child) for child in sorted(self._cohorts_of[node.name])]
+            for child in node.cohorts:
+                child.parent = node
+            todo.extend(node.cohorts)
+            queues = [self.queues[queue] for queue in sorted(self._queues_of[node.name])]
+            for queue in queues:
+                queue.parent = node
+            node.members = list(queues)
+            node.queues = [queue for queue in queues if queue.active]
+        return top

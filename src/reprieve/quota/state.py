@@ -8,7 +8,7 @@ changes. It decides nothing; `cycle` does.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -28,7 +28,7 @@ from reprieve.quota.cache import Cache
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
 from reprieve.quota.rules import Rules
-from reprieve.quota.tree import CohortNode
+from reprieve.quota.tree import CohortNode, cohorts_below
 from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_queueable, is_reserved
 
 SUSPENDED = "Suspended"
@@ -268,14 +268,9 @@ class Quota:
         if node is None:
             return []
         root = node.root
-        return list(_member_names(root)) if isinstance(root, CohortNode) else [queue]
-
-
-def _member_names(cohort: CohortNode) -> Iterator[str]:
-    for member in cohort.members:
-        yield member.name
-    for child in cohort.cohorts:
-        yield from _member_names(child)
+        if not isinstance(root, CohortNode):
+            return [queue]
+        return [member.name for cohort in cohorts_below(root) for member in cohort.members]
 
 
 def _local_queue_of(workload: Workload) -> str:

@@ -61,10 +61,16 @@ def _attribute(cell: Cell, out: int, lent: dict[int, int]) -> None:
     What the children use beyond their quota, and what leaves the node, is covered by the node's own quota
     first, then by what it borrows itself, and the rest by children with unused quota, in proportion to it.
     """
-    lent[id(cell)] = out
-    node = cell.node
-    if not isinstance(node, CohortNode):
-        return
+    todo = [(cell, out)]
+    while todo:
+        current, leaves = todo.pop()
+        lent[id(current)] = leaves
+        if isinstance(current.node, CohortNode):
+            todo += _shares(current, current.node, leaves)
+
+
+def _shares(cell: Cell, node: CohortNode, out: int) -> Iterator[tuple[Cell, int]]:
+    """The cells of the node's children, and what each of them lends."""
     children = [child.cell(cell.key) for child in (*node.cohorts, *node.members)]
     own = node.limits[cell.key].nominal if cell.key in node.limits else 0
     wanted = out + sum(max(0, child.usage - child.subtree) for child in children)
@@ -75,7 +81,7 @@ def _attribute(cell: Cell, out: int, lent: dict[int, int]) -> None:
         seen += amount
         share = from_children * seen // total - given if total else 0
         given += share
-        _attribute(child, share, lent)
+        yield child, share
 
 
 def _shown(resource: str, amount: int) -> str:

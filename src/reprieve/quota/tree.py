@@ -117,17 +117,21 @@ class Cell:
 
     def free(self) -> int:
         """What the node can still use, its own and borrowed; negative when the tree is over-used."""
-        parent = self.parent
-        if parent is None:
-            return subtract(self.subtree, self.usage)
-        above = parent.free()
-        if self.borrowing is not None:
-            stored = subtract(self.subtree, self.local)
-            visible = subtract(self.usage, self.local)
-            limit = add(subtract(stored, visible if visible > 0 else 0), self.borrowing)
-            if limit < above:
-                above = limit
-        return add(self.local_available, above) if self.local else above
+        chain, top = [], self
+        while top.parent is not None:
+            chain.append(top)
+            top = top.parent
+        above = subtract(top.subtree, top.usage)
+        for cell in reversed(chain):
+            if cell.borrowing is not None:
+                stored = subtract(cell.subtree, cell.local)
+                visible = subtract(cell.usage, cell.local)
+                limit = add(subtract(stored, visible if visible > 0 else 0), cell.borrowing)
+                if limit < above:
+                    above = limit
+            if cell.local:
+                above = add(cell.local_available, above)
+        return above
 
     def available(self) -> int:
         free = self.free()
@@ -180,11 +184,16 @@ class QuotaNode:
 
     def _new_cell(self, key: FlavorResource) -> Cell:
         """A cell for something without quota here; it still lends and borrows through the parent."""
-        cell = self.cells[key] = Cell(self, key)
-        if self.parent is not None:
-            cell.parent = self.parent.cell(key)
-            cell.potential = cell.parent.potential
-        return cell
+        without: list[QuotaNode] = [self]
+        while (parent := without[-1].parent) is not None and key not in parent.cells:
+            without.append(parent)
+        above = None if parent is None else parent.cells[key]
+        for node in reversed(without):
+            cell = node.cells[key] = Cell(node, key)
+            if above is not None:
+                cell.parent, cell.potential = above, above.potential
+            above = cell
+        return self.cells[key]
 
     def path(self) -> Iterator[CohortNode]:
         """The ancestors, parent first."""
@@ -232,9 +241,29 @@ class CohortNode(QuotaNode):
 
 def recompute(root: QuotaNode) -> None:
     """Compute quotas, heights and usage of a whole tree from its nodes' limits and its leaves' usage."""
-    _compute_quota(root)
-    _link(root)
-    _compute_usage(root)
+    nodes = _whole_tree(root)
+    for node in reversed(nodes):
+        _compute_quota(node)
+    for node in nodes:
+        _link(node)
+    _compute_usage(nodes)
+
+
+def cohorts_below(root: CohortNode) -> list[CohortNode]:
+    """The cohort and all below it, each before its children. A loop: users make chains of any length."""
+    found, todo = [], [root]
+    while todo:
+        cohort = todo.pop()
+        found.append(cohort)
+        todo.extend(reversed(cohort.cohorts))
+    return found
+
+
+def _whole_tree(root: QuotaNode) -> list[QuotaNode]:
+    """All nodes, each before its children."""
+    if not isinstance(root, CohortNode):
+        return [root]
+    return [node for cohort in cohorts_below(root) for node in (cohort, *cohort.members)]
 
 
 def _children(node: QuotaNode) -> list[QuotaNode]:
@@ -242,10 +271,10 @@ def _children(node: QuotaNode) -> list[QuotaNode]:
 
 
 def _compute_quota(node: QuotaNode) -> None:
+    """From the node's limits and its children, which were computed before."""
     subtree = {key: limits.nominal for key, limits in node.limits.items()}
     heights = [0]
     for child in _children(node):
-        _compute_quota(child)
         for cell in child.declared:
             lent = subtract(cell.subtree, cell.local)
             subtree[cell.key] = add(subtree.get(cell.key, 0), lent)
@@ -277,18 +306,15 @@ def _link(node: QuotaNode) -> None:
         cell.potential = add(cell.local, cell.parent.potential)
         if cell.borrowing is not None:
             cell.potential = min(cell.potential, add(cell.subtree, cell.borrowing))
-    for child in _children(node):
-        _link(child)
 
 
-def _compute_usage(node: QuotaNode) -> None:
-    if not isinstance(node, CohortNode):
-        return
-    for cell in node.cells.values():
-        cell.usage = 0
-    for child in _children(node):
-        _compute_usage(child)
-        for cell in child.cells.values():
+def _compute_usage(nodes: list[QuotaNode]) -> None:
+    for node in nodes:
+        if isinstance(node, CohortNode):
+            for cell in node.cells.values():
+                cell.usage = 0
+    for node in reversed(nodes):
+        for cell in node.cells.values():
             visible = subtract(cell.usage, cell.local)
             if visible > 0 and cell.parent is not None:
                 cell.parent.usage = min(UNLIMITED, cell.parent.usage + visible)

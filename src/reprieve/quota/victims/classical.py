@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
-from itertools import chain
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from reprieve.objects import well_known
@@ -76,31 +76,36 @@ class _Search:
         below: CohortNode | None = None
         for ancestor in request.queue.path():
             found = self._hierarchy if advantage else self._priority
-            self._walk(ancestor, below, (), found)
+            found += self._sources(ancestor, below)
             fits, rest = ancestor.fits_in_quota(rest)
             advantage = advantage or fits
             below = ancestor
 
-    def _walk(
-        self,
-        cohort: CohortNode,
-        skip: CohortNode | None,
-        watched: tuple[CohortNode, ...],
-        found: list[_Source],
-    ) -> None:
-        short = self._request.short
-        for child in cohort.cohorts:
-            if child is not skip and not child.within_nominal(short):
-                self._walk(child, None, (*watched, child), found)
-        for queue in cohort.queues:
-            if (
-                queue is self._request.queue
-                or queue.within_nominal(short)
-                or not isinstance(queue, QueueNode)
-            ):
-                continue
-            if next(all_candidates(self._request, queue), None) is not None:
-                found.append(_Source(queue, (queue, *watched)))
+    def _sources(self, top: CohortNode, skip: CohortNode | None) -> Iterator[_Source]:
+        """Queues below a cohort that use more than their quota, the lowest first; not below `skip`."""
+        request = self._request
+        for cohort in self._borrowing(top, skip):
+            for queue in cohort.queues:
+                if (
+                    queue is not request.queue
+                    and isinstance(queue, QueueNode)
+                    and not queue.within_nominal(request.short)
+                    and next(all_candidates(request, queue), None) is not None
+                ):
+                    yield _Source(queue, (queue, *_between(queue, top)))
+
+    def _borrowing(self, top: CohortNode, skip: CohortNode | None) -> Iterator[CohortNode]:
+        """The cohort and those below it that use more than their quota, each after its children."""
+        found, todo = [], [top]
+        while todo:
+            cohort = todo.pop()
+            found.append(cohort)
+            todo += [
+                child
+                for child in cohort.cohorts
+                if child is not skip and not child.within_nominal(self._request.short)
+            ]
+        return reversed(found)
 
     def attempts(self) -> tuple[bool, ...]:
         """Whether to allow borrowing, attempt by attempt."""
@@ -171,3 +176,8 @@ class _Search:
         ):
             return well_known.IN_COHORT_RECLAMATION
         return well_known.IN_COHORT_RECLAIM_WHILE_BORROWING
+
+
+def _between(queue: QueueNode, top: CohortNode) -> Iterator[CohortNode]:
+    """The cohorts above a queue, up to and without `top`."""
+    return takewhile(lambda cohort: cohort is not top, queue.path())

@@ -21,7 +21,7 @@ from reprieve.objects import well_known
 from reprieve.quota.queue import NEVER, QueueNode, Ranked
 from reprieve.quota.rules import LESS_THAN_INITIAL_SHARE, Rules
 from reprieve.quota.shares import NOTHING_BELOW, Share, compare, share
-from reprieve.quota.tree import CohortNode, QuotaNode
+from reprieve.quota.tree import CohortNode, QuotaNode, cohorts_below
 from reprieve.quota.victims.candidates import PreemptionRequest, Victim, all_candidates, restore, spare
 from reprieve.quota.workload_info import WorkloadInfo
 
@@ -85,19 +85,14 @@ def _sources(request: PreemptionRequest) -> dict[str, _Source]:
     if isinstance(root, CohortNode) and request.queue.reclaim_policy != NEVER:
         queues += [
             queue
-            for queue in _leaves(root)
-            if queue is not request.queue and not queue.within_nominal(request.short)
+            for cohort in cohorts_below(root)
+            for queue in cohort.queues
+            if isinstance(queue, QueueNode)
+            and queue is not request.queue
+            and not queue.within_nominal(request.short)
         ]
     sources = (_Source(queue, queue is request.queue, all_candidates(request, queue)) for queue in queues)
     return {source.queue.name: source for source in sources if source.head is not None}
-
-
-def _leaves(cohort: CohortNode) -> Iterator[QueueNode]:
-    for queue in cohort.queues:
-        if isinstance(queue, QueueNode):
-            yield queue
-    for child in cohort.cohorts:
-        yield from _leaves(child)
 
 
 class _Search:
@@ -213,14 +208,15 @@ class _ByShare:
                 yield found
 
     def _next(self, cohort: CohortNode) -> _Source | None:
-        source, queue_share = self._best_queue(cohort)
-        child, child_share = self._best_cohort(cohort)
-        if source is None and child is None:
-            self._pruned.add(id(cohort))
-            return None
-        if child is not None and compare(child_share, queue_share) >= 0:
-            return self._next(child)
-        return source
+        while True:
+            source, queue_share = self._best_queue(cohort)
+            child, child_share = self._best_cohort(cohort)
+            if source is None and child is None:
+                self._pruned.add(id(cohort))
+                return None
+            if child is None or compare(child_share, queue_share) < 0:
+                return source
+            cohort = child
 
     def _best_queue(self, cohort: CohortNode) -> tuple[_Source | None, Share]:
         best: _Source | None = None
