@@ -12,7 +12,7 @@ PURE   := $(foreach name,cycles incomplete preemption queue chaos shell,tests/sc
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup quick test lint types layers unit coverage demo real docs bench lock clean
+.PHONY: help setup quick test lint types layers unit coverage demo real soak docs bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ demo: $(RUNS) ## The tour: who would make way, and why
 real: setup ## Try everything on a real kube-apiserver, built from Debian's source (slow)
 	$(BIN)/python -m tools.real_cluster build
 	$(BIN)/python -m pytest tests/real
+
+soak: setup ## An hour under load with crashes; prints what it costs, draws plots (slow)
+	$(BIN)/python -m tools.soak --out build/soak
 
 docs: setup ## Write docs/cli.md anew from the commands
 	$(BIN)/python tools/cli_reference.py

@@ -1,0 +1,126 @@
+"""Work that comes every second: pods of three priorities, gangs, and Jobs in a queue with little quota."""
+
+import asyncio
+import itertools
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+from reprieve.kube import (
+    CLUSTER_QUEUES,
+    JOBS,
+    LOCAL_QUEUES,
+    NAMESPACES,
+    POD_GROUPS,
+    PODS,
+    PRIORITY_CLASSES,
+    RESOURCE_FLAVORS,
+    ApiError,
+    Client,
+    Resource,
+)
+
+NAMESPACE = "soak"
+GANG = 10
+JOB = 5
+CLASSES = {"low": 0, "middle": 100, "high": 1000}
+SHARES = ("low", "low", "low", "middle", "high")
+
+
+async def furnish(client: Client) -> None:
+    """A namespace, and a queue that holds about a minute of the Jobs that come."""
+    flavor = {"name": "default", "resources": [{"name": "cpu", "nominalQuota": "200"}]}
+    queue = {
+        "namespaceSelector": {},
+        "preemption": {"withinClusterQueue": "LowerPriority"},
+        "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
+    }
+    for name, value in CLASSES.items():
+        await client.create(PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value})
+    await client.create(NAMESPACES, {"metadata": {"name": NAMESPACE}})
+    await client.create(RESOURCE_FLAVORS, {"metadata": {"name": "default"}, "spec": {}})
+    await client.create(CLUSTER_QUEUES, {"metadata": {"name": "team"}, "spec": queue})
+    local = {"metadata": {"name": "main", "namespace": NAMESPACE}, "spec": {"clusterQueue": "team"}}
+    await client.create(LOCAL_QUEUES, local, NAMESPACE)
+
+
+def pod_spec(dice: random.Random, priority: str) -> dict[str, Any]:
+    resources = {"requests": {"cpu": f"{dice.choice((500, 1000, 2000, 4000))}m", "memory": "1Gi"}}
+    return {
+        "schedulerName": "reprieve",
+        "priorityClassName": priority,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 2,
+        "containers": [{"name": "main", "image": "busybox", "resources": resources}],
+    }
+
+
+def second(number: int, rate: int, dice: random.Random) -> list[tuple[Resource, dict[str, Any]]]:
+    """What is created in one second: `rate` pods, a fifth of them in a gang, a fifth by Jobs."""
+    made: list[tuple[Resource, dict[str, Any]]] = []
+    gangs, jobs = max(1, rate // 5 // GANG), max(1, rate // 5 // JOB)
+    for i in range(gangs):
+        priority, name = dice.choice(SHARES), f"gang-{number}-{i}"
+        policy = {"gang": {"minCount": GANG}}
+        made.append((POD_GROUPS, _named(name, {"schedulingPolicy": policy, "priorityClassName": priority})))
+        spec = pod_spec(dice, priority) | {"schedulingGroup": {"podGroupName": name}}
+        made += [(PODS, _named(f"{name}-{k}", spec)) for k in range(GANG)]
+    for i in range(jobs):
+        template = {"spec": pod_spec(dice, dice.choice(SHARES))}
+        size = {"parallelism": JOB, "completions": JOB, "ttlSecondsAfterFinished": 10}
+        spec = {"suspend": True, **size, "template": template}
+        made.append((JOBS, _named(f"job-{number}-{i}", spec, {"kueue.x-k8s.io/queue-name": "main"})))
+    for i in range(rate - gangs * GANG - jobs * JOB):
+        made.append((PODS, _named(f"pod-{number}-{i}", pod_spec(dice, dice.choice(SHARES)))))
+    return made
+
+
+def _named(name: str, spec: dict[str, Any], labels: dict[str, str] | None = None) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": NAMESPACE, **({"labels": labels} if labels else {})}
+    return {"metadata": metadata, "spec": spec}
+
+
+class Load:
+    def __init__(self, client: Client, rate: int, seed: int) -> None:
+        self._client = client
+        self._rate = rate
+        self._dice = random.Random(seed)
+        self.created = self.refused = 0
+
+    async def run(self) -> None:
+        """Every second a little work, and nobody waits for the answer to the second before."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._clean())
+            async for number in _seconds():
+                tasks.create_task(self._create(second(number, self._rate, self._dice)))
+
+    async def _create(self, work: list[tuple[Resource, dict[str, Any]]]) -> None:
+        served = await self._client.served(POD_GROUPS) or POD_GROUPS
+        for resource, document in work:
+            try:
+                await self._client.create(served if resource is POD_GROUPS else resource, document, NAMESPACE)
+                self.created += 1
+            except ApiError:
+                self.refused += 1
+
+    async def _clean(self) -> None:
+        """Bare pods that ended, and groups without pods: nobody else removes them."""
+        groups = await self._client.served(POD_GROUPS) or POD_GROUPS
+        while True:
+            await asyncio.sleep(10)
+            for phase in ("Succeeded", "Failed"):
+                query = {"fieldSelector": f"status.phase={phase}", "labelSelector": "!job-name"}
+                await self._client.request("DELETE", PODS.path(NAMESPACE), query=query)
+            listed = (await self._client.listing(PODS.raw(), NAMESPACE)).items
+            alive = {(pod["spec"].get("schedulingGroup") or {}).get("podGroupName") for pod in listed}
+            for group in (await self._client.listing(groups.raw(), NAMESPACE)).items[:-50]:
+                if group["metadata"]["name"] not in alive:
+                    await self._client.delete(groups, group["metadata"]["name"], NAMESPACE)
+
+
+async def _seconds() -> AsyncIterator[int]:
+    loop = asyncio.get_running_loop()
+    start = loop.time()
+    for number in itertools.count():
+        await asyncio.sleep(max(0.0, start + number - loop.time()))
+        yield number
