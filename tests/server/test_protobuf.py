@@ -147,7 +147,7 @@ async def test_what_nobody_set_is_not_there_and_a_zero_that_was_set_is(wire: Wir
     decoded = protobuf.decode(writer.encode(claim))
     assert decoded["spec"] == claim["spec"]
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta}
-    spec = {"holderIdentity": "", "leaseTransitions": 0}
+    spec = {"holderIdentity": "", "leaseTransitions": 0, "renewTime": "0001-01-01T00:00:05.000000Z"}
     assert protobuf.decode(writer.encode({**lease, "spec": spec}))["spec"] == spec
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reprieve.server.resources import builtin_resources
-from tests.server.wire import Wire, connected
+from tests.server.wire import Wire, connected, pod
 
 NAMESPACE = "namespaces/default"
 
@@ -303,3 +303,25 @@ async def test_a_service_says_that_it_leads_nowhere(wire: Wire) -> None:
     assert made.headers["Warning"] == (
         '299 - "Service: stored, but there is no network here: it gets no address and no endpoints"'
     )
+
+
+async def test_a_runtime_class_tells_its_pods_what_they_cost_and_where_they_go(wire: Wire) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    scheduling = {"nodeSelector": {"vm": "yes"}, "tolerations": [{"key": "vm", "operator": "Exists"}]}
+    overhead = {"podFixed": {"cpu": "250m"}}
+    runtime = {
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        "overhead": overhead,
+        "scheduling": scheduling,
+    }
+    assert (await wire.post("/apis/node.k8s.io/v1/runtimeclasses", runtime)).status == 201
+    made = await wire.post(pods, pod("a", runtimeClassName="kata", nodeSelector={"zone": "a"}))
+    assert made.status == 201
+    assert made.body["spec"]["overhead"] == {"cpu": "250m"}
+    assert made.body["spec"]["nodeSelector"] == {"zone": "a", "vm": "yes"}
+    assert {"key": "vm", "operator": "Exists"} in made.body["spec"]["tolerations"]
+    refused = await wire.post(pods, pod("b", runtimeClassName="nothing"))
+    assert (refused.status, 'RuntimeClass "nothing" not found' in refused.message) == (403, True)
+    refused = await wire.post(pods, pod("c", runtimeClassName="kata", nodeSelector={"vm": "no"}))
+    assert (refused.status, "conflicts" in refused.message) == (403, True)

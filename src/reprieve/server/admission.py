@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import TABLE, Document, misfits, normalise, shown
-from reprieve.server import defaults, metadata, validation
+from reprieve.server import defaults, metadata, runtime_classes, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.documents import at
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
@@ -59,6 +59,8 @@ class Admission:
         self._require_namespace(resource, meta)
         if self._stop is not None:
             self._stop(resource.storage_key, document)
+        if resource.storage_key == "pods":
+            runtime_classes.complete(self._store, document)
         if resource.storage_key != "pods" or self._is_limited(meta):
             return self._create(resource, document, timestamp)
         key = self._admitted.key(document, self._rules.generation)

@@ -254,4 +254,6 @@ def _time(members: dict[int, list[int | bytes]], micro: bool) -> str | None:
         instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds, microseconds=nanos // 1000)
     except OverflowError:
         raise _Malformed(f"{seconds} seconds is no time") from None
-    return instant.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if micro else format_time(instant)
+    if micro:
+        return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return format_time(instant)
