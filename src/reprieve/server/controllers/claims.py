@@ -44,16 +44,17 @@ class Claims(Controller):
         """Claims that wait for a pod on a node, by namespace."""
         super().__init__(api)
         pods.listen(self._pod_changed)
+        for offer in (VOLUMES, CLASSES):
+            self.changes.of(offer, self._offer_changed)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         if after is not None and after.node and (before is None or not before.node):
             for key in self._waiting.get(after.namespace, ()):
                 self.queue.add(key)
 
-    def _follow(self, changes: list[Change]) -> None:
+    def _offer_changed(self, change: Change) -> None:
         """A new volume or class may be what claims waited for."""
-        super()._follow(changes)
-        if any(c.record.storage_key in (VOLUMES, CLASSES) and c.type != DELETED for c in changes):
+        if change.type != DELETED:
             for record in self.api.backend.store.collection(CLAIMS).scan(None):
                 if not at(record.object, "spec", "volumeName"):
                     self.queue.add((record.namespace, record.name))
@@ -168,16 +169,14 @@ class Volumes(Controller):
 
     resource = VOLUMES
 
-    def _follow(self, changes: list[Change]) -> None:
-        super()._follow(changes)
-        for change in changes:
-            name = (
-                at(change.record.object, "spec", "volumeName")
-                if change.record.storage_key == CLAIMS
-                else None
-            )
-            if name and change.type == DELETED:
-                self.queue.add(("", name))
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self.changes.of(CLAIMS, self._claim_changed)
+
+    def _claim_changed(self, change: Change) -> None:
+        name = at(change.record.object, "spec", "volumeName") if change.type == DELETED else None
+        if name:
+            self.queue.add(("", name))
 
     async def reconcile(self, key: Key) -> datetime | None:
         volume = self.api.peek(VOLUMES, key[1])

@@ -9,11 +9,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
+from weakref import WeakKeyDictionary
 
 from reprieve.server.api import Api
 from reprieve.server.controllers.delaying_queue import DelayingQueue
 from reprieve.server.errors import ApiError
-from reprieve.server.storage import DELETED, Change, Record
+from reprieve.server.storage import DELETED, Change, Record, Store
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,36 @@ RETRY = timedelta(milliseconds=200)
 AFTER_A_BUG = timedelta(seconds=30)
 WRITES_AT_ONCE = 64
 """Enough to fill a group commit, few enough to stay responsive."""
+
+
+class Changes:
+    """Committed changes, passed on to those who asked for their resource: a change costs what it concerns."""
+
+    def __init__(self, store: Store) -> None:
+        self._listeners: dict[str, list[Callable[[Change], None]]] = {}
+        store.listen(self._follow)
+
+    @staticmethod
+    def shared(store: Store) -> "Changes":
+        """One for all controllers of the same server."""
+        if store not in _SHARED:
+            _SHARED[store] = Changes(store)
+        return _SHARED[store]
+
+    def of(self, resource: str, listener: Callable[[Change], None]) -> None:
+        """Call the listener with every change of the resource, by storage key. It may only queue work."""
+        self._listeners.setdefault(resource, []).append(listener)
+
+    def _follow(self, changes: list[Change]) -> None:
+        for change in changes:
+            for listener in self._listeners.get(change.record.storage_key, ()):
+                try:
+                    listener(change)
+                except Exception:  # one controller that fails must not keep the others from hearing
+                    log.exception("a controller failed on revision %d", change.revision)
+
+
+_SHARED: WeakKeyDictionary[Store, Changes] = WeakKeyDictionary()
 
 
 class Controller:
@@ -36,12 +67,8 @@ class Controller:
         store = api.backend.store
         for record in store.collection(self.resource).scan(None):
             self.queue.add((record.namespace, record.name))
-        store.listen(self._follow)
-
-    def _follow(self, changes: list[Change]) -> None:
-        for change in changes:
-            if change.record.storage_key == self.resource:
-                self.changed(change.record, change.type == DELETED)
+        self.changes = Changes.shared(store)
+        self.changes.of(self.resource, lambda change: self.changed(change.record, change.type == DELETED))
 
     def changed(self, record: Record, gone: bool) -> None:
         """Called while a change is being published: may only add to the queue."""

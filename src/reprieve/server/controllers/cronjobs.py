@@ -31,14 +31,13 @@ class CronJobs(Controller):
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
-        api.backend.store.listen(self._jobs_changed)
+        self.changes.of(JOBS, self._job_changed)
 
-    def _jobs_changed(self, changes: list[Change]) -> None:
-        for change in changes:
-            if change.record.storage_key == JOBS and b'"CronJob"' in change.record.raw:
-                for owner in change.record.object["metadata"].get("ownerReferences", ()):
-                    if owner.get("kind") == "CronJob":
-                        self.queue.add((change.record.namespace, owner.get("name", "")))
+    def _job_changed(self, change: Change) -> None:
+        if b'"CronJob"' in change.record.raw:
+            for owner in change.record.object["metadata"].get("ownerReferences", ()):
+                if owner.get("kind") == "CronJob":
+                    self.queue.add((change.record.namespace, owner.get("name", "")))
 
     async def reconcile(self, key: Key) -> datetime | None:
         owner = self.api.peek(self.resource, key[1], key[0])

@@ -49,11 +49,11 @@ class DaemonSets(PodOwners):
         self._failures: dict[tuple[str, str], tuple[int, datetime]] = {}
         """How often pods failed, by owner and node, and when the last one did."""
         super().__init__(api, pods)
+        self.changes.of("nodes", self._node_changed)
 
-    def _follow(self, changes: list[Change]) -> None:
-        super()._follow(changes)
+    def _node_changed(self, change: Change) -> None:
         sets = self.api.backend.store.collection(self.resource)
-        if sets.count and any(c.record.storage_key == "nodes" and _matters(c) for c in changes):
+        if sets.count and _matters(change):
             for record in sets.scan(None):
                 self.queue.add((record.namespace, record.name))
 

@@ -39,23 +39,17 @@ class Deployments(Controller):
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
         super().__init__(api)
-        api.backend.store.listen(self._sets_changed)
+        self.changes.of(SETS, self._set_changed)
         pods.listen(self._pod_changed)
 
-    def _sets_changed(self, changes: list[Change]) -> None:
-        for change in changes:
-            if change.record.storage_key == SETS:
-                owners = change.record.object["metadata"].get("ownerReferences", ())
-                names = [o.get("name", "") for o in owners if o.get("kind") == "Deployment"]
-                if not names and not owners:
-                    names = [
-                        r.name
-                        for r in self.api.backend.store.collection(self.resource).scan(
-                            change.record.namespace
-                        )
-                    ]
-                for name in names:
-                    self.queue.add((change.record.namespace, name))
+    def _set_changed(self, change: Change) -> None:
+        record = change.record
+        owners = record.object["metadata"].get("ownerReferences", ())
+        names = [o.get("name", "") for o in owners if o.get("kind") == "Deployment"]
+        if not owners:  # an orphan: any Deployment may adopt it
+            names = [r.name for r in self.api.backend.store.collection(self.resource).scan(record.namespace)]
+        for name in names:
+            self.queue.add((record.namespace, name))
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         """A Deployment that recreates waits for its last old pod to go."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from reprieve.objects import Document, counted, put_condition
+from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key, in_parallel
 from reprieve.server.errors import ApiError
 from reprieve.server.storage import DELETED, Change, Record
@@ -37,11 +38,13 @@ _FINE = {
 class Namespaces(Controller):
     resource = "namespaces"
 
-    def _follow(self, changes: list[Change]) -> None:
-        super()._follow(changes)
-        for change in changes:
-            if change.type == DELETED and change.record.storage_key == "serviceaccounts":
-                self.queue.add(("", change.record.namespace))
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self.changes.of("serviceaccounts", self._account_changed)
+
+    def _account_changed(self, change: Change) -> None:
+        if change.type == DELETED:
+            self.queue.add(("", change.record.namespace))
 
     async def reconcile(self, key: Key) -> datetime | None:
         namespace = self.api.peek(self.resource, key[1])

@@ -18,11 +18,12 @@ class ResourceQuotas(Controller):
         self._specs: dict[Key, Document] = {}
         self._by_namespace: dict[str, set[Key]] = {}
         super().__init__(api)
+        api.backend.store.listen(self._follow)
         for record in api.backend.store.collection(self.resource).scan(None):
             self.changed(record, gone=False)
 
     def _follow(self, changes: list[Change]) -> None:
-        super()._follow(changes)
+        """Anything may be counted; without quotas nothing is."""
         if not self._by_namespace:
             return
         for change in changes:

@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from reprieve.objects import Document, parse_time
+from reprieve.server.api import Api
 from reprieve.server.controllers import stateful_pods
 from reprieve.server.controllers.controller import Key, in_parallel
 from reprieve.server.controllers.events import record_event
 from reprieve.server.controllers.pod_owners import PodOwners
-from reprieve.server.controllers.pods import Pod
+from reprieve.server.controllers.pods import Pod, PodIndex
 from reprieve.server.controllers.replicas import count_available
 from reprieve.server.controllers.revisions import (
     REVISION_LABEL,
@@ -42,13 +43,15 @@ class StatefulSets(PodOwners):
     kind = "StatefulSet"
     manager = "statefulset-controller"
 
-    def _follow(self, changes: list[Change]) -> None:
+    def __init__(self, api: Api, pods: PodIndex) -> None:
+        super().__init__(api, pods)
+        self.changes.of(CLAIMS, self._claim_changed)
+
+    def _claim_changed(self, change: Change) -> None:
         """A pod may wait until the claim of its predecessor is gone."""
-        super()._follow(changes)
-        for change in changes:
-            if change.type == DELETED and change.record.storage_key == CLAIMS:
-                for key in self._selectors.matching(change.record.namespace, change.record.labels or {}):
-                    self.queue.add(key)
+        if change.type == DELETED:
+            for key in self._selectors.matching(change.record.namespace, change.record.labels or {}):
+                self.queue.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
         owner = self.api.peek(self.resource, key[1], key[0])
