@@ -198,3 +198,16 @@ async def test_an_orphan_with_a_name_of_the_set_is_adopted() -> None:
         await rig.create("statefulsets.apps", stateful_set(2))
         assert rig.get("pods", "db-0")["metadata"]["ownerReferences"][0]["name"] == "db"
         assert len(rig.pods()) == 2
+
+
+@pytest.mark.parametrize("made", [{}, {"data": {}}, {"data": {"spec": []}, "revision": 7}])
+async def test_a_revision_that_somebody_wrote_by_hand_stops_nobody(made: Doc) -> None:
+    """It is adopted by its label, whatever it holds; a number that is missing is 0."""
+    async with running(NODES) as rig:
+        metadata = {"name": "by-hand", "namespace": "default", "labels": {"app": "db"}}
+        await rig.create("controllerrevisions.apps", {"metadata": metadata, **made})
+        await rig.create("statefulsets.apps", stateful_set(replicas=1))
+        await rig.api.patch("statefulsets.apps", "db", {"status": {"currentRevision": "by-hand"}}, "default")
+        await patch(rig, template=image("two"))
+        await rig.advance(5)
+        assert images(rig) == {"db-0": "two"}

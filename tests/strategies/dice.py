@@ -1,37 +1,35 @@
-"""Chance for long runs: thousands of throws from a few hundred numbers that Hypothesis draws.
+"""Chance for long runs: thousands of throws from a few hundred that Hypothesis draws.
 
 A storm in virtual time throws dice at every request. Drawn one by one that would be more than one example may
-draw, so the numbers come again from the start when they are used up. A failing run is replayed from them, and
-shrinks to zeros: the first choice, the lowest number.
+draw, so the throws come again from the start when they are used up. A failing run is replayed from them, and
+shrinks to zeros: the first choice, the lowest number. They are drawn as bytes: those are equally likely,
+while of large integers Hypothesis prefers the small ones.
 """
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
-SIDES = 4096
-
 
 class Dice(random.Random):
-    """Everything `random.Random` offers, from these numbers (0 to 4095) and nothing else."""
+    """Everything `random.Random` offers, from these throws of two bytes and nothing else."""
 
-    def __new__(cls, numbers: Sequence[int]) -> "Dice":
+    def __new__(cls, throws: bytes) -> "Dice":
         return super().__new__(cls)
 
-    def __init__(self, numbers: Sequence[int]) -> None:
+    def __init__(self, throws: bytes) -> None:
         super().__init__()
-        self._numbers = tuple(numbers)
-        self._thrown = 0
+        self._throws = throws
+        self._next = 0
 
     def __repr__(self) -> str:
-        return f"Dice({list(self._numbers)})"
+        return f"Dice({self._throws!r})"
 
     def random(self) -> float:
-        number = self._numbers[self._thrown % len(self._numbers)]
-        self._thrown += 1
-        return number / SIDES
+        high, low = (self._throws[(self._next + i) % len(self._throws)] for i in (0, 1))
+        self._next += 2
+        return (high * 256 + low) / 65536
 
     def chance(self, probability: float) -> bool:
         """No, when it has shrunk."""
@@ -47,5 +45,6 @@ class Dice(random.Random):
         """There is nothing to seed."""
 
 
-def dice(least: int = 100, most: int = 400) -> st.SearchStrategy[Dice]:
-    return st.builds(Dice, st.lists(st.integers(0, SIDES - 1), min_size=least, max_size=most))
+def dice(least: int = 200, most: int = 1500) -> st.SearchStrategy[Dice]:
+    """So many bytes."""
+    return st.builds(Dice, st.binary(min_size=least, max_size=most))

@@ -31,11 +31,22 @@ class History(msgspec.Struct, frozen=True):
     collisions: int
 
     def named(self, name: str) -> Document | None:
-        return next((r for r in self.revisions if r["metadata"]["name"] == name), None)
+        """None too for one without a template: anybody can write a revision with a fitting label."""
+        return next((r for r in self.revisions if name_of(r) == name and _has_template(r)), None)
 
 
 def name_of(revision: Document) -> str:
     return str(revision["metadata"]["name"])
+
+
+def _number(revision: Document) -> int:
+    return int(revision.get("revision") or 0)
+
+
+def _has_template(revision: Document) -> bool:
+    data = revision.get("data")
+    spec = data.get("spec") if isinstance(data, dict) else None
+    return isinstance(spec, dict) and isinstance(spec.get("template"), dict)
 
 
 def template_of(revision: Document) -> Document:
@@ -48,8 +59,8 @@ async def current_history(api: Api, owner: Document, manager: str) -> History:
     known = await _owned(api, owner, manager)
     data = {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
     collisions = int((owner.get("status") or {}).get("collisionCount") or 0)
-    number = known[-1]["revision"] + 1 if known else 1
-    equal = [r for r in known if r["data"] == data]
+    number = _number(known[-1]) + 1 if known else 1
+    equal = [r for r in known if r.get("data") == data]
     if equal and equal[-1] is known[-1]:
         return History(tuple(known), known[-1], collisions)
     if equal:
@@ -82,7 +93,7 @@ async def _owned(api: Api, owner: Document, manager: str) -> list[Document]:
             found.append(revision)
         elif above is not None and above.get("uid") == meta["uid"]:
             found.append(revision)
-    return sorted(found, key=lambda r: (r["revision"], r["metadata"]["creationTimestamp"], name_of(r)))
+    return sorted(found, key=lambda r: (_number(r), r["metadata"]["creationTimestamp"], name_of(r)))
 
 
 async def _create(
@@ -111,7 +122,7 @@ async def _create(
             if refusal.reason != "AlreadyExists":
                 raise
             existing = api.peek(REVISIONS, revision["metadata"]["name"], meta["namespace"])
-            if existing is not None and existing["data"] == data:
+            if existing is not None and existing.get("data") == data:
                 return existing, collisions
             collisions += 1
 
