@@ -143,3 +143,30 @@ async def test_where_everything_is_allowed_clients_are_told_so(wire: Wire) -> No
     assert set(published["properties"]) == {"apiVersion", "kind", "metadata"}
     assert "x-kubernetes-preserve-unknown-fields" not in published
     assert published["properties"]["apiVersion"]["description"].startswith("APIVersion defines")
+
+
+async def test_a_definition_says_by_which_fields_its_objects_are_selected(wire: Wire) -> None:
+    document = (await wire.get(f"{DEFINITIONS}/widgets.example.com")).body
+    document["spec"]["versions"][0]["selectableFields"] = [{"jsonPath": ".spec.colour"}]
+    assert (await wire.put(f"{DEFINITIONS}/widgets.example.com", document)).status == 200
+    for name, colour in (("a", "red"), ("b", "blue")):
+        made = widget(name)
+        made["spec"]["colour"] = colour
+        await wire.post(WIDGETS, made)
+    assert (await wire.get(f"{WIDGETS}?fieldSelector=spec.colour=red")).names == ["a"]
+    assert (await wire.get(f"{WIDGETS}?fieldSelector=spec.size=3")).status == 400
+
+
+async def test_events_are_selected_by_who_wrote_them_under_both_names(wire: Wire) -> None:
+    old = {
+        "metadata": {"name": "old"},
+        "involvedObject": {"namespace": "default"},
+        "source": {"component": "c"},
+    }
+    new = {"metadata": {"name": "new"}, "involvedObject": {"namespace": "default"}, "reportingComponent": "c"}
+    events = "/api/v1/namespaces/default/events"
+    for document in (old, new):
+        assert (await wire.post(events, document)).status == 201
+    assert (await wire.get(f"{events}?fieldSelector=source=c")).names == ["new", "old"]
+    modern = "/apis/events.k8s.io/v1/namespaces/default/events"
+    assert (await wire.get(f"{modern}?fieldSelector=reportingController=c")).names == ["new"]

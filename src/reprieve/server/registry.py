@@ -86,6 +86,8 @@ class ResourceInfo(msgspec.Struct, kw_only=True, eq=False):
     """`openAPIV3Schema` of a custom resource version."""
     printer_columns: tuple[PrinterColumn, ...] = ()
     scale_paths: ScalePaths | None = None
+    selectable: tuple[str, ...] = ()
+    """Paths that a definition offers to field selectors, beside name and namespace."""
     twin: "ResourceInfo | None" = None
     """A resource of another group with the same objects; only top-level fields differ in name (`renames`)."""
     renames: dict[str, str] = {}

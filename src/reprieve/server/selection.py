@@ -49,7 +49,6 @@ SELECTABLE: dict[str, tuple[str, ...]] = {
         "involvedObject.fieldPath",
         "reason",
         "reportingComponent",
-        "source",
         "type",
     ),
     "replicasets.apps": ("status.replicas",),
@@ -83,7 +82,9 @@ class Selection:
         elif path == "metadata.namespace":
             self.namespace = value if equal else self.namespace
             self._fields.append((lambda record: record.namespace, equal, value))
-        elif path in SELECTABLE.get(resource.storage_key, ()):
+        elif path == "source" and resource.storage_key == "events":
+            self._fields.append((_event_source, equal, value))
+        elif path in SELECTABLE.get(resource.storage_key, ()) or path in resource.selectable:
             self._fields.append((_reader(path), equal, value))
         else:
             raise bad_request(f"field label not supported: {path}")
@@ -212,3 +213,8 @@ def _reader(path: str) -> Callable[[Record], str]:
         return str(found).lower() if isinstance(found, bool) else str(found)
 
     return read
+
+
+def _event_source(record: Record) -> str:
+    """Who wrote an event, under its old name or its new one."""
+    return _reader("source.component")(record) or _reader("reportingComponent")(record)

@@ -14,6 +14,7 @@ from reprieve.objects import Document, dns_label, dns_subdomain
 from reprieve.server import errors
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.jsonpath import InvalidPath, JsonPath
+from reprieve.server.documents import items
 from reprieve.server.errors import Cause, forbidden_field, invalid_value, not_supported, required
 from reprieve.server.registry import PrinterColumn, ResourceInfo, ScalePaths
 
@@ -61,6 +62,9 @@ def _resource(spec: Document, version: Document, storage: str) -> ResourceInfo:
             version.get("additionalPrinterColumns") or (), tuple[PrinterColumn, ...]
         ),
         scale_paths=msgspec.convert(scale, ScalePaths) if scale else None,
+        selectable=tuple(
+            str(each.get("jsonPath", "")).removeprefix(".") for each in items(version, "selectableFields")
+        ),
         default=lambda doc: structural.apply_defaults(doc, schema),
         downgrade=_defaulted(schema) if structural.has_defaults(schema) else None,
         prune=None if open_ended else lambda doc: structural.prune(doc, schema),
