@@ -100,7 +100,10 @@ async def test_an_update_goes_node_by_node() -> None:
             assert status(rig)["numberAvailable"] >= 2
         await rig.settle()
         assert status(rig)["updatedNumberScheduled"] == 3
-        assert len(rig.api.select("controllerrevisions.apps")) == 2
+        revisions = rig.api.select("controllerrevisions.apps")
+        marks = {r["metadata"]["labels"]["controller-revision-hash"] for r in revisions}
+        assert len(marks) == 2
+        assert {p["metadata"]["labels"]["controller-revision-hash"] for p in rig.pods()} < marks
 
 
 async def test_more_may_be_unavailable_if_the_strategy_says_so() -> None:

@@ -104,12 +104,13 @@ async def _create(
     encoded = msgspec.json.encode(data, order="sorted")
     while True:
         mark = hashlib.sha256(encoded + str(collisions or "").encode()).hexdigest()[:10]
+        marks = {HASH: mark} | ({REVISION_LABEL: mark} if owner["kind"] == "DaemonSet" else {})
         revision: Document = {
             "apiVersion": "apps/v1",
             "kind": "ControllerRevision",
             "metadata": {
                 "name": f"{meta['name'][:_LONGEST_PREFIX]}-{mark}",
-                "labels": {**labels, HASH: mark},
+                "labels": {**labels, **marks},
                 "annotations": dict(meta.get("annotations") or {}),
                 "ownerReferences": [owner_reference(owner)],
             },
