@@ -52,9 +52,12 @@ def command(
 
     found = gather(filenames, kubeconfig, context)
     where = "this cluster" if asks_cluster(filenames, kubeconfig, context) else "these manifests"
-    _check_question([*map(document_of, found)], where)
     configuration: Any = Configuration.read(config) if config else None
-    data = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles).to_dict()
+    answer = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles)
+    _check_question([*map(document_of, found)], where)
+    data = answer.to_dict()
+    for sentence in answer.notes.sentences:
+        click.echo(sentence[0].lower() + sentence[1:].removesuffix("."), err=True)
 
     def render(screen: "Screen") -> None:
         from reprieve.cli.tables import render_admissions

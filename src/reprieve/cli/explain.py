@@ -6,15 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, Output, output_option, print_result
-from reprieve.objects import Reference, ReprieveError
+from reprieve.objects import TABLE, Ignored, Reference, ReprieveError, ignored, ignored_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from reprieve.explain import Evidence, Explanation
+
+_READ = frozenset(
+    {
+        *TABLE,
+        *(("", kind) for kind in ("Event", "Service", "ReplicationController")),
+        ("events.k8s.io", "Event"),
+        ("batch", "CronJob"),
+        *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")),
+    }
+)
+"""Kinds that some explanation reads."""
 
 
 @click.command("explain")
@@ -65,27 +77,35 @@ def command(
             "-f explains from manifests, --controller from what happened on a cluster: give one of them"
         )
     named = _target(target)
-    evidence = (
-        _from_files(files, records)
-        if files
-        else asyncio.run(_from_cluster(named, kubeconfig, context, controller, token_file, records))
-    )
+    left: tuple[Ignored, ...] = ()
+    if files:
+        evidence, left = _from_files(files, records)
+    else:
+        evidence = asyncio.run(_from_cluster(named, kubeconfig, context, controller, token_file, records))
     answer = explain(str(named), evidence, datetime.now(UTC))
-    print_result(answer.to_dict(), output, lambda console: _render(console, answer))
+    data = answer.to_dict()
+    if left:
+        click.echo(f"note: {ignored_sentence(left)}", err=True)
+        data["ignored"] = [*map(msgspec.to_builtins, left)]
+    print_result(data, output, lambda console: _render(console, answer))
     if answer.state in ("gone", "unknown"):
         raise SystemExit(NO)
 
 
-def _from_files(files: tuple[str, ...], records: str | None) -> "Evidence":
+def _from_files(files: tuple[str, ...], records: str | None) -> "tuple[Evidence, tuple[Ignored, ...]]":
     from reprieve.cli.sources import read_manifests
     from reprieve.explain import Evidence
     from reprieve.objects import decode_all
 
     sources = read_manifests(files)
     decode_all(sources)  # an error names the place of what cannot be read
+    left = ignored(sources, _READ, "")
+    if sources and sum(each.count for each in left) == len(sources):
+        raise ReprieveError(f"nothing that was given can be used here; {ignored_sentence(left)}")
     documents = [source.document for source in sources]
     events = [d for d in documents if d.get("kind") == "Event"]
-    return Evidence([d for d in documents if d.get("kind") != "Event"], events, _read_records(records))
+    objects = [d for d in documents if d.get("kind") != "Event"]
+    return Evidence(objects, events, _read_records(records)), left
 
 
 def _target(text: str) -> Reference:

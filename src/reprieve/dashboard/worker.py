@@ -73,8 +73,8 @@ def cluster(lines: Iterable[bytes]) -> Iterator[Document]:
 
 
 def answer(question: Question, found: Iterable[Document]) -> dict[str, Any]:
-    submitted = [source.document for source in read_documents(StringIO(question.manifest))]
-    target = question.for_.strip() or only_unit(submitted)
+    submitted = list(read_documents(StringIO(question.manifest)))
+    target = question.for_.strip() or only_unit([source.document for source in submitted])
     return plan(overlay(list(found), submitted), target, config=question.config).to_dict()
 
 

@@ -71,6 +71,7 @@ from reprieve.objects.kueue import (
     WorkloadStatus,
 )
 from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
+from reprieve.objects.leftovers import Ignored, given, ignored, ignored_sentence, unknown_fields
 from reprieve.objects.meta import (
     Condition,
     Document,
@@ -141,6 +142,7 @@ __all__ = [
     "FairSharing",
     "Finding",
     "Found",
+    "Ignored",
     "InvalidObject",
     "JobOwner",
     "LabelSelector",
@@ -215,10 +217,13 @@ __all__ = [
     "format_micro_time",
     "format_time",
     "format_yaml",
+    "given",
     "group_key",
     "group_name",
     "harmless",
     "has_condition",
+    "ignored",
+    "ignored_sentence",
     "is_or_are",
     "json_decoder",
     "kind_key",
@@ -255,6 +260,7 @@ __all__ = [
     "state_requests",
     "strays",
     "tolerates",
+    "unknown_fields",
     "usable",
     "well_known",
     "with_condition",

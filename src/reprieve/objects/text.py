@@ -43,8 +43,12 @@ def is_or_are(number: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 pod`, `2 pods`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """`1 pod`, `2 pods`, `2 policies`, `2 classes`."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{number} {noun[:-1]}ies"
+    return f"{number} {noun}{'es' if noun.endswith(('s', 'x', 'ch')) else 's'}"
 
 
 def harmless(text: str) -> str:

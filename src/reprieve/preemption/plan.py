@@ -7,7 +7,7 @@ from typing import Any, dataclass_transform
 
 import msgspec
 
-from reprieve.objects import PlanOutcome, well_known
+from reprieve.objects import Ignored, PlanOutcome, well_known
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
@@ -94,9 +94,13 @@ class Plan(_Part):
     """Work of the victims since their start or last checkpoint, in hours of each accelerator and of cpu."""
     without_start: int = 0
     """Victims that do not say when they started, so that their work is not counted."""
+    ignored: tuple[Ignored, ...] = ()
+    """Documents that were given and that no plan of nodes reads."""
     ongoing: bool = False
     """An earlier preemption for it is still under way: nothing new is evicted, the nominations stay."""
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
+        if not self.ignored:
+            del document["ignored"]
         return {"apiVersion": well_known.API_VERSION, "kind": "Plan", **document}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from reprieve.objects import PlanOutcome, format_amount, outcomes, well_known
+import msgspec
+
+from reprieve.objects import Ignored, PlanOutcome, format_amount, outcomes, well_known
 from reprieve.quota.assignment import Assignment, Mode
 from reprieve.quota.outcome import preempted_message
 from reprieve.quota.queue import QueueNode
@@ -64,6 +66,9 @@ class QuotaPlan:
     """With fewer pods, when the workload allows that."""
     gate_closed: bool
     """A closed preemption gate forbids preemption."""
+    ignored: tuple[Ignored, ...] = ()
+    """Documents that were given and that no quota reads."""
+    notes: tuple[str, ...] = ()
 
     @property
     def proposal(self) -> Proposal:
@@ -94,6 +99,8 @@ class QuotaPlan:
             found["noFitReason"] = self.whole.assignment.no_fit_cause()
         if self.reduced is not None:
             found["withPartialAdmission"] = self.reduced.to_dict()
+        if self.ignored:
+            found["ignored"] = [msgspec.to_builtins(each) for each in self.ignored]
         return found
 
     def _victim(self, victim: Victim) -> dict[str, Any]:
@@ -107,11 +114,12 @@ class QuotaPlan:
 
     @property
     def reasons(self) -> list[str]:
-        return [
+        obstacles = [
             f"pod set {each.name}: {reason}"
             for each in self.proposal.assignment.pod_sets
             for reason in sorted(map(str, each.obstacles))
         ]
+        return [*obstacles, *self.notes]
 
 
 def _by_name(victims: list[Victim]) -> list[Victim]:

@@ -10,6 +10,7 @@ from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
 from reprieve.objects import Document, Reference, Source, well_known
 from reprieve.preemption import Bill, BilledVictim, Plan, View, billed, decide, with_lost_hours
+from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import controllers
 from reprieve.whatif.pods import load
 from reprieve.whatif.warnings import warnings
@@ -26,6 +27,7 @@ def compare_algorithms(
     The configuration counts except for its `preemption.algorithm`.
     """
     documents = list(objects)
+    notes = take_notes(documents, NODE_KINDS)
     cluster = load(documents)
     plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]
@@ -35,7 +37,7 @@ def compare_algorithms(
     pods = {victim.pod: victim.unit for plan in plans for victim in plan.victims}
     owners = controllers(documents, {pod for pod, unit in pods.items() if unit == f"Pod/{pod}"})
     columns = [_column(algorithm, plan, common) for algorithm, plan in zip(ALGORITHMS, plans, strict=True)]
-    return {
+    found: dict[str, Any] = {
         "apiVersion": well_known.API_VERSION,
         "kind": "PlanComparison",
         "for": str(for_),
@@ -43,8 +45,9 @@ def compare_algorithms(
         "common": common,
         "owners": {pods[pod]: owner for pod, owner in sorted(owners.items())},
         "plans": columns,
-        "warnings": warnings(cluster, documents, for_),
+        "warnings": [*warnings(cluster, documents, for_), *notes.sentences],
     }
+    return found | ({"ignored": [*map(msgspec.to_builtins, notes.ignored)]} if notes.ignored else {})
 
 
 def _with(config: Configuration, algorithm: str) -> Configuration:

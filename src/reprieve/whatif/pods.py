@@ -22,6 +22,7 @@ from reprieve.objects import (
     document_of,
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.warnings import warnings
 
@@ -37,10 +38,12 @@ def plan_unit(
 ) -> Plan:
     """Who makes way for a pod or pod group."""
     documents = list(objects)
+    notes = take_notes(documents, NODE_KINDS)
     cluster = load(documents)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
-    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *warnings(cluster, documents, for_)))
+    reasons = (*plan.reasons, *warnings(cluster, documents, for_), *notes.sentences)
+    return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
 
 
 def load(objects: Iterable[Document | Source]) -> Cluster:

@@ -6,9 +6,11 @@ Both work on a state built for the purpose and touch nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from reprieve.config import Configuration
 from reprieve.objects import (
@@ -54,6 +56,7 @@ from reprieve.quota import (
     waiters,
     waiting_lists,
 )
+from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
 
 
 class QuestionError(ReprieveError):
@@ -75,7 +78,9 @@ def plan_workload(
     searched.
     """
     rules = Rules.of(config)
-    views = _decoded(objects)
+    documents = list(objects)
+    notes = take_notes(documents, QUOTA_KINDS)
+    views = _decoded(documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
         known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
@@ -85,7 +90,8 @@ def plan_workload(
     quota = load((view for view in views if view is not found[0]), rules, now)
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
-    return _Question(quota, info, queue).answer(given or {})
+    answer = _Question(quota, info, queue).answer(given or {})
+    return replace(answer, ignored=notes.ignored, notes=notes.sentences)
 
 
 def _decoded(objects: Iterable[Document | Source]) -> list[Object]:
@@ -178,6 +184,8 @@ class Admissions:
 
     quota: Quota
     run: Run
+    notes: Notes
+    """What was given and not used."""
 
     def to_dict(self) -> dict[str, Any]:
         queued = {
@@ -195,6 +203,7 @@ class Admissions:
             "waiting": {waiter.workload: waiter.to_dict() for waiter in waiters(self.quota)},
             "queues": queue_summaries(self.quota),
             "cycles": [_step(step) for step in self.run.steps],
+            **({"ignored": [*map(msgspec.to_builtins, self.notes.ignored)]} if self.notes.ignored else {}),
         }
 
 
@@ -244,5 +253,7 @@ def admit_all(
     deletions: Mapping[int, Sequence[str]],
 ) -> Admissions:
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
-    quota = load(_decoded(objects), Rules.of(config), now)
-    return Admissions(quota, settle(quota, now, max_cycles, deletions))
+    documents = list(objects)
+    notes = take_notes(documents, QUOTA_KINDS)
+    quota = load(_decoded(documents), Rules.of(config), now)
+    return Admissions(quota, settle(quota, now, max_cycles, deletions), notes)

@@ -1,0 +1,79 @@
+"""What an answer does not use, and says so: kinds that it does not read, fields that nobody reads."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from reprieve.objects import (
+    Document,
+    Ignored,
+    ReprieveError,
+    Source,
+    given,
+    ignored,
+    ignored_sentence,
+    some,
+    unknown_fields,
+    well_known,
+)
+
+NODE_KINDS = frozenset(
+    {
+        *(("", kind) for kind in ("Pod", "Node", "Namespace", "Service", "ReplicationController")),
+        *(("apps", kind) for kind in ("ReplicaSet", "StatefulSet")),
+        ("policy", "PodDisruptionBudget"),
+        (well_known.SCHEDULING_API, "PriorityClass"),
+        (well_known.SCHEDULING_API, "PodGroup"),
+    }
+)
+"""What a plan of nodes reads. Of services and controllers only the selectors, for spreading."""
+QUOTA_KINDS = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "LimitRange"),
+        (well_known.SCHEDULING_API, "PriorityClass"),
+        *(
+            (well_known.KUEUE_API, kind)
+            for kind in (
+                "AdmissionCheck",
+                "ClusterQueue",
+                "Cohort",
+                "LocalQueue",
+                "ResourceFlavor",
+                "Workload",
+                "WorkloadPriorityClass",
+            )
+        ),
+    }
+)
+_INSTEAD = {
+    NODE_KINDS: "not expanded into pods: give the pods themselves",
+    QUOTA_KINDS: "not turned into a Workload: give the Workload",
+}
+_MOST_NAMED = 3
+
+
+class Notes(NamedTuple):
+    ignored: tuple[Ignored, ...]
+    unknown: list[str]
+    """Fields, with their places."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        found = []
+        if self.ignored:
+            found.append(f"Note: {ignored_sentence(self.ignored)}.")
+        if self.unknown:
+            found.append(f"Warning: fields that nobody reads: {some(self.unknown, _MOST_NAMED)}")
+        return tuple(found)
+
+
+def take_notes(objects: Iterable[Document | Source], used: frozenset[tuple[str, str]]) -> Notes:
+    """About what was given. Raises if none of it can be used."""
+    everything = list(objects)
+    sources = given(everything)
+    left = ignored(sources, used, _INSTEAD[used])
+    if sources and sum(each.count for each in left) == len(sources):
+        raise ReprieveError(f"nothing that was given can be used here; {ignored_sentence(left)}")
+    # Programs hand over what they have read from somewhere; people write files.
+    written = any(isinstance(each, Source) for each in everything)
+    return Notes(left, unknown_fields(sources) if written else [])
