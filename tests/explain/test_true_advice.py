@@ -3,6 +3,7 @@
 from functools import partial
 
 from reprieve.explain import Evidence, explain
+from reprieve.explain.advice.pod_changes import Tolerate
 from tests import builders
 from tests.builders import node
 from tests.strategies.quota import NOW
@@ -28,7 +29,9 @@ def test_a_missing_toleration_is_named() -> None:
         answer.would_help[0]
         == "Add a toleration for dedicated=team:NoSchedule to the pod: then it fits on n."
     )
-    assert answer.remedies[0].changes[0].tolerations == [
+    (change, *_) = answer.remedies[0].changes
+    assert isinstance(change, Tolerate)
+    assert change.tolerations == [
         {"key": "dedicated", "operator": "Equal", "value": "team", "effect": "NoSchedule"}
     ]
 

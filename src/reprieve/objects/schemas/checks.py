@@ -87,7 +87,7 @@ def _mistyped(value: Any, schema: SchemaNode, path: str, found: list[tuple[str, 
         # A bool is an int to Python but not to Kubernetes.
         if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
             found.append((path, value, schema.scalar))
-        elif schema.scalar in _SPELLED and not _SPELLED[schema.scalar].fullmatch(value):
+        elif schema.scalar in _SPELLED and not _SPELLED[schema.scalar].fullmatch(str(value)):
             found.append((path, value, _SPELLINGS[schema.scalar]))
     elif schema.shape == "list":
         if not isinstance(value, list):
