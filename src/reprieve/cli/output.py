@@ -32,11 +32,11 @@ output_option = click.option(
 
 def console(*, stderr: bool = False) -> "Console":
     """A rich console: colours and full width at a terminal, plain text of a fixed width in a pipe."""
-    from rich.console import Console
+    from reprieve.cli.safe_console import SafeConsole
 
     stream = sys.stderr if stderr else sys.stdout
     at_terminal = stream.isatty()
-    return Console(
+    return SafeConsole(
         file=stream, width=None if at_terminal else 160, highlight=False, soft_wrap=not at_terminal
     )
 
@@ -113,6 +113,8 @@ def _bar(shown: ExitStack, file: str, total: int) -> Callable[[int], None]:
 
 def fail(message: str) -> NoReturn:
     """Says what is wrong on standard error and ends with exit code 2."""
+    from reprieve.objects import harmless
+
     for line in message.splitlines() or ["failed"]:
-        click.echo(f"error: {line}", err=True)
+        click.echo(f"error: {harmless(line)}", err=True)
     raise SystemExit(BAD_INPUT)
