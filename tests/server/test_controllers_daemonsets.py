@@ -101,6 +101,9 @@ async def test_an_update_goes_node_by_node() -> None:
         await rig.settle()
         assert status(rig)["updatedNumberScheduled"] == 3
         revisions = rig.api.select("controllerrevisions.apps")
+        assert list(revisions[0]["data"]["spec"]["template"]) == ["$patch", "metadata", "spec"], (
+            "sorted, as in Go"
+        )
         marks = {r["metadata"]["labels"]["controller-revision-hash"] for r in revisions}
         assert len(marks) == 2
         assert {p["metadata"]["labels"]["controller-revision-hash"] for p in rig.pods()} < marks

@@ -57,7 +57,9 @@ def template_of(revision: Document) -> Document:
 async def current_history(api: Api, owner: Document, manager: str) -> History:
     """The owner's revisions, with one for its template of today."""
     known = await _owned(api, owner, manager)
-    data = {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
+    patch = {"spec": {"template": {**owner["spec"]["template"], "$patch": "replace"}}}
+    # Upstream's clients compare the bytes with their own, whose keys are sorted.
+    data = msgspec.json.decode(msgspec.json.encode(patch, order="sorted"))
     collisions = int((owner.get("status") or {}).get("collisionCount") or 0)
     number = _number(known[-1]) + 1 if known else 1
     equal = [r for r in known if r.get("data") == data]
