@@ -111,6 +111,8 @@ from reprieve.objects.times import (
     parse_duration,
     parse_time,
 )
+from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIONS
+from reprieve.objects.validation.annotations import HIGHEST_COST, is_run_time
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.fleet import strays
 from reprieve.objects.validation.resources import countable
@@ -118,7 +120,9 @@ from reprieve.objects.validation.runnable import MOST_PODS, size_problems
 from reprieve.objects.yamlwriting import format_yaml
 
 __all__ = [
+    "CHECKED_ANNOTATIONS",
     "FORBIDDEN",
+    "HIGHEST_COST",
     "INVALID",
     "MAX_BYTES",
     "MOST_PODS",
@@ -225,6 +229,7 @@ __all__ = [
     "ignored",
     "ignored_sentence",
     "is_or_are",
+    "is_run_time",
     "json_decoder",
     "kind_key",
     "kueue",

@@ -33,6 +33,7 @@ from reprieve.objects.normalise import respell
 from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
 from reprieve.objects.validation import fleet, groups, pods, queues, workloads
+from reprieve.objects.validation.annotations import own_annotations
 from reprieve.objects.validation.checks import At, Problems
 from reprieve.objects.validation.shared import metadata, unchanged_identity
 
@@ -98,6 +99,7 @@ def _with_shape(problems: list[Problem], shape: list[Problem]) -> list[Problem]:
 
 def _pod(new: At, old: At | None, _context: Context) -> Problems:
     yield from pods.pod(new)
+    yield from own_annotations(new, old)
     if old is not None:
         yield from pods.pod_update(new, old)
 
@@ -111,6 +113,7 @@ def _priority_class(new: At, old: At | None, _context: Context) -> Problems:
 def _pod_group(new: At, old: At | None, context: Context) -> Problems:
     allowed = context.allow_whole_group_disruption_for_basic
     yield from groups.pod_group(new, context.gate, allow_basic_all=allowed)
+    yield from own_annotations(new, old)
     if old is not None:
         yield from groups.pod_group_update(new, old)
 

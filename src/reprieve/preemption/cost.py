@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reprieve.cluster import CPU, EPHEMERAL, NOT_STARTED, PODS, Mask, PodClass, Rows, ticks
-from reprieve.objects import Reference, TimeError, parse_time, well_known
+from reprieve.objects import HIGHEST_COST, Reference, TimeError, parse_time, well_known
 from reprieve.placement import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.units import single_unit
@@ -228,12 +228,12 @@ class Ledger:
 
 
 def _number(text: str) -> float:
-    """A cost as written; text that is no finite number counts as 0."""
+    """A cost as written, within bounds that can be added up; text that is no finite number counts as 0."""
     try:
         number = float(text) if text else 0.0
     except ValueError:
         return 0.0
-    return number if math.isfinite(number) else 0.0
+    return max(-HIGHEST_COST, min(number, HIGHEST_COST)) if math.isfinite(number) else 0.0
 
 
 def _moment(text: str) -> int:

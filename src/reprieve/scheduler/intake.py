@@ -32,7 +32,10 @@ class Intake:
     def observe(self, type: str, old: Any, new: Any, now: float) -> None:
         if isinstance(new, Pod):
             as_scheduled = self._waiting.as_scheduled
-            self._pod(type, None if old is None else as_scheduled(old), as_scheduled(new), now)
+            pod = as_scheduled(new)
+            self._pod(type, None if old is None else as_scheduled(old), pod, now)
+            if type == "ADDED" and len(pod.metadata.annotations) < len(new.metadata.annotations):
+                self._memory.unread[Reference.to(new)] = new.metadata.annotations
             return
         if isinstance(new, JobOwner | Workload):
             self._owner(type, new, now)

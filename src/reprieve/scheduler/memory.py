@@ -5,7 +5,7 @@ be lost at any time and rebuilt from the API.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
@@ -39,6 +39,8 @@ class Memory:
         """Bindings under way, by unit."""
         self.untold: dict[Reference, float] = {}
         """Gated units whose reason has changed, and since when their pods have not been told (`reports`)."""
+        self.unread: dict[Reference, Mapping[str, str]] = {}
+        """Pods with annotations that cannot be read and are ignored, to be told so."""
         self.lapsed: dict[Reference, PodGroup] = {}
         """Groups whose condition still says that they are scheduled, and all their pods are gone."""
         self._begun: set[str] = set()

@@ -21,7 +21,7 @@ class Reports:
 
     def next(self) -> float | None:
         """When there is something to report."""
-        if self._memory.lapsed:
+        if self._memory.lapsed or self._memory.unread:
             return 0.0
         first = min(self._memory.untold.values(), default=None)
         return None if first is None else first + SETTLE
@@ -30,6 +30,8 @@ class Reports:
         memory = self._memory
         actions: list[Action] = [status.lapsed(group) for group in memory.lapsed.values()]
         memory.lapsed.clear()
+        actions += [status.annotation_ignored(pod, notes) for pod, notes in memory.unread.items()]
+        memory.unread.clear()
         for ref in [ref for ref, since in memory.untold.items() if since + SETTLE <= now]:
             del memory.untold[ref]
             unit = memory.queue.units.get(ref)

@@ -1,8 +1,8 @@
 """Conditions and events for people: every sentence of the scheduler, except those of `marks`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from reprieve.objects import Pod, PodGroup, Reference, find_condition, some, well_known
+from reprieve.objects import Pod, PodGroup, Reference, find_condition, shown, some, well_known
 from reprieve.scheduler.actions import Emit, Evicted, SetGroupCondition, SetPodCondition
 
 NAMED = 5
@@ -62,6 +62,12 @@ def queue_ignored(unit: Reference) -> Emit:
         "has no effect (reprieve manifests crds)"
     )
     return Emit(unit, "QueueIgnored", note, "Scheduling", warning=True)
+
+
+def annotation_ignored(pod: Reference, notes: Mapping[str, str]) -> Emit:
+    name = well_known.MIN_RUNTIME_ANNOTATION
+    note = f"The annotation {name} is ignored: {shown(notes[name])} is not a duration such as 5m or 1h30m"
+    return Emit(pod, "AnnotationIgnored", note, "Scheduling", warning=True)
 
 
 def preempting(preemptor: Reference, victims: Sequence[Evicted]) -> Emit:

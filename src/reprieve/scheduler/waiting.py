@@ -11,7 +11,15 @@ import msgspec
 
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, PodGroup, PodGroupStatus, Reference, find_condition, well_known
+from reprieve.objects import (
+    Pod,
+    PodGroup,
+    PodGroupStatus,
+    Reference,
+    find_condition,
+    is_run_time,
+    well_known,
+)
 
 
 def unit_of(pod: Pod) -> Reference:
@@ -50,7 +58,9 @@ class WaitingPods:
         """UIDs of groups that were complete and have lost every pod, before their condition shows it."""
 
     def as_scheduled(self, pod: Pod) -> Pod:
-        """The pod as it is scheduled: on its own where groups are turned off."""
+        """The pod as it is scheduled: on its own where groups are turned off, without what makes no sense."""
+        if well_known.MIN_RUNTIME_ANNOTATION in pod.metadata.annotations:
+            pod = _readable(pod)
         if self._groups or pod.spec.scheduling_group is None:
             return pod
         return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=None))
@@ -261,6 +271,15 @@ class WaitingPods:
         strangers = sorted(pods.keys[row] for row in rows if pods.info[row].scheduler != scheduler)
         unequal = sorted(pods.keys[row] for row in rows if int(pods.priority[row]) != wanted)
         return strangers, unequal
+
+
+def _readable(pod: Pod) -> Pod:
+    """Without a minimum run time that is none: a pod must not go uncounted because of it."""
+    notes = pod.metadata.annotations
+    if is_run_time(notes[well_known.MIN_RUNTIME_ANNOTATION]):
+        return pod
+    kept = {name: text for name, text in notes.items() if name != well_known.MIN_RUNTIME_ANNOTATION}
+    return msgspec.structs.replace(pod, metadata=msgspec.structs.replace(pod.metadata, annotations=kept))
 
 
 def _reported(group: PodGroup) -> bool:

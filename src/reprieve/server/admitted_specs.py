@@ -1,7 +1,7 @@
 """Specs of pods that were admitted before need no second look.
 
 Bulk creation sends the same spec thousands of times. Defaulting and validation of a spec depend on nothing
-but the spec, two members of the metadata and the priority classes, so the outcome is remembered by these.
+but the spec, a few members of the metadata and the priority classes, so the outcome is remembered by these.
 Only what was admitted is kept, never a refusal.
 """
 
@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from reprieve.objects import Document, well_known
+from reprieve.objects import CHECKED_ANNOTATIONS, Document, well_known
 from reprieve.server.storage.records import encode
 
+_READ = (well_known.PREEMPTION_CLASS_ANNOTATION, *CHECKED_ANNOTATIONS)
 _CAPACITY = 2048
 _LARGEST_KEY = 8192
 
@@ -33,9 +34,10 @@ class AdmittedSpecs:
             self._specs.clear()
             self._generation = generation
         metadata = document["metadata"]
-        annotation = metadata.get("annotations", {}).get(well_known.PREEMPTION_CLASS_ANNOTATION)
+        notes = metadata.get("annotations") or {}
+        read = [notes.get(name) for name in _READ] if notes else None
         group = metadata.get("labels", {}).get(well_known.POD_GROUP_LABEL)
-        return encode([annotation, group, document.get("spec")])
+        return encode([read, group, document.get("spec")])
 
     def reuse(self, key: bytes, document: Document) -> bool:
         """Give the document the spec and status that an equal spec got before, if any.

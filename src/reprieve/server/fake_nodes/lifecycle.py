@@ -23,6 +23,9 @@ from reprieve.objects import (
 )
 from reprieve.server.documents import items, time_or_none
 
+LONGEST = 100 * 365 * 24 * 3600
+"""Seconds. Whatever a pod asks for, nobody will see more; the time it leads to must be one there is."""
+
 KILLED = 143
 
 
@@ -65,7 +68,7 @@ def next_step(pod: Document, habits: Habits, now: datetime) -> Step | None:
 def _going(pod: Document, habits: Habits) -> Step | None:
     meta = pod["metadata"]
     deadline = parse_time(meta["deletionTimestamp"])
-    grace = timedelta(seconds=int(meta.get("deletionGracePeriodSeconds") or 0))
+    grace = timedelta(seconds=min(int(meta.get("deletionGracePeriodSeconds") or 0), LONGEST))
     if not grace:
         return None if meta.get("finalizers") else Step(action="go", due=deadline)
     usual = habits.terminate_after if habits.terminate_after is not None else grace.total_seconds()
@@ -90,7 +93,7 @@ def _ending(pod: Document, habits: Habits, now: datetime) -> Step | None:
             Step(action="end", due=started + timedelta(seconds=run_for), exit_code=code, reason=reason)
         )
     if spec.get("activeDeadlineSeconds") is not None:
-        due = started + timedelta(seconds=int(spec["activeDeadlineSeconds"]))
+        due = started + timedelta(seconds=min(int(spec["activeDeadlineSeconds"]), LONGEST))
         steps.append(Step(action="end", due=due, exit_code=KILLED, reason="DeadlineExceeded"))
     return min(steps, key=lambda step: step.due, default=None)
 
@@ -103,7 +106,8 @@ def _annotation(pod: Document, name: str) -> str | None:
 def _seconds(text: str) -> float | None:
     """A duration, or plain seconds; anything else is ignored."""
     try:
-        return max(0.0, float(text) if text.replace(".", "", 1).isdigit() else parse_duration(text))
+        seconds = float(text) if text.replace(".", "", 1).isdigit() else parse_duration(text)
+        return min(max(0.0, seconds), LONGEST)
     except (TimeError, ValueError):
         return None
 

@@ -21,6 +21,9 @@ _IMMORTAL = ("default", "kube-system", "kube-public")
 _LEAVE_PODS = ("jobs.batch", "replicationcontrollers")
 _POLICIES = ("", "Foreground", "Background", "Orphan")
 
+LONGEST_GRACE = 100 * 365 * 24 * 3600
+"""A pod may ask for more, and nobody will see it end; the time must be one that can be written."""
+
 
 def delete(
     backend: Backend,
@@ -90,7 +93,7 @@ def _grace(resource: ResourceInfo, document: Document, options: DeleteOptions) -
     grace = options.grace_period_seconds
     if grace is None:
         grace = int(spec.get("terminationGracePeriodSeconds") or 0)
-    return grace if grace >= 0 else 1
+    return min(grace, LONGEST_GRACE) if grace >= 0 else 1
 
 
 def _finalizers(resource: ResourceInfo, document: Document, options: DeleteOptions) -> list[str]:
