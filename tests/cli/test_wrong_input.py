@@ -209,6 +209,7 @@ MALFORMED = {
     "manifests crds --all": "No such option '--all'",
     "manifests everything": "No such command 'everything'",
     "demo --port 99999": "99999 is not in the range",
+    "schema Plna": "there is no format 'Plna'; did you mean 'Plan'?; known are Plan, QuotaPlan",
     "completion tcsh": "'tcsh' is not one of 'bash', 'zsh', 'fish'",
     "explian pod/a/b": "did you mean 'explain'?",
 }

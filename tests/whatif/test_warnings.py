@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import reprieve
 from reprieve.cli import main
+from reprieve.dashboard.worker import Question, answer
 from tests.builders import Document, document, gang, job, node, pod
 
 
@@ -74,6 +75,17 @@ def test_the_warning_is_in_the_table_in_json_and_in_a_comparison(tmp_path: Path)
     line = ["plan", "-f", str(tmp_path), "--for", "Pod/default/p"]
     for more in ([], ["-o", "json"], ["-o", "yaml"], ["--compare"], ["--compare", "-o", "json"]):
         assert "claims are not checked" in CliRunner().invoke(main, [*line, *more]).output
+
+
+def test_the_page_gives_the_planners_answer_with_its_warnings() -> None:
+    claimed = pod("p", **VOLUME)
+    question = Question(json.dumps(claimed), "", None, 10, 1 << 30)
+    shown = answer(question, [node()])
+    planned: Any = reprieve.plan([node(), claimed], "Pod/default/p").to_dict()
+    assert shown == planned
+    assert any("claims are not checked" in reason for reason in shown["reasons"])
+    page = (Path(reprieve.__file__).parent / "dashboard/static/views/whatif.js").read_text()
+    assert "list=${plan.reasons}" in page
 
 
 def test_what_will_make_pods_and_has_none_yet_is_named() -> None:

@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "Run the controllers against a cluster.",
     "manifests": "Print what a cluster needs: custom resources, deployment.",
     "demo": "A tour on this machine.",
+    "schema": "Print the JSON Schema of an answer.",
     "completion": "Print the shell completion script.",
 }
 """Module name under `reprieve.cli` to the line that `--help` shows, so that help imports none of them."""

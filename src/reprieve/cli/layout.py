@@ -59,7 +59,8 @@ class Screen:
         used = 2 + sum(widths) + _GAP * len(widths)
         room = None if self.width is None else self.width - used
         listed = [_fitting(row.names, room) for row in shown]
-        if room is not None and any(len(each) > max(room, 0) for each in (*listed, names)):
+        longest = max(len(each) for each in (*listed, names))
+        if room is not None and (longest or -_GAP) > room:
             self._list(titles, names, shown)
         else:
             self._grid([*titles, names], widths, shown, listed)

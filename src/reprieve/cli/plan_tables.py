@@ -63,7 +63,7 @@ def _placements(plan: "Plan") -> list[Row]:
 
 def _victims(screen: Screen, victims: "Sequence[Victim]", most: int | None) -> None:
     broken = any(victim.violates_budget for victim in victims)
-    titles = ("unit", "pods", "priority", *(("beyond budget",) if broken else ()))
+    titles = ("unit", "pods", "priority", *(("over budget",) if broken else ()))
     together: dict[str, list[Victim]] = {}
     for victim in victims:
         alone = victim.unit.startswith("Pod/") and victim.owner and most is not None
@@ -163,7 +163,7 @@ def _alternatives(screen: Screen, plan: "Plan") -> None:
         cells = (each.title, str(cost.budget_violations), highest, str(cost.units), str(cost.pods))
         cheaper = _compared(cost) < _compared(plan.cost)
         rows.append(Row((*cells, "cheaper" if cheaper else ""), style="green" if cheaper else ""))
-    screen.table(("way", "beyond budget", "priority", "units", "pods", ""), rows)
+    screen.table(("way", "over budget", "priority", "units", "pods", ""), rows)
 
 
 def _compared(cost: "Cost") -> tuple[int, float, int, int]:

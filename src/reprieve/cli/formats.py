@@ -1,0 +1,230 @@
+"""The documents that commands print, as types: what `reprieve schema` is made of.
+
+Within a version a field is never renamed or removed, and fields may be added: the schemas allow fields that
+they do not name. Tests hold every answer against its schema, and there no field may be unknown.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+import msgspec
+
+from reprieve.explain import Explanation
+from reprieve.objects import PlanOutcome
+from reprieve.preemption import Bill, BilledVictim, Plan
+from reprieve.records import Decision
+
+Version = Literal["reprieve.dev/v1alpha1"]
+ByPodSet = dict[str, dict[str, str]]
+"""{pod set: {resource: flavor or mode}}"""
+
+
+class PlanDocument(Plan, frozen=True, kw_only=True, rename="camel"):
+    """A plan for a pod or a pod group."""
+
+    api_version: Version
+    kind: Literal["Plan"]
+    victims: tuple[BilledVictim, ...] = ()
+    cost: Bill = Bill()
+
+
+class ExplanationDocument(Explanation, kw_only=True, rename="camel"):
+    """Why an object is as it is, and what would help."""
+
+    api_version: Version
+    kind: Literal["Explanation"]
+
+
+class QuotaVictim(TypedDict):
+    workload: str
+    reason: str
+    clusterQueue: NotRequired[str]
+    priority: NotRequired[int]
+    message: NotRequired[str]
+
+
+class Proposal(TypedDict):
+    """Flavors for a workload, and the victims whose quota it would take."""
+
+    mode: Literal["Fit", "Preempt", "NoFit"]
+    flavors: ByPodSet
+    counts: dict[str, int]
+    borrowing: int
+    modes: ByPodSet
+    usage: dict[str, dict[str, str]]
+    triedFlavorIdx: dict[str, dict[str, int]]
+    attempts: dict[str, list[str]]
+    victims: list[QuotaVictim]
+
+
+_About = TypedDict("_About", {"apiVersion": Version, "for": str})
+"""What an answer is about; `for` cannot be written in a class."""
+
+
+class QuotaPlanDocument(_About, Proposal):
+    """A plan for a Kueue workload."""
+
+    kind: Literal["Plan"]
+    outcome: PlanOutcome
+    clusterQueue: str
+    gated: bool
+    reasons: list[str]
+    noFitReason: NotRequired[str]
+    withPartialAdmission: NotRequired[Proposal]
+
+
+class ComparedPlan(TypedDict):
+    algorithm: Literal["kubernetes", "kep-5710", "minimal-cost"]
+    outcome: PlanOutcome
+    placements: dict[str, str]
+    victims: list[str]
+    also: list[str]
+    cost: Bill
+    lostHours: dict[str, float]
+    withoutStart: int
+    displacing: int
+    message: str
+
+
+class PlanComparisonDocument(_About):
+    """What each algorithm would do, and at what cost."""
+
+    kind: Literal["PlanComparison"]
+    cheapest: str | None
+    common: list[str]
+    owners: dict[str, str]
+    plans: list[ComparedPlan]
+    warnings: list[str]
+
+
+class FleetCost(TypedDict):
+    highestPriority: int
+    lostPodSeconds: int
+    victims: int
+
+
+class FleetCandidate(TypedDict):
+    cluster: str
+    outcome: PlanOutcome
+    mode: NotRequired[str]
+    flavors: NotRequired[ByPodSet]
+    victims: NotRequired[list[QuotaVictim]]
+    reasons: NotRequired[list[str]]
+    cost: NotRequired[FleetCost]
+
+
+class FleetPlanDocument(_About):
+    """Which cluster would get a workload, and what every other would have done."""
+
+    kind: Literal["FleetPlan"]
+    outcome: PlanOutcome
+    cluster: str | None
+    gatePolicy: Literal["first-come", "least-cost"]
+    victims: list[QuotaVictim]
+    reasons: list[str]
+    clusters: list[FleetCandidate]
+
+
+class Holding(TypedDict):
+    clusterQueue: str
+    flavors: ByPodSet
+    counts: dict[str, int]
+
+
+class Waiting(TypedDict):
+    clusterQueue: NotRequired[str]
+    reason: str
+    message: str
+
+
+class Preempted(TypedDict):
+    workload: str
+    reason: str
+    preemptor: str
+
+
+class Cycle(TypedDict):
+    cycle: int
+    time: str
+    admitted: dict[str, Holding]
+    preempted: list[Preempted]
+    pending: dict[str, list[str]]
+    inadmissible: dict[str, list[str]]
+    gated: list[str]
+    waiting: dict[str, Waiting]
+
+
+class QuotaLine(TypedDict):
+    flavor: str
+    resource: str
+    nominal: str
+    used: str
+    borrowed: str
+    lent: str
+    available: str
+
+
+class Queue(TypedDict):
+    cohort: str
+    active: bool
+    quota: list[QuotaLine]
+    message: NotRequired[str]
+    weightedShare: NotRequired[int]
+
+
+class AdmissionsDocument(TypedDict):
+    """Admission cycles over all workloads."""
+
+    apiVersion: Version
+    kind: Literal["Admissions"]
+    converged: Literal["queues-empty", "steady", "stopped"]
+    admitted: dict[str, Holding]
+    unadmitted: list[str]
+    evicted: list[str]
+    pending: dict[str, list[str]]
+    inadmissible: dict[str, list[str]]
+    waiting: dict[str, Waiting]
+    queues: dict[str, Queue]
+    cycles: list[Cycle]
+
+
+class Finding(TypedDict):
+    file: str
+    document: str
+    path: str
+    value: str | float | bool | None
+    message: str
+
+
+class ValidationDocument(TypedDict):
+    """Every problem of the manifests."""
+
+    apiVersion: Version
+    kind: Literal["Validation"]
+    documents: int
+    problems: list[Finding]
+    warnings: list[Finding]
+    notChecked: list[Finding]
+
+
+FORMATS: dict[str, Any] = {
+    "Plan": PlanDocument,
+    "QuotaPlan": QuotaPlanDocument,
+    "PlanComparison": PlanComparisonDocument,
+    "FleetPlan": FleetPlanDocument,
+    "Admissions": AdmissionsDocument,
+    "Explanation": ExplanationDocument,
+    "Validation": ValidationDocument,
+    "Decision": Decision,
+}
+"""Every format for programs, by the name that `reprieve schema` takes."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a format."""
+    found = msgspec.json.schema(FORMATS[name])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"https://reprieve.dev/schemas/v1alpha1/{name}.json",
+        "title": name,
+        **found,
+    }
