@@ -51,3 +51,11 @@ async def test_resources_of_a_whole_pod_are_completed_as_a_real_server_does(wire
         "limits": {"cpu": "4", "memory": "1Gi"},
         "requests": {"cpu": "1", "memory": "1Gi"},
     }
+
+
+async def test_in_the_network_of_its_node_a_pod_takes_the_ports_of_its_containers(wire: Wire) -> None:
+    containers = [{"name": "main", "image": "i", "ports": [{"containerPort": 8080}]}]
+    created = (await wire.post(PODS, pod("host", hostNetwork=True, containers=containers))).body
+    assert created["spec"]["containers"][0]["ports"] == [
+        {"containerPort": 8080, "hostPort": 8080, "protocol": "TCP"}
+    ]

@@ -59,3 +59,44 @@ def test_a_workload_for_half_a_device_gets_no_quota_but_the_name_of_the_field() 
         with pytest.raises(InvalidObject) as refused:
             ask(objects)
         assert str(refused.value) == f"Workload/default/w: {path}"
+
+
+RUNTIME_CLASS = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "sandboxed"},
+    "handler": "h",
+    "overhead": {"podFixed": {"cpu": "2"}},
+    "scheduling": {"nodeSelector": {"sandbox": "yes"}},
+}
+UNKNOWN = "Warning: runtime classes that are not among the objects; their overhead is not counted: sandboxed"
+
+
+def test_the_overhead_of_a_runtime_class_counts_for_a_pod_and_its_selector_too() -> None:
+    asks = pod("p", 3, runtimeClassName="sandboxed")
+    nodes = [node("small", 4, labels={"sandbox": "yes"}), node("other", 8)]
+    assert reprieve.plan([*nodes, asks, RUNTIME_CLASS], "Pod/default/p").outcome == "unschedulable"
+    large = node("large", 5, labels={"sandbox": "yes"})
+    plan = reprieve.plan([*nodes, large, asks, RUNTIME_CLASS], "Pod/default/p").to_dict()
+    assert plan["placements"] == {"default/p": "large"}
+    assert "ignored" not in plan
+    plan = reprieve.plan([*nodes, asks], "Pod/default/p").to_dict()
+    assert plan["reasons"][-1] == f"{UNKNOWN} (Pod/default/p)."
+
+
+def test_the_overhead_of_a_runtime_class_counts_for_a_workload_as_kueue_counts_it() -> None:
+    asks = workload("w", 3)
+    asks["spec"]["podSets"][0]["template"]["spec"]["runtimeClassName"] = "sandboxed"
+    objects = [flavor(), cluster_queue("cq", 4), local_queue(), asks]
+    assert reprieve.admit([*objects, RUNTIME_CLASS]).to_dict()["unadmitted"] == ["default/w"]
+    without = reprieve.admit(objects)
+    assert without.to_dict()["unadmitted"] == []
+    assert without.notes.sentences == (f"{UNKNOWN} (Workload/default/w).",)
+
+
+def test_limits_without_requests_count_in_the_pod_sets_of_a_workload() -> None:
+    asks = workload("w")
+    limited = {"name": "c", "image": "i", "resources": {"limits": {"cpu": "5"}}}
+    asks["spec"]["podSets"][0]["template"]["spec"]["containers"] = [limited]
+    objects = [flavor(), cluster_queue("cq", 4), local_queue(), asks]
+    assert reprieve.admit(objects).to_dict()["unadmitted"] == ["default/w"]

@@ -138,6 +138,7 @@ class PodSpec(View):
     host_network: bool = False
     termination_grace_period_seconds: Int64 | None = None
     restart_policy: str = ""
+    runtime_class_name: str = ""
 
 
 class ContainerStatus(View):

@@ -28,7 +28,8 @@ def compare_algorithms(
     """
     documents = list(objects)
     notes = take_notes(documents, NODE_KINDS)
-    cluster = load(documents)
+    missing: list[str] = []
+    cluster = load(documents, missing)
     plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]
     cheapest = min(helped, key=_order).algorithm if helped else None
@@ -45,7 +46,7 @@ def compare_algorithms(
         "common": common,
         "owners": {pods[pod]: owner for pod, owner in sorted(owners.items())},
         "plans": columns,
-        "warnings": [*warnings(cluster, documents, for_), *notes.sentences],
+        "warnings": [*warnings(cluster, documents, for_), *missing, *notes.sentences],
     }
     return found | ({"ignored": [*map(msgspec.to_builtins, notes.ignored)]} if notes.ignored else {})
 

@@ -20,6 +20,7 @@ NODE_KINDS = frozenset(
     {
         *(("", kind) for kind in ("Pod", "Node", "Namespace", "Service", "ReplicationController")),
         *(("apps", kind) for kind in ("ReplicaSet", "StatefulSet")),
+        ("node.k8s.io", "RuntimeClass"),
         ("policy", "PodDisruptionBudget"),
         (well_known.SCHEDULING_API, "PriorityClass"),
         (well_known.SCHEDULING_API, "PodGroup"),
@@ -30,6 +31,7 @@ QUOTA_KINDS = frozenset(
     {
         ("", "Namespace"),
         ("", "LimitRange"),
+        ("node.k8s.io", "RuntimeClass"),
         (well_known.SCHEDULING_API, "PriorityClass"),
         *(
             (well_known.KUEUE_API, kind)
@@ -56,10 +58,12 @@ class Notes(NamedTuple):
     ignored: tuple[Ignored, ...]
     unknown: list[str]
     """Fields, with their places."""
+    missing: tuple[str, ...] = ()
+    """Sentences about what the objects refer to and what is not among them."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        found = []
+        found = [*self.missing]
         if self.ignored:
             found.append(f"Note: {ignored_sentence(self.ignored)}.")
         if self.unknown:

@@ -24,6 +24,7 @@ from reprieve.objects import (
 from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import with_owners
+from reprieve.whatif.runtime_classes import with_runtime_classes
 from reprieve.whatif.warnings import warnings
 
 _MAPS = ("Service", "ReplicationController")
@@ -39,15 +40,16 @@ def plan_unit(
     """Who makes way for a pod or pod group."""
     documents = list(objects)
     notes = take_notes(documents, NODE_KINDS)
-    cluster = load(documents)
+    missing: list[str] = []
+    cluster = load(documents, missing)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
-    reasons = (*plan.reasons, *warnings(cluster, documents, for_), *notes.sentences)
+    reasons = (*plan.reasons, *warnings(cluster, documents, for_), *missing, *notes.sentences)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
 
 
-def load(objects: Iterable[Document | Source]) -> Cluster:
-    """A cluster of these objects.
+def load(objects: Iterable[Document | Source], missing: list[str] | None = None) -> Cluster:
+    """A cluster of these objects; sentences about what else they refer to go into `missing`.
 
     Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for
     them; kube-scheduler's recorded answers do the same.
@@ -55,7 +57,10 @@ def load(objects: Iterable[Document | Source]) -> Cluster:
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
-    for each in decode_all(documents):
+    views, notes = with_runtime_classes(decode_all(documents), map(document_of, documents))
+    if missing is not None:
+        missing += notes
+    for each in views:
         identity = (type(each), each.key)
         if identity in seen:
             raise ReprieveError(f"{type(each).__name__}/{each.key} is given twice; which one counts?")

@@ -16,7 +16,6 @@ from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
     InvalidObject,
-    Object,
     Reference,
     ReprieveError,
     Source,
@@ -24,6 +23,7 @@ from reprieve.objects import (
     amount,
     countable,
     decode_all,
+    document_of,
     format_time,
     well_known,
 )
@@ -57,6 +57,7 @@ from reprieve.quota import (
     waiting_lists,
 )
 from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
+from reprieve.whatif.runtime_classes import Completed, with_runtime_classes
 
 
 class QuestionError(ReprieveError):
@@ -80,7 +81,7 @@ def plan_workload(
     rules = Rules.of(config)
     documents = list(objects)
     notes = take_notes(documents, QUOTA_KINDS)
-    views = _decoded(documents)
+    views, missing = _decoded(documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
         known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
@@ -91,17 +92,17 @@ def plan_workload(
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
     answer = _Question(quota, info, queue).answer(given or {})
-    return replace(answer, ignored=notes.ignored, notes=notes.sentences)
+    return replace(answer, ignored=notes.ignored, notes=notes._replace(missing=missing).sentences)
 
 
-def _decoded(objects: Iterable[Document | Source]) -> list[Object]:
+def _decoded(documents: list[Document | Source]) -> Completed:
     """All views. A workload whose pods nobody could count, such as half a GPU each, gets no answer."""
-    views = decode_all(objects)
-    for view in views:
+    completed = with_runtime_classes(decode_all(documents), map(document_of, documents))
+    for view in completed.views:
         for index, pod_set in enumerate(view.spec.pod_sets if isinstance(view, Workload) else ()):
             for problem in countable(pod_set.template.spec, f"spec.podSets[{index}].template.spec"):
                 raise InvalidObject(problem.path, problem.value, problem.message, f"Workload/{view.key}")
-    return views
+    return completed
 
 
 def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:
@@ -255,5 +256,7 @@ def admit_all(
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
     documents = list(objects)
     notes = take_notes(documents, QUOTA_KINDS)
-    quota = load(_decoded(documents), Rules.of(config), now)
-    return Admissions(quota, settle(quota, now, max_cycles, deletions), notes)
+    views, missing = _decoded(documents)
+    quota = load(views, Rules.of(config), now)
+    run = settle(quota, now, max_cycles, deletions)
+    return Admissions(quota, run, notes._replace(missing=missing))

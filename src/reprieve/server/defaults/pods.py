@@ -52,6 +52,10 @@ def default_pod(document: Document, timestamp: str) -> None:
     default_pod_spec(spec)
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
+    if spec.get("hostNetwork"):
+        for container in [*items(spec, "containers"), *items(spec, "initContainers")]:
+            for port in items(container, "ports"):
+                port["hostPort"] = port.get("hostPort") or port.get("containerPort")
     state_requests(spec)
 
 

@@ -1,0 +1,88 @@
+"""What a RuntimeClass adds to the pods that name it: overhead, a node selector, tolerations.
+
+An API server writes that into a pod when it is created, and Kueue counts it for a workload. A manifest that
+no server has seen lacks it.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from reprieve.objects import (
+    Document,
+    Object,
+    Pod,
+    PodSet,
+    PodSpec,
+    ResourceList,
+    Toleration,
+    Workload,
+    kind_key,
+    some,
+)
+
+_KEY = ("node.k8s.io", "RuntimeClass")
+_MOST_NAMED = 3
+
+
+class _RuntimeClass(NamedTuple):
+    overhead: ResourceList
+    node_selector: dict[str, str]
+    tolerations: tuple[Toleration, ...]
+
+
+class Completed(NamedTuple):
+    views: list[Object]
+    notes: tuple[str, ...]
+    """About classes that are not among the documents, so that nobody knows what they add."""
+
+
+def with_runtime_classes(views: Iterable[Object], documents: Iterable[Document]) -> Completed:
+    """The views with what their runtime classes add, where it is not there yet."""
+    known = dict(_read(document) for document in documents if kind_key(document) == _KEY)
+    missing: dict[str, None] = {}
+
+    def complete(spec: PodSpec, owner: str) -> PodSpec:
+        name = spec.runtime_class_name
+        if not name or spec.overhead:
+            return spec
+        if name not in known:
+            missing[f"{name} ({owner})"] = None
+            return spec
+        tolerations = [each for each in known[name].tolerations if each not in spec.tolerations]
+        return msgspec.structs.replace(
+            spec,
+            overhead=known[name].overhead,
+            node_selector={**spec.node_selector, **known[name].node_selector},
+            tolerations=(*spec.tolerations, *tolerations),
+        )
+
+    found = [_completed(view, complete) for view in views]
+    text = "Warning: runtime classes that are not among the objects; their overhead is not counted"
+    return Completed(found, (f"{text}: {some(list(missing), _MOST_NAMED)}.",) if missing else ())
+
+
+def _read(document: Document) -> tuple[str, _RuntimeClass]:
+    metadata, scheduling = document.get("metadata") or {}, document.get("scheduling") or {}
+    return str(metadata.get("name")), _RuntimeClass(
+        msgspec.convert((document.get("overhead") or {}).get("podFixed") or {}, ResourceList),
+        msgspec.convert(scheduling.get("nodeSelector") or {}, dict[str, str]),
+        msgspec.convert(scheduling.get("tolerations") or (), tuple[Toleration, ...]),
+    )
+
+
+def _completed(view: Object, complete: Callable[[PodSpec, str], PodSpec]) -> Object:
+    if isinstance(view, Pod) and view.spec.runtime_class_name and not view.metadata.uid:
+        return msgspec.structs.replace(view, spec=complete(view.spec, f"Pod/{view.key}"))
+    if isinstance(view, Workload) and any(
+        each.template.spec.runtime_class_name for each in view.spec.pod_sets
+    ):
+        pod_sets = tuple(_pod_set(each, complete, f"Workload/{view.key}") for each in view.spec.pod_sets)
+        return msgspec.structs.replace(view, spec=msgspec.structs.replace(view.spec, pod_sets=pod_sets))
+    return view
+
+
+def _pod_set(pod_set: PodSet, complete: Callable[[PodSpec, str], PodSpec], owner: str) -> PodSet:
+    spec = complete(pod_set.template.spec, owner)
+    return msgspec.structs.replace(pod_set, template=msgspec.structs.replace(pod_set.template, spec=spec))
