@@ -169,6 +169,15 @@ async def test_pods_that_are_refused_are_told_by_their_owner_and_made_when_there
         assert (status["replicas"], status.get("conditions")) == (3, None)
 
 
+async def test_a_status_that_somebody_wrote_is_put_right() -> None:
+    async with running(NODES) as rig:
+        await rig.create("resourcequotas", quota(hard={"pods": "2"}))
+        wrong = {"status": {"hard": {"pods": "99"}, "used": {"pods": "7"}}}
+        await rig.api.patch("resourcequotas", "q", wrong, "default", subresource="status")
+        await rig.settle()
+        assert rig.get("resourcequotas", "q")["status"] == {"hard": {"pods": "2"}, "used": {"pods": "0"}}
+
+
 async def test_a_job_waits_for_quota() -> None:
     async with running(NODES) as rig:
         await rig.create("resourcequotas", quota(hard={"pods": "1"}))

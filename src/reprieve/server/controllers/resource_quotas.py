@@ -7,6 +7,7 @@ from datetime import datetime
 from reprieve.objects import Document
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.documents import at
 from reprieve.server.quota_usage import Usage, concerns, in_scope, occupies, overdue, parse, show, usage_of
 from reprieve.server.storage import ADDED, DELETED, Change, Record
 
@@ -33,7 +34,7 @@ class ResourceQuotas(Controller):
                     self.queue.add(key)
 
     def changed(self, record: Record, gone: bool) -> None:
-        """Charges change the status only: no reason to count again."""
+        """A charge changes only what is used: no reason to count again. A status that somebody wrote is."""
         key = (record.namespace, record.name)
         keys = self._by_namespace.setdefault(record.namespace, set())
         if gone:
@@ -42,8 +43,9 @@ class ResourceQuotas(Controller):
             self.queue.drop(key)
         else:
             keys.add(key)
-            spec = record.object.get("spec") or {}
-            if self._specs.get(key) != spec:
+            document = record.object
+            spec = document.get("spec") or {}
+            if self._specs.get(key) != spec or at(document, "status", "hard") != spec.get("hard"):
                 self._specs[key] = spec
                 self.queue.add(key)
         if not keys:
@@ -55,7 +57,7 @@ class ResourceQuotas(Controller):
             return None
         hard = dict((quota.get("spec") or {}).get("hard") or {})
         used = self._count(quota, parse(hard))
-        status = {"hard": hard, "used": show(used)}
+        status: Document = {"hard": hard, "used": show(used)}
         if status != quota.get("status"):
             document = {**quota, "status": status}
             await self.api.update_status(self.resource, document, manager="resourcequota-controller")
