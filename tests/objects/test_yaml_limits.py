@@ -71,6 +71,23 @@ def test_deep_nesting_ends_with_a_sentence(text: str) -> None:
         within(10, lambda: parse_yaml(text))
 
 
+def test_aliases_do_not_nest_deeper_either() -> None:
+    lines = ["- &a0 [x]", *(f"- &a{n} [*a{n - 1}]" for n in range(1, 200))]
+    with pytest.raises(UnreadableInput, match="line 100: nested deeper than 100 levels"):
+        parse_yaml("\n".join(lines))
+    assert len(parse_yaml("\n".join(lines[:99]))[0]) == 99
+
+
+@pytest.mark.parametrize("depth", [100, 101, 500, 940, 100_000])
+def test_json_has_the_same_limit(depth: int) -> None:
+    """Beyond it something further on would have to recurse."""
+    text = '{"a":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+    (found,) = scan_documents(io.BytesIO(text.encode()))
+    assert isinstance(found, UnreadableInput) == (depth > 100)
+    if isinstance(found, UnreadableInput):
+        assert found.message == "nested deeper than 100 levels"
+
+
 def test_a_server_takes_yaml_as_kubernetes_does_and_no_aliases() -> None:
     assert read_yaml(b"a: 017\nb: on\nc: 1:30\nd: 2026-01-01\n", Limits()) == {
         "a": 15,
@@ -80,7 +97,7 @@ def test_a_server_takes_yaml_as_kubernetes_does_and_no_aliases() -> None:
     }
     for text, message in (
         (b"a: &x 1\nb: *x\n", "line 2: aliases are not accepted here"),
-        (b"a: 1\na: 2\n", "line 2: the key 'a' is there twice"),
+        (b"a: 1\na: 2\n", 'line 2: key "a" already set in map'),
         (b"a: 1\n---\nb: 2\n", "more than one document"),
         (b"a: \xff\n", "not UTF-8"),
         (b"[" * 50_000, "nested deeper than 100 levels"),

@@ -15,6 +15,7 @@ from reprieve.objects.collector import collector_off
 from reprieve.objects.errors import ReprieveError, UnreadableInput
 from reprieve.objects.meta import Document
 from reprieve.objects.text import shown
+from reprieve.objects.yamlscalars import MAX_DEPTH
 
 MAX_BYTES = 1024 * 1024 * 1024
 """The largest file read as a manifest: `kubectl get -A -o yaml` writes 80 kB a node and its pods."""
@@ -190,17 +191,19 @@ def _values(text: str, report: Callable[[int], None]) -> Iterator[Any]:
 
 
 _NOT_JSON: Any = object()
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 
 def _json(text: str) -> Any:
     """The value, the error, or `_NOT_JSON`: YAML may begin with a brace too."""
     try:
         with collector_off():
-            return _whole(json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant), text)
+            value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+            return ReprieveError(_TOO_DEEP) if _is_deeper(value, MAX_DEPTH) else _whole(value, text)
     except json.JSONDecodeError:
         return _NOT_JSON
     except RecursionError:
-        return ReprieveError("nested too deeply")
+        return ReprieveError(_TOO_DEEP)
     except ValueError as error:
         return ReprieveError(str(error))
 
@@ -220,6 +223,21 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         yield lines, text[start:end]
         lines += text.count("\n", start, end)
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    """Whether lists and objects are nested deeper than this; level by level, without recursion."""
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if type(each) is dict else each)
+            if type(child) is dict or type(child) is list
+        ]
+        if not level:
+            return False
+    return True
 
 
 class _Refused(ValueError):

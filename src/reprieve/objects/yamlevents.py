@@ -59,13 +59,14 @@ def read_events(
 class _Open:
     """A list or object under construction."""
 
-    __slots__ = ("anchor", "key", "line", "merged", "size", "value", "waits_for_key")
+    __slots__ = ("anchor", "depth", "key", "line", "merged", "size", "value", "waits_for_key")
 
     def __init__(self, value: Any, anchor: str | None, line: int) -> None:
         self.value = value
         self.anchor = anchor
         self.line = line
         self.size = 1
+        self.depth = 1
         self.key: Any = None
         self.merged: dict[str, Any] | None = None
         self.waits_for_key = isinstance(value, dict)
@@ -79,7 +80,8 @@ class _Builder:
         self._first_line = lines_before + 1
         self._aliases = aliases
         self._stack: list[_Open] = []
-        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._anchors: dict[str, tuple[Any, int, int]] = {}
+        """The value of each anchor, how many values it holds, and how deeply they are nested."""
         self._expanded = 0
 
     def take(self, kind: type, event: Any) -> None:
@@ -87,8 +89,8 @@ class _Builder:
             plain = event.tag is None and event.implicit[0]
             value = scalar(event.value) if plain else self._scalar(event)
             if event.anchor:
-                self._anchors[event.anchor] = (value, 1)
-            self._place(value, 1, event)
+                self._anchors[event.anchor] = (value, 1, 0)
+            self._place(value, 1, 0, event)
         elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
             line = self._line(event)
             if len(self._stack) >= MAX_DEPTH:
@@ -101,8 +103,8 @@ class _Builder:
             for name, each in (done.merged or {}).items():
                 done.value.setdefault(name, each)
             if done.anchor:
-                self._anchors[done.anchor] = (done.value, done.size)
-            self._place(done.value, done.size, event)
+                self._anchors[done.anchor] = (done.value, done.size, done.depth)
+            self._place(done.value, done.size, done.depth, event)
 
     def _line(self, event: Any) -> int:
         line: int = event.start_mark.line + self._first_line
@@ -114,18 +116,22 @@ class _Builder:
             raise YamlError(f"line {line}: aliases are not accepted here")
         if anchor not in self._anchors:
             raise YamlError(f"line {line}: alias *{anchor[:60]} refers to nothing that is complete before it")
-        value, size = self._anchors[anchor]
+        value, size, depth = self._anchors[anchor]
+        if len(self._stack) + depth > MAX_DEPTH:
+            raise YamlError(f"line {line}: nested deeper than {MAX_DEPTH} levels")
         self._expanded += size
         if self._expanded > MAX_EXPANSION:
             raise YamlError(f"line {line}: aliases expand the document by more than {MAX_EXPANSION} values")
-        self._place(value, size, event)
+        self._place(value, size, depth, event)
 
-    def _place(self, value: Any, size: int, event: Any) -> None:
+    def _place(self, value: Any, size: int, depth: int, event: Any) -> None:
         if not self._stack:
             self.result = value
             return
         parent = self._stack[-1]
         parent.size += size
+        if depth >= parent.depth:
+            parent.depth = depth + 1
         if type(parent.value) is list:
             parent.value.append(value)
         elif parent.waits_for_key:
