@@ -7,37 +7,33 @@ waits for a condition, here, and never for a time.
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 INTERVAL = 0.02
+Story = str | Callable[[], Any]
+"""What never happened, or what tells so."""
 
 
-async def eventually(
-    question: Callable[[], Any | Awaitable[Any]],
-    what: str | Callable[[], str] = "",
-    seconds: float = 30.0,
-) -> Any:
-    """Ask until the answer is true, and return it. `what` names what never happened, or tells the story."""
+async def eventually(question: Callable[[], Any], what: Story = "", seconds: float = 30.0) -> Any:
+    """Ask until the answer is true, and return it. Question and story may be coroutines."""
     deadline = time.monotonic() + seconds
-    while True:
-        answer = question()
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if answer:
-            return answer
+    while not (answer := await _answer(question())):
         if time.monotonic() > deadline:
-            raise AssertionError(f"never happened: {what() if callable(what) else what or question}")
+            raise AssertionError(f"never happened: {await _answer(what()) if callable(what) else what}")
         await asyncio.sleep(INTERVAL)
+    return answer
 
 
-def eventually_so(
-    question: Callable[[], Any], what: str | Callable[[], str] = "", seconds: float = 30.0
-) -> Any:
+async def _answer(given: Any) -> Any:
+    return await given if inspect.isawaitable(given) else given
+
+
+def eventually_so(question: Callable[[], Any], what: Story = "", seconds: float = 30.0) -> Any:
     """The same for tests without a loop."""
     deadline = time.monotonic() + seconds
     while not (answer := question()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"never happened: {what() if callable(what) else what or question}")
+            raise AssertionError(f"never happened: {what() if callable(what) else what}")
         time.sleep(INTERVAL)
     return answer

@@ -100,9 +100,12 @@ class Kubelet:
         """Jobs that were suspended while they ran: the preemptions."""
 
     async def run(self) -> None:
-        async with asyncio.TaskGroup() as group, Informer(self.cluster.client, JOBS.raw()) as jobs:
+        changed = asyncio.Event()
+        informer = Informer(self.cluster.client, JOBS.raw(), lambda _: changed.set())
+        async with asyncio.TaskGroup() as group, informer as jobs:
             leaving: set[str] = set()
             while True:
+                changed.clear()
                 for item in jobs:
                     name, active = item["metadata"]["name"], (item.get("status") or {}).get("active", 0)
                     if not active:
@@ -113,10 +116,10 @@ class Kubelet:
                         leaving.add(name)
                         self.stopped.append(name)
                         group.create_task(self._stop(name))
-                await asyncio.sleep(0.02)
+                await changed.wait()
 
     async def _stop(self, name: str) -> None:
-        await asyncio.sleep(self.stopping)
+        await asyncio.sleep(self.stopping)  # real: preemptors must wait as long as pods take to stop
         await self._set_active(name, 0)
 
     async def _set_active(self, name: str, number: int) -> None:

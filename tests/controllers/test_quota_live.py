@@ -19,6 +19,7 @@ from reprieve.kube import (
     PODS,
     WORKLOAD_PRIORITY_CLASSES,
 )
+from reprieve.objects import condition_of
 from reprieve.objects.core import Pod
 from reprieve.objects.scheduling import PodGroup
 from tests import builders
@@ -94,7 +95,13 @@ async def test_the_preemptor_waits_until_the_victims_pods_are_gone() -> None:
             return kubelet.stopped == ["first"]
 
         await eventually(is_asked_to_leave, "the first job is suspended")
-        await asyncio.sleep(0.5)
+
+        async def is_told_to_wait() -> bool:
+            [waiting] = [each for name, each in (await place.workloads()).items() if "second" in name]
+            message = condition_of(waiting, "QuotaReserved").get("message", "")
+            return "Pending the preemption of 1 workload(s)" in message
+
+        await eventually(is_told_to_wait, "the second job waits for the first one's pods")
         assert not await runs(place, "second")
         await place.client.patch(JOBS, "first", {"status": {"active": 0}}, NAMESPACE, subresource="status")
         await eventually(lambda: runs(place, "second"), "the second job runs")
@@ -289,7 +296,12 @@ async def test_an_evicted_group_loses_its_pods_and_new_ones_wait_again() -> None
         await submit("high", "high", range(2))
         await eventually(is_high, "its pods are deleted and the second gang may go")
         await submit("low", "low", range(2, 4))
-        await asyncio.sleep(0.5)
+        await submit("later", "low", range(2))
+
+        async def is_seen() -> bool:
+            return any("later" in name for name in await place.workloads())
+
+        await eventually(is_seen, "what came later has its workload: what came before was handled")
         assert await is_high(), "new pods of the first gang wait"
 
 

@@ -1,4 +1,6 @@
-"""An event loop whose clock jumps: hours of waiting take no time, and the same seed gives the same run."""
+"""An event loop whose clock jumps: `asyncio.sleep` of hours takes no time, and the same draws give the same
+run.
+"""
 
 import asyncio
 import selectors

@@ -1,6 +1,5 @@
 """The page in a real browser, against a live embedded cluster in the middle of a preemption storm."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests import builders
 from tests.builders import pod_group, priority_class, workload
 from tests.programs import program
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -81,13 +81,15 @@ def _complain(message: ConsoleMessage, complaints: list[str]) -> None:
 
 async def _answers(url: str) -> None:
     async with aiohttp.ClientSession() as session:
-        for _ in range(100):
+
+        async def answers() -> bool:
             try:
                 async with session.get(url):
-                    return
+                    return True
             except aiohttp.ClientError:
-                await asyncio.sleep(0.1)
-    raise AssertionError(f"{url} does not answer")
+                return False
+
+        await eventually(answers, f"{url} answers")
 
 
 pod = partial(builders.pod, memory="6Gi", schedulerName="reprieve")

@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from click.testing import CliRunner
 
 from reprieve.cli import main
 from tests.docs.pages import ROOT, Command, files, matches
+from tests.waiting import eventually_so
 
 ELSEWHERE = {
     r"(\.venv/bin/)?reprieve demo\b": (
@@ -73,19 +73,22 @@ class Folder:
 
     def run(self, command: Command) -> None:
         """Fails when the command does, or when it prints something else than the page shows."""
-        deadline = time.monotonic() + (PATIENCE_SECONDS if self.environment else 0)
-        while True:
+        patience = PATIENCE_SECONDS if self.environment and ASKS.match(command.line) else 0
+        code, printed = 0, ""
+
+        def good() -> bool:
+            nonlocal code, printed
             code, printed = self._once(command.line)
-            good = (
-                matches(command.output, printed) if command.output.strip() else _answered(command.line, code)
-            )
-            if good or time.monotonic() > deadline or not ASKS.match(command.line):
-                break
-            time.sleep(0.3)
-        assert "Traceback" not in printed, f"$ {command.line}\n{printed}"
-        assert good, (
-            f"$ {command.line}\nexit code {code}\n--- printed\n{printed}\n--- shown\n{command.output}"
-        )
+            assert "Traceback" not in printed, f"$ {command.line}\n{printed}"
+            if command.output.strip():
+                return matches(command.output, printed)
+            return _answered(command.line, code)
+
+        def story() -> str:
+            shown = f"--- printed\n{printed}\n--- shown\n{command.output}"
+            return f"$ {command.line}\nexit code {code}\n{shown}"
+
+        eventually_so(good, story, patience)
 
     def _once(self, line: str) -> tuple[int, str]:
         line = line.replace(PAGE_CONTROLLER, self.environment.get("CONTROLLER", PAGE_CONTROLLER))

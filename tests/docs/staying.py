@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.docs.shell import Folder, typing
+from tests.waiting import eventually_so
 
 READY_SECONDS = 60.0
 
@@ -91,17 +91,17 @@ def _until_printed(process: subprocess.Popen[str], word: str) -> str:
 
 
 def _until_answered(process: subprocess.Popen[str], address: str, secret: str = "") -> None:
-    deadline = time.monotonic() + READY_SECONDS
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {secret}"})
-    while True:
+
+    def answers() -> bool:
+        assert process.poll() is None, f"it ended before {address} answered"
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
-                assert answer.status == 200
-                return
-        except (urllib.error.URLError, ConnectionError) as problem:
-            if time.monotonic() > deadline or process.poll() is not None:
-                raise AssertionError(f"{address} does not answer: {problem}") from problem
-            time.sleep(0.1)
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+    eventually_so(answers, f"{address} answers", READY_SECONDS)
 
 
 def _type(line: str, at: Path, environment: Mapping[str, str]) -> None:

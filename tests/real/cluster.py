@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -34,6 +33,7 @@ from reprieve.manifests import Installation, crds, deployment
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests import builders
 from tests.builders import Document
+from tests.waiting import eventually
 
 ACCOUNT = "system:serviceaccount:reprieve-system:reprieve"
 SELECT = "node.kubernetes.io/instance-type"
@@ -152,10 +152,7 @@ class Place:
         await self.until(empty)
 
     async def until(self, done: Callable[[], Awaitable[bool]], timeout: float = 60.0) -> None:
-        end = time.monotonic() + timeout
-        while not await done():
-            assert time.monotonic() < end, await self.story()
-            await asyncio.sleep(0.1)
+        await eventually(done, self.story, timeout)
 
     async def until_bound(self, prefix: str, count: int, timeout: float = 60.0) -> None:
         async def done() -> bool:
@@ -230,13 +227,14 @@ async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) ->
 async def _default_account(client: Client, namespace: str) -> None:
     """Pods are refused until the controller manager has made the namespace's account."""
     accounts = Resource("", "v1", "ServiceAccount", "serviceaccounts")
-    for _ in range(300):
+
+    async def made() -> bool:
         try:
             await client.get(accounts, "default", namespace)
         except ApiError as error:
             if not error.not_found:
                 raise
-            await asyncio.sleep(0.1)
-        else:
-            return
-    raise AssertionError(f"no service account in {namespace}")
+            return False
+        return True
+
+    await eventually(made, f"a service account in {namespace}")

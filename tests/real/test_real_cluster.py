@@ -110,7 +110,7 @@ async def test_the_four_cases_with_exactly_the_rights_that_were_given(
             assert await here.bound("v3") == []
             assert await here.overcommitted(4) == {}
             await here.until(lambda: _has_started(here, "hg3"))
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # real: whatever it would still send is to be in the audit log
         finally:
             assert run.stop() == 0
     assert run.complaints() == []
@@ -143,7 +143,7 @@ async def test_jobs_make_their_victims_again_and_the_scheduler_may_be_killed_mea
             await here.create(POD_GROUPS, here.own_group("train", size, "high"))
             members = [here.own_pod(f"train-{i}", 1, "high", group="train") for i in range(size)]
             await here.create(PODS, *members)
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.3)  # real: in the middle of the preemption
             run.kill()
             run = Run(account, tmp_path / "log", "--no-leader-elect")
             await here.until_bound("train", size)
@@ -197,7 +197,7 @@ async def test_it_goes_on_when_the_api_server_was_away_and_history_is_gone(
             await here.create(PODS, here.own_pod("before"))
             await here.until_bound("before", 1)
             plane.end("kube-apiserver", kill=True)
-            await asyncio.sleep(2)
+            await asyncio.sleep(2)  # real: the server is away for a while
             plane.start_api_server()
             await here.create(PODS, *(here.own_pod(f"after-{i}") for i in range(3)))
             plane.compact()

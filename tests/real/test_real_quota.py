@@ -128,7 +128,7 @@ async def test_quota_fleet_and_page_with_exactly_the_rights_that_were_given(
             await here.create(KUEUE_WORKLOADS, sent_to(here, "sent", "away"))
             await here.until(lambda: _sent(worker, here))
             await _look(port)
-            await asyncio.sleep(1)
+            await asyncio.sleep(1)  # real: whatever it would still send is to be in the audit log
         finally:
             assert run.stop() == 0
     assert run.complaints() == []

@@ -40,7 +40,7 @@ async def test_ten_gangs_at_once_and_a_scheduler_that_is_killed_again_and_again(
     plane: ControlPlane, tmp_path: Path
 ) -> None:
     account = install(plane)
-    dice = random.Random(1)
+    dice = random.Random(1)  # moments at which a real process is killed
     async with place(plane, "ten", nodes=20, cpu=10) as here:
         run = Run(account, tmp_path / "log", "--no-leader-elect")
         try:
@@ -48,7 +48,7 @@ async def test_ten_gangs_at_once_and_a_scheduler_that_is_killed_again_and_again(
             await here.until_bound("small", 200)
             await asyncio.gather(*(_gang(here, f"gang{number}", 4, 5) for number in range(10)))
             for _ in range(5):
-                await asyncio.sleep(dice.uniform(1.0, 3.0))
+                await asyncio.sleep(dice.uniform(1.0, 3.0))  # the moment of the kill is what is tried out
                 run.kill()
                 run = Run(account, tmp_path / "log", "--no-leader-elect")
             await here.until_bound("gang", 40, timeout=120)

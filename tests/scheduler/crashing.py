@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import random
+import time
 from collections import Counter
 from typing import Any
 
@@ -11,6 +12,7 @@ from reprieve.controllers.scheduler.service import LiveScheduler
 from reprieve.kube import Client
 from reprieve.objects.quantity import milli_value
 from tests.scheduler.live import Live
+from tests.waiting import eventually
 
 _spawner = multiprocessing.get_context("forkserver")
 _spawner.set_forkserver_preload([__name__])
@@ -43,20 +45,17 @@ class Victim:
         if self._process is None:
             return
         self._process.kill()
-        while self._process.is_alive():
-            await asyncio.sleep(0.005)
+        await eventually(lambda: not self._process.is_alive(), "the process is dead")
         self._process.join()
         self._process = None
         self.kills += 1
 
     async def live_a_little(self, live: Live, dice: random.Random) -> None:
         """Until it has begun to act, and then a random moment."""
-        revision = live.server.backend.store.revision
-        for _ in range(1000):
-            if live.server.backend.store.revision != revision:
-                break
-            await asyncio.sleep(0.005)
-        await asyncio.sleep(dice.random() ** 2 * 0.8)
+        store, latest = live.server.backend.store, time.monotonic() + 5  # it may have nothing left to do
+        revision = store.revision
+        await eventually(lambda: store.revision != revision or time.monotonic() > latest)
+        await asyncio.sleep(dice.random() ** 2 * 0.8)  # the moment of the kill is what is tried out
 
 
 class Judge:

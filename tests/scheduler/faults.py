@@ -41,7 +41,7 @@ class Faulty:
         self.faults: Counter[str] = Counter()
 
     async def call(self, request: Request) -> Response:
-        await asyncio.sleep(self._dice.random() * self._delay)
+        await asyncio.sleep(self._dice.random() * self._delay)  # a slow network is one of the faults
         if self._calls.deal() == "good":
             return await self._inner.call(request)
         way = self._ways.deal()

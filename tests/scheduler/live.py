@@ -21,7 +21,7 @@ def kubelets(grace: float = 0.0) -> Callable[[Any], Any]:
     """Every node at once: a bound pod runs, a pod being deleted is gone after `grace` seconds."""
 
     async def end(api: Any, name: str, namespace: str, uid: str) -> None:
-        await asyncio.sleep(grace)
+        await asyncio.sleep(grace)  # real: what the scheduler does meanwhile is what is tested
         try:
             await api.delete("pods", name, namespace, grace=0, uid=uid)
         except Exception as error:

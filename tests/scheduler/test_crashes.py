@@ -106,6 +106,7 @@ async def attack_and_kill(live: Live, scheduler: Victim, dice: random.Random, nu
 @pytest.mark.slow
 async def test_killed_at_random_points_nothing_is_lost_doubled_or_left_half_done():
     seed = int(os.environ.get("REPRIEVE_TEST_SEED", random.randrange(10**6)))
+    # Real processes are killed at real moments: a run cannot be replayed, so its dice are not drawn.
     dice = random.Random(seed)
     judge = Judge({f"n{index:03}": CPU * 1000 for index in range(NODES)})
     async with cluster(NODES, CPU, grace=0.1, background=(judge.watch,)) as live:

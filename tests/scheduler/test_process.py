@@ -16,6 +16,7 @@ from reprieve.objects.errors import ReprieveError
 from reprieve.runtime.logs import JsonFormatter
 from reprieve.runtime.process import Process, Services
 from tests.kube.apiserver import Script, status
+from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
@@ -53,8 +54,9 @@ async def test_readyz_names_the_rights_that_are_missing():
 
     process = Process(Script(answer).client(), Configuration.load(None), {"x": reading}, port=None)
     task = asyncio.create_task(process.run())
-    while not services or services[0].problem().count("does not let us") < 2:
-        await asyncio.sleep(0.01)
+    await eventually(
+        lambda: services and services[0].problem().count("does not let us") >= 2, "both are named"
+    )
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert "list and watch pods" in services[0].problem()

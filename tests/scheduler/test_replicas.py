@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.scheduler.live import PODS, cluster, pod
+from tests.waiting import eventually
 
 LEASE = 2.0
 CONFIG = {
@@ -42,14 +43,13 @@ class Replica:
             return reply.status, await reply.text()
 
     async def until_ready(self):
-        for _ in range(600):
+        async def ready():
             try:
-                if (await self.get("/readyz"))[0] == 200:
-                    return
+                return (await self.get("/readyz"))[0] == 200
             except aiohttp.ClientError:
-                pass
-            await asyncio.sleep(0.05)
-        raise AssertionError("never ready")
+                return False
+
+        await eventually(ready, "the replica is ready", 60)
 
 
 @asynccontextmanager

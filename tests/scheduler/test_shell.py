@@ -154,7 +154,8 @@ class TestLanes:
         tasks.submit(["a"], slow)
         tasks.submit(["a"], lambda: note("second"))
         tasks.submit(["b"], lambda: note("other"))
-        await asyncio.sleep(0.01)
+        for _ in range(20):
+            await asyncio.sleep(0)
         assert log == ["other"]
         gate.set()
         await tasks.idle()
@@ -182,7 +183,8 @@ class TestLanes:
             nonlocal running, most
             running += 1
             most = max(most, running)
-            await asyncio.sleep(0.001)
+            for _ in range(20):
+                await asyncio.sleep(0)
             running -= 1
 
         for index in range(12):

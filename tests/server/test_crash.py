@@ -22,10 +22,13 @@ import pytest
 from reprieve.server.storage.journal import Journal
 from tests.scale import scaled
 from tests.server.wire import CONFIG_MAPS, config_map
+from tests.waiting import eventually
 
 CHILD = Path(__file__).with_name("crash_child.py")
 KILLS = scaled(10, least=2)
 WRITERS = 6
+PAUSE = 0.01
+"""Of a client before it tries again: the process may have died and not be up yet."""
 BROKEN = (aiohttp.ClientError, ConnectionError, asyncio.TimeoutError, asyncio.IncompleteReadError)
 
 Value = str | None
@@ -97,7 +100,7 @@ class Writer:
                 await answer.read()
                 assert answer.status in (200, 201), (method, name, answer.status, await answer.text())
         except BROKEN:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(PAUSE)
             return
         self.acknowledged += 1
         self.certain[name] = self.possible.pop(name)
@@ -107,7 +110,7 @@ class Writer:
         try:
             found = await read(session, self.child, name)
         except BROKEN:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(PAUSE)
             return
         assert found in (self.certain[name], self.possible[name]), name
         self.certain[name] = found
@@ -142,7 +145,7 @@ class Watcher:
                             self.version = await newest(session, self.child)
             except BROKEN:
                 pass
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(PAUSE)
 
     def _note(self, event: dict[str, Any]) -> bool:
         """False: history does not reach back that far any more."""
@@ -195,6 +198,7 @@ async def test_killed_in_the_middle_of_compaction_the_state_is_whole(tmp_path: P
 
 async def _run(child: Child, kills: int) -> tuple["Watcher", int]:
     """Write, watch and kill; every name must then hold what its writer knows."""
+    # Real processes are killed at real moments: nothing here could be replayed, so nothing is drawn.
     rng = random.Random(5710)
     await child.start()
     timeout = aiohttp.ClientTimeout(total=None, sock_read=20)
@@ -203,7 +207,7 @@ async def _run(child: Child, kills: int) -> tuple["Watcher", int]:
         writers = [Writer(child, i, random.Random(rng.random())) for i in range(WRITERS)]
         tasks = [asyncio.create_task(each.run(session)) for each in (*writers, watcher)]
         for _ in range(kills):
-            await asyncio.sleep(rng.uniform(0.02, 0.5))
+            await asyncio.sleep(rng.uniform(0.02, 0.5))  # the moment of the kill is what is tried out
             await child.kill()
             await child.start()
             for task in tasks:
@@ -222,7 +226,8 @@ async def _come_to_rest(
 ) -> None:
     """Let the writers finish what is under way (a request cut off here may still be committed), check every
     name, and let the watcher catch up."""
-    await asyncio.sleep(0.3)
+    before = sum(writer.acknowledged for writer in writers)
+    await eventually(lambda: sum(writer.acknowledged for writer in writers) > before, "writers go on")
     for writer in writers:
         writer.stopping = True
     await asyncio.gather(*tasks[:-1])
@@ -233,8 +238,6 @@ async def _come_to_rest(
                 name in writer.possible and found == writer.possible[name]
             )
     last = await newest(session, child)
-    async with asyncio.timeout(20):
-        while watcher.version < last:
-            await asyncio.sleep(0.02)
+    await eventually(lambda: watcher.version >= last, "the watcher catches up")
     tasks[-1].cancel()
     await asyncio.gather(tasks[-1], return_exceptions=True)

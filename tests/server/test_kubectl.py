@@ -4,7 +4,6 @@ import itertools
 import json
 import subprocess
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from reprieve.local import local_cluster
 from reprieve.server.embedded import EmbeddedServer
 from reprieve.server.fake_nodes import Habits, NodeTemplate
 from tests.server.kubectl_tool import Kubectl, find_kubectl
+from tests.waiting import eventually_so
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -254,18 +254,11 @@ def test_create_by_command(kubectl: Kubectl, arguments: tuple[str, ...]) -> None
 def test_scale_a_deployment_and_roll_it_out(kubectl: Kubectl) -> None:
     kubectl("create", "deployment", "web", "--image=one")
     kubectl("scale", "deployment", "web", "--replicas=3")
-    eventually(lambda: len(kubectl.rows("pods", "--no-headers")) == 3)
+    eventually_so(lambda: len(kubectl.rows("pods", "--no-headers")) == 3)
     assert kubectl.rows("deployment", "web")[1][:2] == ["web", "0/3"]
     assert len(kubectl.rows("rs", "--no-headers")) == 1
     kubectl("delete", "deployment", "web", "--wait", "--timeout=20s")
-    eventually(lambda: not kubectl("get", "pods", "--no-headers", "--ignore-not-found"))
-
-
-def eventually(holds: object, seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
+    eventually_so(lambda: not kubectl("get", "pods", "--no-headers", "--ignore-not-found"))
 
 
 def test_get_watch_streams_rows_as_things_happen(kubectl: Kubectl, cluster: EmbeddedServer) -> None:
@@ -274,8 +267,8 @@ def test_get_watch_streams_rows_as_things_happen(kubectl: Kubectl, cluster: Embe
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=kubectl.environment) as watching:
         assert watching.stdout is not None
         try:
-            while cluster.backend.hub.count == watchers:  # a pod that runs by then would be one line, not two
-                time.sleep(0.01)
+            # A pod that runs before kubectl watches would be one line, not two.
+            eventually_so(lambda: cluster.backend.hub.count > watchers, "kubectl watches")
             kubectl("create", "-f", "-", stdin=pod_yaml())
             lines = [watching.stdout.readline().split() for _ in range(2)]
         finally:
@@ -329,7 +322,7 @@ def test_a_budget_stops_an_eviction(kubectl: Kubectl) -> None:
         "selector: {matchLabels: {app: x}}}\n"
     )
     kubectl("create", "-f", "-", stdin=budget)
-    eventually(lambda: kubectl("get", "pdb", "b", "-o", "jsonpath={.status.currentHealthy}") == "1")
+    eventually_so(lambda: kubectl("get", "pdb", "b", "-o", "jsonpath={.status.currentHealthy}") == "1")
     assert kubectl.rows("pdb", "b")[1][:4] == ["b", "1", "N/A", "0"]
     eviction = {
         "apiVersion": "policy/v1",

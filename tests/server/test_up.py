@@ -22,6 +22,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.waiting import eventually_so
+
 READY_SECONDS = 20
 """Much more than the two seconds it takes: the machine that runs the tests may be busy."""
 
@@ -186,10 +188,11 @@ def test_pods_are_scheduled_and_jobs_run_to_their_end(tmp_path: Path) -> None:
         dashboard = re.search(r"Dashboard\s+(http://127\.0\.0\.1:\d+/)", running.text)
         assert dashboard is not None
         request(running.kubeconfig, "/apis/batch/v1/namespaces/default/jobs", job)
-        deadline = time.monotonic() + READY_SECONDS
-        while not running.get("/apis/batch/v1/namespaces/default/jobs/j")["status"].get("succeeded"):
-            assert time.monotonic() < deadline, running.get("/api/v1/pods")
-            time.sleep(0.1)
+        eventually_so(
+            lambda: running.get("/apis/batch/v1/namespaces/default/jobs/j")["status"].get("succeeded"),
+            lambda: running.get("/api/v1/pods"),
+            READY_SECONDS,
+        )
         with urllib.request.urlopen(dashboard[1], timeout=10) as page:
             assert b"<html" in page.read()
         assert "Stopped" in running.stop()

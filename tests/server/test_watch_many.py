@@ -4,7 +4,6 @@ forget.
 
 import asyncio
 import time
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from reprieve.server.errors import ApiError
 from reprieve.server.http.negotiation import Limits
 from tests.scale import SCALE
 from tests.server.wire import CONFIG_MAPS, Wire, config_map, connected
+from tests.waiting import eventually
 
 IDLE = max(100, round(1000 * min(1.0, SCALE)))
 
@@ -25,12 +25,6 @@ async def open_watch(wire: Wire, query: str) -> tuple[asyncio.StreamReader, asyn
     writer.write(head.encode())
     assert b"200" in await reader.readline()
     return reader, writer
-
-
-async def eventually(check: Any, seconds: float = 20.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not check():
-            await asyncio.sleep(0.01)
 
 
 async def test_a_thousand_idle_watchers_all_hear_of_the_one_thing_that_happens() -> None:
@@ -75,15 +69,23 @@ async def test_a_client_that_does_not_read_is_dropped_and_the_others_are_not() -
         del slow_reader
 
 
+def connections(wire: Wire) -> int:
+    server = wire.server._runner.server
+    assert server is not None
+    return len(server.connections)
+
+
 async def test_a_client_that_does_not_take_its_list_is_dropped() -> None:
     async with connected(limits=Limits(body_seconds=0.5)) as wire:
         for i in range(20):
             await wire.post(CONFIG_MAPS, config_map(f"big-{i:02d}", payload="x" * 1_000_000))
         assert len((await wire.get(CONFIG_MAPS)).names) == 20
+        before = connections(wire)
         reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port, limit=1024)
         head = f"GET {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {wire.server.token}\r\n\r\n"
         writer.write(head.encode())
-        await asyncio.sleep(2)
+        await eventually(lambda: connections(wire) > before, "it is connected")
+        await eventually(lambda: connections(wire) == before, "it is dropped")
         with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
             await reader.readexactly(20_000_000)
         assert (await wire.get("/api/v1/nodes")).status == 200
