@@ -100,8 +100,7 @@ def command(
     from reprieve.runtime import Process, set_up_logging
 
     set_up_logging(log_format, log_level.upper())
-    names = [name.strip() for name in controllers.split(",") if name.strip()]
-    runs = {name: load(name) for name in names}
+    runs = {name: load(name) for name in map(str.strip, controllers.split(",")) if name}
     config = configuration(**settings)
     access, port = _access(listen, token_file, dashboard)
     connect = partial(Client.from_kubeconfig, kubeconfig, context_)
