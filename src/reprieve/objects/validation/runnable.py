@@ -111,10 +111,14 @@ def _template(spec: At) -> Problems:
 
 
 def size_problems(document: Document) -> list[Problem]:
-    """Kubernetes has no such limits; the embedded server is one process."""
-    numbers = (At(document).field("spec", name) for name in ("replicas", "parallelism", "completions"))
-    text = f"must be less than or equal to {MOST_PODS}"
-    found = [place.problem(text) for place in numbers if (place.number or 0) > MOST_PODS]
+    """Fewer pods than none, or more than one process can hold; Kubernetes has no such limit."""
+    found = []
+    for name in ("replicas", "parallelism", "completions"):
+        place = At(document).field("spec", name)
+        if (place.number or 0) > MOST_PODS:
+            found.append(place.problem(f"must be less than or equal to {MOST_PODS}"))
+        elif (place.number or 0) < 0:
+            found.append(place.problem("must be greater than or equal to 0"))
     indexes = At(document).field("status", "completedIndexes")
     if any(len(number) > len(str(MOST_PODS)) for number in re.findall(r"[0-9]+", indexes.text)):
         found.append(indexes.problem(f"must be below {MOST_PODS}"))
