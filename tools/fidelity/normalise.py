@@ -49,7 +49,9 @@ class Normaliser:
             return {k: self._version(owner, v) if k == "resourceVersion" else self._value(k, v)
                     for k, v in value.items() if self._owners_matter or k != "managedFields"}  # fmt: skip
         if isinstance(value, list):
-            return [self._value(key, each) for each in value]
+            # Owners are sorted by the second in which they wrote, which differs from run to run.
+            ordered = sorted(value, key=_owner) if key == "managedFields" else value
+            return [self._value(key, each) for each in ordered]
         if key in _ALLOCATED and value not in ("None", "") and str(value) not in self._sent:
             return "<allocated>"
         if not isinstance(value, str):
@@ -82,10 +84,16 @@ class Normaliser:
         return f"<version {seen.index(value) + 1}>"
 
     def _text(self, text: str) -> str:
-        text = _UID.sub(self._uid, _TIME.sub(_time, text))
+        text = _UID.sub(self._uid, _TIME.sub(self._time, text))
         for name, shown in self._names.items():
             text = text.replace(name, shown)
         return re.sub(r"resource version: \d+ \(\d+\)", "resource version: <version>", text)
+
+    def _time(self, match: re.Match[str]) -> str:
+        when = datetime.fromisoformat(match[0]).astimezone(UTC)
+        if match[0] in self._sent or abs(datetime.now(UTC) - when) > _RECENT:
+            return match[0]
+        return "<time>" if match[1] is None else f"<time with {len(match[1]) - 1} digits>"
 
     def _uid(self, match: re.Match[str]) -> str:
         if match[0] in self._sent:
@@ -93,11 +101,8 @@ class Normaliser:
         return self._uids.setdefault(match[0], "<uid>")
 
 
-def _time(match: re.Match[str]) -> str:
-    when = datetime.fromisoformat(match[0]).astimezone(UTC)
-    if abs(datetime.now(UTC) - when) > _RECENT:
-        return match[0]
-    return "<time>" if match[1] is None else f"<time with {len(match[1]) - 1} digits>"
+def _owner(entry: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(entry.get(field, "")) for field in ("operation", "manager", "subresource"))
 
 
 def _wordless(document: Any) -> None:

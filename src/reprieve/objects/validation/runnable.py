@@ -117,7 +117,7 @@ def size_problems(document: Document) -> list[Problem]:
         place = At(document).field("spec", name)
         if (place.number or 0) > MOST_PODS:
             found.append(place.problem(f"must be less than or equal to {MOST_PODS}"))
-        elif (place.number or 0) < 0:
+        elif (place.number or 0) < 0 and name != "replicas":  # which is a rule of its own
             found.append(place.problem("must be greater than or equal to 0"))
     indexes = At(document).field("status", "completedIndexes")
     if any(len(number) > len(str(MOST_PODS)) for number in re.findall(r"[0-9]+", indexes.text)):
