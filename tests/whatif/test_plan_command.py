@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 import reprieve
 from reprieve.cli import main
+from reprieve.kube import Resource
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 FIRST = str(EXAMPLES / "01-first-plan")
@@ -185,8 +186,10 @@ def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = list(yaml.safe_load_all(ODD))
     asked: list[tuple[str, str | None]] = []
 
-    def read_cluster(kubeconfig: str, context: str | None) -> list[dict[str, object]]:
+    def read_cluster(kubeconfig: str, context: str | None, kinds: list[Resource]) -> list[dict[str, object]]:
         asked.append((kubeconfig, context))
+        assert "Pod" in {kind.kind for kind in kinds}
+        assert "ClusterQueue" not in {kind.kind for kind in kinds}
         return documents
 
     monkeypatch.setattr("reprieve.kube.read_cluster", read_cluster)

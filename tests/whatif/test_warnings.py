@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import reprieve
 from reprieve.cli import main
 from reprieve.dashboard.worker import Question, answer
-from tests.builders import Document, document, gang, job, node, pod
+from tests.builders import Document, document, gang, node, pod
 
 
 def reasons(objects: list[Document], target: str = "Pod/default/p") -> str:
@@ -86,10 +86,3 @@ def test_the_page_gives_the_planners_answer_with_its_warnings() -> None:
     assert any("claims are not checked" in reason for reason in shown["reasons"])
     page = (Path(reprieve.__file__).parent / "dashboard/static/views/whatif.js").read_text()
     assert "list=${plan.reasons}" in page
-
-
-def test_what_will_make_pods_and_has_none_yet_is_named() -> None:
-    made, done, idle = pod("made-0", on="n", owner="made"), job("done"), job("idle", suspend=True)
-    done["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
-    text = reasons([node(), pod("p"), job("made"), made, done, idle, job("new")])
-    assert "Note: a plan looks at pods, and these have none yet: Job/default/new." in text

@@ -50,7 +50,7 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
-    found = gather(filenames, kubeconfig, context)
+    found = gather(filenames, kubeconfig, context, quota=True)
     where = "this cluster" if asks_cluster(filenames, kubeconfig, context) else "these manifests"
     configuration: Any = Configuration.read(config) if config else None
     answer = reprieve.admit(found, config=configuration, now=now, max_cycles=max_cycles)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import msgspec
 
 from reprieve.explain import Explanation
-from reprieve.objects import PlanOutcome
+from reprieve.objects import Ignored, PlanOutcome
 from reprieve.preemption import Bill, BilledVictim, Plan
 from reprieve.records import Decision
 
@@ -32,6 +32,7 @@ class ExplanationDocument(Explanation, kw_only=True, rename="camel"):
 
     api_version: Version
     kind: Literal["Explanation"]
+    ignored: tuple[Ignored, ...] = ()
 
 
 class QuotaVictim(TypedDict):
@@ -69,6 +70,7 @@ class QuotaPlanDocument(_About, Proposal):
     gated: bool
     reasons: list[str]
     noFitReason: NotRequired[str]
+    ignored: NotRequired[list[Ignored]]
     withPartialAdmission: NotRequired[Proposal]
 
 
@@ -94,6 +96,7 @@ class PlanComparisonDocument(_About):
     owners: dict[str, str]
     plans: list[ComparedPlan]
     warnings: list[str]
+    ignored: NotRequired[list[Ignored]]
 
 
 class FleetCost(TypedDict):
@@ -185,6 +188,7 @@ class AdmissionsDocument(TypedDict):
     waiting: dict[str, Waiting]
     queues: dict[str, Queue]
     cycles: list[Cycle]
+    ignored: NotRequired[list[Ignored]]
 
 
 class Finding(TypedDict):

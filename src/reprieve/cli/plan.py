@@ -88,7 +88,7 @@ def command(
         plan = reprieve.plan_fleet(_workload(filenames, target), clusters, config=configuration, now=now)
         print_answer(plan.to_dict(), output, lambda screen: _render_fleet(screen, plan, everything))
         raise SystemExit(YES if plan.chosen is not None else NO)
-    documents = gather(filenames, kubeconfig, context)
+    documents = gather(filenames, kubeconfig, context, quota=target.kind == "Workload")
     if compare:
         raise SystemExit(_compare(documents, target, configuration, now, output, everything))
     answer = reprieve.plan(documents, str(target), config=configuration, now=now)

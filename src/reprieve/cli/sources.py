@@ -31,17 +31,23 @@ def asks_cluster(filenames: Sequence[str], kubeconfig: str | None, context: str 
 
 
 def gather(
-    filenames: Sequence[str], kubeconfig: str | None, context: str | None = None
+    filenames: Sequence[str], kubeconfig: str | None, context: str | None, *, quota: bool
 ) -> Sequence[Document | Source]:
-    """The documents of the files, or of the cluster, or of the files on top of the cluster. Only reads."""
+    """The documents of the files, or of the cluster, or of the files on top of the cluster. Only reads.
+
+    `quota`: whether the question is about quota. Of the cluster only kinds are read that the answer looks at.
+    """
     submitted = read_manifests(filenames)
     if not asks_cluster(filenames, kubeconfig, context):
         return submitted
-    from reprieve.kube import NoKubeConfig, read_cluster
-    from reprieve.whatif import overlay
+    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, NoKubeConfig, read_cluster
+    from reprieve.whatif import NODE_KINDS, overlay
+    from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
+    used = WORKLOAD_KINDS if quota else NODE_KINDS
+    kinds = [each for each in (*SCHEDULER_KINDS, *QUOTA_KINDS) if (each.group, each.kind) in used]
     try:
-        cluster = read_cluster(kubeconfig, context)
+        cluster = read_cluster(kubeconfig, context, kinds)
     except NoKubeConfig as error:
         hint = "give manifests with -f, or a cluster with --kubeconfig, KUBECONFIG or ~/.kube/config"
         raise click.UsageError(hint) from error

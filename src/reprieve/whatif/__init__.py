@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprieve.config import Configuration
 from reprieve.objects import Document, Reference, Source, document_of, kind_key, parse_time
+from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
 
 if TYPE_CHECKING:
     from reprieve.preemption import Plan
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from reprieve.whatif.fleet import FleetPlan
     from reprieve.whatif.quota import Admissions
 
-__all__ = ["Admissions", "FleetPlan", "admit", "compare", "overlay", "plan", "plan_fleet"]
+__all__ = [
+    "NODE_KINDS",
+    "QUOTA_KINDS",
+    "Admissions",
+    "FleetPlan",
+    "admit",
+    "compare",
+    "overlay",
+    "plan",
+    "plan_fleet",
+]
 
 Objects = Iterable[Document | Source]
 Config = Mapping[str, Any] | Configuration

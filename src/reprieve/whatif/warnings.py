@@ -20,7 +20,6 @@ def warnings(cluster: Cluster, documents: Sequence[Document | Source], for_: Ref
         *_classless(cluster),
         *_absurd(cluster),
         *_nominated(cluster),
-        *_without_pods(map(document_of, documents)),
     ]
 
 
@@ -156,29 +155,3 @@ def _claims(spec: dict[str, Any], namespace: str) -> Iterator[str]:
             yield f"ResourceClaim {namespace}/{name}"
         elif name := claim.get("resourceClaimTemplateName"):
             yield f"ResourceClaimTemplate {namespace}/{name}"
-
-
-_MAKES_PODS = ("Deployment", "Job", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
-
-
-def _without_pods(documents: Iterable[Document]) -> list[str]:
-    """Objects whose pods are yet to come, which a plan therefore does not see."""
-    makers: dict[tuple[str, str, str], None] = {}
-    parents = set()
-    for document in documents:
-        metadata, kind = document.get("metadata") or {}, str(document.get("kind"))
-        namespace = metadata.get("namespace") or "default"
-        for owner in metadata.get("ownerReferences") or ():
-            parents.add((owner.get("kind"), namespace, owner.get("name")))
-        if kind in _MAKES_PODS and _will_make_pods(document):
-            makers[kind, namespace, str(metadata.get("name"))] = None
-    names = ["/".join(maker) for maker in makers if maker not in parents]
-    if not names:
-        return []
-    return [f"Note: a plan looks at pods, and these have none yet: {some(names, MOST_NAMED)}."]
-
-
-def _will_make_pods(document: Document) -> bool:
-    spec, status = document.get("spec") or {}, document.get("status") or {}
-    ended = any(each.get("type") in ("Complete", "Failed") for each in status.get("conditions") or ())
-    return spec.get("replicas") != 0 and not spec.get("suspend") and not ended
