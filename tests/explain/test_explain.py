@@ -96,6 +96,16 @@ def test_a_gated_pod_names_its_gate():
     assert "kueue.x-k8s.io/admission" in explain("Pod/ml/a", Evidence([gated, node("n", "2")]), NOW).sentence
 
 
+def test_a_pod_that_waits_for_quota_is_not_told_that_it_fits():
+    why = "waits for quota: Job ml/j is in LocalQueue main and has no Workload yet"
+    told = {**scheduled_false(why)[0], "reason": "WaitingForQuota"}
+    answer = explain("Pod/ml/a", Evidence([node("n", "2"), pod("a", status={"conditions": [told]})]), NOW)
+    assert answer.sentence == f"Pod ml/a waits: {why}"
+    assert answer.would_help == [
+        "Quota: it is not tried on any node, and preempts nobody, before its Workload is admitted."
+    ]
+
+
 def test_a_group_counts_its_waiting_pods_and_lists_its_victims():
     group = {
         "apiVersion": "scheduling.k8s.io/v1beta1",

@@ -117,12 +117,16 @@ class Cell:
 
     def free(self) -> int:
         """What the node can still use, its own and borrowed; negative when the tree is over-used."""
-        chain, top = [], self
-        while top.parent is not None:
-            chain.append(top)
-            top = top.parent
-        above = subtract(top.subtree, top.usage)
-        for cell in reversed(chain):
+        parent = self.parent
+        if parent is None:
+            return subtract(self.subtree, self.usage)
+        chain = [self]
+        while parent.parent is not None:
+            chain.append(parent)
+            parent = parent.parent
+        above = subtract(parent.subtree, parent.usage)
+        while chain:
+            cell = chain.pop()
             if cell.borrowing is not None:
                 stored = subtract(cell.subtree, cell.local)
                 visible = subtract(cell.usage, cell.local)
