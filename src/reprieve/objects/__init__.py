@@ -115,7 +115,7 @@ from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIO
 from reprieve.objects.validation.annotations import HIGHEST_COST, is_run_time
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.fleet import strays
-from reprieve.objects.validation.resources import countable
+from reprieve.objects.validation.resources import countable, fractions
 from reprieve.objects.validation.runnable import MOST_PODS, size_problems
 from reprieve.objects.yamlwriting import format_yaml
 
@@ -221,6 +221,7 @@ __all__ = [
     "format_micro_time",
     "format_time",
     "format_yaml",
+    "fractions",
     "given",
     "group_key",
     "group_name",

@@ -5,7 +5,7 @@ Both work on a state built for the purpose and touch nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,8 @@ from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
     InvalidObject,
+    PodSpec,
+    Problem,
     Reference,
     ReprieveError,
     Source,
@@ -25,6 +27,7 @@ from reprieve.objects import (
     decode_all,
     document_of,
     format_time,
+    fractions,
     well_known,
 )
 from reprieve.quota import (
@@ -88,6 +91,7 @@ def plan_workload(
         raise QuestionError(
             f"there is no Workload {for_.key} (kueue.x-k8s.io) in the input; there are: {known}"
         )
+    _refuse(found[0], countable)
     quota = load((view for view in views if view is not found[0]), rules, now)
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
@@ -96,13 +100,18 @@ def plan_workload(
 
 
 def _decoded(documents: list[Document | Source]) -> Completed:
-    """All views. A workload whose pods nobody could count, such as half a GPU each, gets no answer."""
+    """All views. Half a GPU gets no answer; what else is wrong with a workload, its own answer says."""
     completed = with_runtime_classes(decode_all(documents), map(document_of, documents))
     for view in completed.views:
-        for index, pod_set in enumerate(view.spec.pod_sets if isinstance(view, Workload) else ()):
-            for problem in countable(pod_set.template.spec, f"spec.podSets[{index}].template.spec"):
-                raise InvalidObject(problem.path, problem.value, problem.message, f"Workload/{view.key}")
+        if isinstance(view, Workload):
+            _refuse(view, fractions)
     return completed
+
+
+def _refuse(workload: Workload, problems_of: Callable[[PodSpec, str], list[Problem]]) -> None:
+    for index, pod_set in enumerate(workload.spec.pod_sets):
+        for problem in problems_of(pod_set.template.spec, f"spec.podSets[{index}].template.spec"):
+            raise InvalidObject(problem.path, problem.value, problem.message, f"Workload/{workload.key}")
 
 
 def _queue(quota: Quota, workload: Workload, name: str | None) -> QueueNode:

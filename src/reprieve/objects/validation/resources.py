@@ -58,6 +58,18 @@ def countable(spec: PodSpec, path: str = "spec") -> list[Problem]:
     return list(pod_amounts(At(msgspec.to_builtins(spec), path)))
 
 
+def fractions(spec: PodSpec, path: str = "spec") -> list[Problem]:
+    """Of `countable` only what is handed out in whole ones: nobody else would notice half a device."""
+    if not countable(spec, path):
+        return []
+    halves = [
+        each.field(half)
+        for each in _all_resources(At(msgspec.to_builtins(spec), path))
+        for half in ("limits", "requests")
+    ]
+    return [problem for half in halves for name, each in half.members() for problem in _whole(name, each)]
+
+
 def _is_sound(stated: ResourceRequirements) -> bool:
     return _sound(tuple(stated.requests.items()), tuple(stated.limits.items()))
 
@@ -78,9 +90,13 @@ def _all_resources(spec: At) -> list[At]:
 def _amounts(amounts: At) -> Problems:
     for name, each in amounts.members():
         yield from quantity(each)
-        if is_extended(name) and (found := _nano(each)) is not None and found % NANO:
-            message = f"must be an integer, got {shown(each.value)}: {name} is handed out in whole ones"
-            yield each.problem(message)
+        yield from _whole(name, each)
+
+
+def _whole(name: str, amount: At) -> Problems:
+    if is_extended(name) and (found := _nano(amount)) is not None and found % NANO:
+        message = f"must be an integer, got {shown(amount.value)}: {name} is handed out in whole ones"
+        yield amount.problem(message)
 
 
 def _within_limits(resources: At) -> Problems:
