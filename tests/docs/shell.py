@@ -26,8 +26,8 @@ ELSEWHERE = {
         "minutes, and a quiet machine; that the files exist is checked in test_pages"
     ),
     r"docker build\b": "needs a container daemon",
-    r"make real\b|\.venv/bin/python -m tools\.real_cluster": (
-        "builds Kubernetes, or starts it; tests/real does where it can"
+    r"make real\b|(\.venv/bin/)?python -m tools\.(real_cluster|fidelity|soak)": (
+        "starts programs for minutes; tests/real, test_fidelity and test_soak do what they can"
     ),
     r"\.venv/bin/python -m tools\.fidelity": "half a minute; tests/server/test_fidelity.py does the same",
     r"source \.venv/bin/activate$": "the tests run inside it already",
