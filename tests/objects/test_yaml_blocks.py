@@ -110,7 +110,9 @@ WORDS = st.sampled_from(
         "  x\n y\n",
     ]
 )
-SCALARS = WORDS | st.text(max_size=12) | st.integers() | st.booleans() | st.none()
+INTEGERS = st.integers(-(2**63), 2**64 - 1)
+"""What Kubernetes reads as an integer; beyond 64 bits it reads a floating-point number, and so do we."""
+SCALARS = WORDS | st.text(max_size=12) | INTEGERS | st.booleans() | st.none()
 VALUES = st.recursive(
     SCALARS,
     lambda inner: (
