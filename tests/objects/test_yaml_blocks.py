@@ -277,11 +277,10 @@ def pods(count: int) -> str:
     return str(yaml.dump({"kind": "PodList", "apiVersion": "v1", "items": items}, Dumper=dumper))
 
 
-def test_a_dump_is_read_at_least_three_times_faster_than_by_events() -> None:
-    """`bench/yaml.py` measures more; by events is how everything was read before."""
+def test_a_dump_is_read_in_blocks_to_the_same_document() -> None:
+    """How much faster than by events is what `bench/manifests.py` measures."""
     text = pods(800)
     assert read_blocks(text) == next(read_events(text))
-    assert seconds(lambda: list(read_events(text))) > 3 * seconds(lambda: read_blocks(text))
 
 
 @pytest.mark.parametrize("way", [lambda text: by_lines(text) or by_events(text), by_events])

@@ -14,7 +14,7 @@ from tools.fidelity.player import Answer
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _AGE = re.compile(r"(\d+[dhms]){1,2}|<unknown>|<invalid>")
-_AGES = ("Age", "Duration", "Last Schedule")
+_AGES = ("Age", "Duration", "Last Schedule", "Last Seen", "First Seen")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _RECENT = timedelta(hours=12)
 _ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
