@@ -4,7 +4,7 @@ import pytest
 
 from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
 from reprieve.controllers.fleet.jobs import remote_job
-from reprieve.controllers.quota.group_shape import group_owner, group_pod_sets
+from reprieve.controllers.quota.group_shape import additions, group_owner, group_pod_sets, to_be_given
 from reprieve.controllers.quota.job_shape import (
     job_owner,
     job_pod_sets,
@@ -239,3 +239,61 @@ def test_a_kubeconfig_that_is_none_is_named() -> None:
     with pytest.raises(ConfigError, match="Secret/x"):
         parse(b"[]", "Secret/x")
     assert parse((KUBECONFIG % ("", "token: t")).encode(), "Secret/x")["users"]
+
+
+def asking(name: str, requests: dict[str, str], **spec) -> Pod:
+    gate = [{"name": "kueue.x-k8s.io/admission"}]
+    made = builders.pod(name, None, namespace="ml", schedulingGates=gate, **spec)
+    made["spec"]["containers"][0]["resources"] = {"requests": requests}
+    return decode_as(made, Pod)
+
+
+def admitted_group(pods: list[Pod], flavor_of) -> Workload:
+    """The workload of a group of these pods, with the flavor that is given for each pod set."""
+    sets = group_pod_sets(decode_as(pod_group("g", len(pods)), PodGroup), pods)
+    assigned = [
+        {
+            "name": each["name"],
+            "count": each["count"],
+            "flavors": {"cpu": flavor_of(each["template"]["spec"])},
+        }
+        for each in sets
+    ]
+    raw = {
+        **document(),
+        "metadata": {"name": "w", "namespace": "ml", "uid": "u"},
+        "spec": {"podSets": sets},
+        "status": {"admission": {"clusterQueue": "cq", "podSetAssignments": assigned}},
+    }
+    return typed(raw)
+
+
+POOLS = {name: decode_as(flavor(name, nodeLabels={"pool": name}), ResourceFlavor) for name in ("cpu", "gpu")}
+
+
+def by_requests(spec: dict) -> str:
+    return "gpu" if "gpu" in spec["containers"][0]["resources"]["requests"] else "cpu"
+
+
+@pytest.mark.parametrize(("leader", "worker"), [("leader", "worker"), ("zed", "alpha")])
+def test_leader_and_worker_get_their_own_flavor_and_so_does_a_replacement(leader: str, worker: str) -> None:
+    pods = [asking(leader, {"cpu": "1"}), asking(worker, {"cpu": "1", "gpu": "1"})]
+    workload = admitted_group(pods, by_requests)
+
+    def pools(waiting: list[Pod]) -> dict[str, str]:
+        return {
+            pod.name: additions(pod.spec, workload, name, POOLS)["nodeSelector"]["pool"]
+            for pod, name in to_be_given(workload, waiting, POOLS)
+        }
+
+    assert pools(pods) == {leader: "cpu", worker: "gpu"}
+    replaced = asking("new", {"cpu": "1", "gpu": "1"})
+    assert pools([pods[0], replaced]) == {leader: "cpu", "new": "gpu"}
+
+
+def test_a_pod_that_asks_for_a_pool_itself_is_not_taken_for_one_that_was_sent_there() -> None:
+    picky, easy = asking("picky", {"cpu": "1"}, nodeSelector={"pool": "gpu"}), asking("easy", {"cpu": "1"})
+    workload = admitted_group([easy, picky], lambda _spec: "gpu")
+    own = {each.template.spec.node_selector.get("pool", ""): each.name for each in workload.spec.pod_sets}
+    given = {pod.name: name for pod, name in to_be_given(workload, [easy, picky], POOLS)}
+    assert given == {"easy": own[""], "picky": own["gpu"]}

@@ -138,6 +138,17 @@ def test_a_workload_may_be_admitted_with_fewer_pods() -> None:
     assert answer["outcome"] == "scheduled"
 
 
+def test_a_plan_for_fewer_pods_is_there_even_when_no_pod_is_left_to_go_without() -> None:
+    objects = documents(SPOT_FIRST)
+    training = next(o for o in objects if o["metadata"]["name"] == "training")
+    training["spec"]["podSets"][0].update({"count": 4, "minCount": 2})
+    training.setdefault("status", {})["reclaimablePods"] = [{"name": "main", "count": 2}]
+    answer = reprieve.plan(objects, "Workload/jobs/training", now=NOW).to_dict()
+    assert answer["counts"] == {"main": 2}
+    assert answer["withPartialAdmission"]["counts"] == answer["counts"]
+    assert answer["withPartialAdmission"]["mode"] == answer["mode"]
+
+
 @pytest.mark.parametrize(
     ("folder", "code", "sentence"),
     [(PREEMPT_FIRST, 0, "makes way for jobs/training"), (EXAMPLES / "14-preemption-gate", 1, "it's gated")],

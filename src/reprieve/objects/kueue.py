@@ -118,6 +118,11 @@ class PodSet(View):
     min_count: Int32 | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
+    @property
+    def may_shrink(self) -> bool:
+        """Partial admission: it may be admitted with fewer pods than it asks for."""
+        return self.min_count is not None and self.min_count < self.count
+
 
 class PriorityClassRef(View):
     group: str = ""

@@ -37,7 +37,7 @@ from reprieve.quota.assignment import (
     TooLarge,
 )
 from reprieve.quota.demand import Demand
-from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle, can_shrink
+from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
 from reprieve.quota.plan import Proposal, QuotaPlan
@@ -85,7 +85,6 @@ __all__ = [
     "VictimFinder",
     "Waiting",
     "WorkloadInfo",
-    "can_shrink",
     "cycle",
     "evict",
     "find_assignment",

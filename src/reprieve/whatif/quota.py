@@ -51,7 +51,6 @@ from reprieve.quota import (
     Usage,
     VictimFinder,
     WorkloadInfo,
-    can_shrink,
     find_assignment,
     load,
     queue_summaries,
@@ -137,7 +136,7 @@ class _Question:
         else:
             whole = self._whole(_given_oracle(given["oracle"]) if "oracle" in given else None)
         reduced = None
-        if not given and can_shrink(self._info.demands):
+        if not given and any(pod_set.may_shrink for pod_set in self._info.workload.spec.pod_sets):
             reduced = Proposal(*find_assignment(self._quota, self._info, self._queue))
         gate_closed = self._quota.rules.preemption_gates and self._info.gate_closed
         return QuotaPlan(self._info, self._queue, whole, reduced, gate_closed)

@@ -123,11 +123,10 @@ def _names_by_shape(workload: Workload, flavors: Mapping[str, ResourceFlavor]) -
     """The pod set that a pod of this shape belongs to, before and after the flavor's labels were put in."""
     names: dict[str, str] = {}
     for each in workload.spec.pod_sets:
-        asked = _asked(each.template.spec)
-        names.setdefault(_shape(asked), each.name)
-        names.setdefault(
-            _shape({**asked, **additions(each.template.spec, workload, each.name, flavors)}), each.name
-        )
+        names.setdefault(_shape(_asked(each.template.spec)), each.name)
+    for each in workload.spec.pod_sets:  # what pods asked for themselves comes before what was put in
+        changed = additions(each.template.spec, workload, each.name, flavors)
+        names.setdefault(_shape({**_asked(each.template.spec), **changed}), each.name)
     return names
 
 
