@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tools.soak.load import GANG, JOB, second
+from tools.soak.load import GANG, JOB, rate_at, second
 from tools.soak.plot import chart
 
 from reprieve.kube import JOBS, POD_GROUPS, PODS
@@ -22,6 +22,12 @@ def test_a_second_holds_as_many_pods_as_asked_for(rate: int) -> None:
     assert all(members.count({"podGroupName": gang}) == GANG for gang in gangs)
     names = [document["metadata"]["name"] for _, document in made]
     assert len(set(names)) == len(names)
+
+
+def test_the_rate_is_kept_in_the_mean_of_every_minute() -> None:
+    rates = [rate_at(number, 50) for number in range(120)]
+    assert set(rates) == {40, 80}
+    assert sum(rates[:60]) == sum(rates[60:]) == 60 * 50
 
 
 values = st.lists(st.floats(0, 1e6, allow_nan=False), min_size=1, max_size=20)

@@ -16,6 +16,7 @@ from tools.soak.processes import Programs
 from reprieve.kube import Client
 
 EVERY_SECONDS = 10.0
+LONGEST_END_SECONDS = 300.0
 HEAD = "minute   server MiB  controllers MiB  files  stored MiB  running  waiting  bound/s  median s  slow s"
 
 
@@ -29,7 +30,7 @@ async def main(options: argparse.Namespace) -> int:
             await programs.stop()
     print(
         f"created {load.created}, refused {load.refused}, evicted {observer.evicted}, "
-        f"controllers killed {programs.kills} times"
+        f"controllers killed {programs.kills} times, {samples[-1].waiting} still wait at the end"
     )
     _draw(samples, options.out)
     if options.samples:
@@ -47,20 +48,32 @@ async def _soak(
         async with observer.pods:
             working = asyncio.create_task(load.run())
             print(HEAD)
-            end = time.monotonic() + options.minutes * 60
-            next_kill = time.monotonic() + options.kill_every
+            begin = time.monotonic()
+            end = begin + options.minutes * 60
+            next_kill = begin + options.kill_every
             while time.monotonic() < end and not working.done():
                 await asyncio.sleep(EVERY_SECONDS)
-                samples.append(observer.sample())
-                _print(samples[-1])
-                if time.monotonic() > next_kill:
+                samples.append(_sampled(observer))
+                # None in the second half: what grows in a process that is killed in time shows nowhere.
+                if next_kill < min(time.monotonic(), (begin + end) / 2):
                     await programs.kill_controllers()
                     next_kill += options.kill_every
             if working.done():
                 working.result()  # raises what ended it
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
+            print("no more work; what waits gets its turn:")
+            end = time.monotonic() + LONGEST_END_SECONDS
+            while samples[-1].waiting and time.monotonic() < end:
+                await asyncio.sleep(EVERY_SECONDS)
+                samples.append(_sampled(observer))
         return samples, observer, load
+
+
+def _sampled(observer: Observer) -> Sample:
+    sample = observer.sample()
+    _print(sample)
+    return sample
 
 
 def _print(s: Sample) -> None:
