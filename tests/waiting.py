@@ -11,11 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 INTERVAL = 0.02
+PATIENCE = 100.0
+"""Seconds after which a test gives up; what it waits for takes one or two where nobody else works. This
+promises no speed: tests of how much work something is count it (`tests.effort`).
+"""
 Story = str | Callable[[], Any]
 """What never happened, or what tells so."""
 
 
-async def eventually(question: Callable[[], Any], what: Story = "", seconds: float = 30.0) -> Any:
+async def eventually(question: Callable[[], Any], what: Story = "", seconds: float = PATIENCE) -> Any:
     """Ask until the answer is true, and return it. Question and story may be coroutines."""
     deadline = time.monotonic() + seconds
     while not (answer := await _answer(question())):
@@ -29,7 +33,7 @@ async def _answer(given: Any) -> Any:
     return await given if inspect.isawaitable(given) else given
 
 
-def eventually_so(question: Callable[[], Any], what: Story = "", seconds: float = 30.0) -> Any:
+def eventually_so(question: Callable[[], Any], what: Story = "", seconds: float = PATIENCE) -> Any:
     """The same for tests without a loop."""
     deadline = time.monotonic() + seconds
     while not (answer := question()):

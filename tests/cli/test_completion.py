@@ -1,6 +1,6 @@
 """What a shell offers when somebody presses Tab after a target."""
 
-import time
+import socket
 from pathlib import Path
 
 import pytest
@@ -45,16 +45,17 @@ def test_what_cannot_be_read_offers_nothing_and_says_nothing(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.timeout(100)
 def test_a_cluster_that_does_not_answer_keeps_nobody_waiting(tmp_path: Path) -> None:
-    """Nothing answers at that address, and nothing refuses either."""
+    """It takes connections and says nothing: a request on its own would wait for minutes."""
+    silent = socket.create_server(("127.0.0.1", 0))
     config = {
-        "clusters": "[{name: c, cluster: {server: 'http://192.0.2.1:6443'}}]",
+        "clusters": f"[{{name: c, cluster: {{server: 'http://127.0.0.1:{silent.getsockname()[1]}'}}}}]",
         "contexts": "[{name: c, context: {cluster: c, user: u}}]",
         "users": "[{name: u, user: {}}]",
         "current-context": "c",
     }
     path = tmp_path / "kubeconfig"
     path.write_text("".join(f"{key}: {value}\n" for key, value in config.items()))
-    began = time.monotonic()
-    assert offered(f"explain --kubeconfig {path}", "pod/") == []
-    assert time.monotonic() - began < 20  # a request on its own would wait for minutes
+    with silent:
+        assert offered(f"explain --kubeconfig {path}", "pod/") == []

@@ -16,6 +16,7 @@ from reprieve.controllers.fleet.access import InsecureKubeConfig, Limits, connec
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.kube import Backoff, Client, ConfigError, merge, resolve
 from reprieve.objects import well_known
+from tests.waiting import PATIENCE
 
 SECRET = "s3cr3t-line-of-another-file"
 
@@ -179,7 +180,7 @@ async def test_a_connection_that_breaks_in_an_unforeseen_way_is_told_and_tried_a
         backoff=Backoff(base=0.0, cap=0.0),
     )
     running = asyncio.create_task(connection.run())
-    await asyncio.wait_for(enough.wait(), 10)
+    await asyncio.wait_for(enough.wait(), PATIENCE)
     assert not running.done()
     running.cancel()
     assert told == ["an unexpected ZeroDivisionError; the manager's log has the details"]

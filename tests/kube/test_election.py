@@ -7,6 +7,7 @@ import pytest
 
 from reprieve.kube import Client, ConfigError, Election, LeaderElector, MemoryTransport
 from tests.kube.apiserver import ok, status
+from tests.waiting import PATIENCE
 
 
 class Leases:
@@ -138,7 +139,7 @@ async def test_a_leader_that_cannot_renew_stops_before_the_lease_runs_out(world)
     world.leases.down = True
     await world.advance(13.9)
     assert log == ["a leads", "a stops"]
-    await asyncio.wait_for(task, 1)
+    await asyncio.wait_for(task, PATIENCE)
 
 
 async def test_a_leader_that_lost_the_lease_to_another_stops(world):
@@ -150,7 +151,7 @@ async def test_a_leader_that_lost_the_lease_to_another_stops(world):
     world.leases.lease["spec"]["holderIdentity"] = "b"
     await world.advance(4.1)
     assert log == ["a leads", "a stops"]
-    await asyncio.wait_for(task, 1)
+    await asyncio.wait_for(task, PATIENCE)
     assert world.leases.holder == "b"
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from reprieve.kube import Client, EventRecorder, MemoryTransport, ObjectReference
 from reprieve.kube import events as module
 from tests.kube.apiserver import ok, status
+from tests.waiting import PATIENCE
 
 POD = ObjectReference("v1", "Pod", "a", "ns", "uid-a")
 GROUP = ObjectReference("scheduling.k8s.io/v1beta1", "PodGroup", "g", "ns", "uid-g")
@@ -27,7 +28,7 @@ class Recorded:
 
     async def written(self):
         task = asyncio.create_task(self.recorder.run())
-        await asyncio.wait_for(self.recorder.drain(), 5)
+        await asyncio.wait_for(self.recorder.drain(), PATIENCE)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         return [(request.method, request.json()) for request in self.transport.requests]

@@ -6,6 +6,7 @@ import pytest
 
 from reprieve.kube import PODS, Backoff, Informer
 from tests.kube.apiserver import Script, bookmark, event, listing, status, stored, stream
+from tests.waiting import PATIENCE
 
 
 async def follow(script, until, **options):
@@ -21,7 +22,7 @@ async def follow(script, until, **options):
     informer = Informer(script.client(), PODS, lambda change: changes.append(change), **options)
     informer.start()
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while not until(informer, changes):
                 await asyncio.sleep(0)
     finally:
@@ -189,7 +190,10 @@ async def test_a_failing_handler_does_not_stop_the_stream():
         seen.append(change.new.name)
         raise RuntimeError("bug")
 
-    async with asyncio.timeout(5), Informer(script.client(), PODS, handler, watch_list=False) as informer:
+    async with (
+        asyncio.timeout(PATIENCE),
+        Informer(script.client(), PODS, handler, watch_list=False) as informer,
+    ):
         assert seen == ["a", "b"]
         assert len(informer) == 2
 

@@ -1,7 +1,5 @@
 """Line by line or by events, the same values: and what a program writes is read line by line."""
 
-import gc
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 from reprieve.objects import format_yaml, parse_yaml
 from reprieve.objects.yamlblocks import NotBlocks, read_blocks
 from reprieve.objects.yamlevents import read_events
+from tests.effort import in_proportion
 from tests.scale import examples
 
 PIECES = (
@@ -256,16 +255,6 @@ def test_the_same_text_twice_does_not_share_what_can_change() -> None:
     assert first["b"] is not second["b"]
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    spent = []
-    for _ in range(3):
-        gc.collect()
-        start = time.process_time()
-        run()
-        spent.append(time.process_time() - start)
-    return min(spent)
-
-
 def pods(count: int) -> str:
     container = {"name": "main", "image": "registry.example/i:1", "resources": {"requests": {"cpu": "500m"}}}
     spec = {"containers": [container], "nodeName": "node-1", "priority": 5, "restartPolicy": "Never"}
@@ -295,9 +284,9 @@ def test_a_dump_is_read_in_blocks_to_the_same_document() -> None:
         "k{n}: ''\n",
     ],
 )
-def test_twice_the_text_takes_about_twice_as_long(way: Callable[[str], Any], line: str) -> None:
-    def text(lines: int) -> str:
-        return "".join(line.format(n=n) for n in range(lines))
+def test_reading_is_work_in_proportion_to_the_text(way: Callable[[str], Any], line: str) -> None:
+    def reading(lines: int) -> Callable[[], Any]:
+        text = "".join(line.format(n=n) for n in range(lines))
+        return lambda: way(text)
 
-    small, large = text(2_000), text(16_000)
-    assert seconds(lambda: way(large)) < 8 * 4 * max(seconds(lambda: way(small)), 0.002)
+    in_proportion(reading, 200)

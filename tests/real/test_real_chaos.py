@@ -105,9 +105,9 @@ async def test_a_gang_storm_on_a_faulty_network_ends_like_on_a_good_one(
     ):
         with started(kubeconfig, tmp_path / "log"):
             await gangs(here, "low", 4, "low")
-            await here.until_bound("low", 4 * GANG, timeout=90)
+            await here.until_bound("low", 4 * GANG)
             await gangs(here, "high", 3, "high")
-            await here.until_bound("high", 3 * GANG, timeout=90)
+            await here.until_bound("high", 3 * GANG)
             await here.until(lambda: whole(here, "low"), 60)
     assert min(proxy.faults[way] for way in ("error", "overload", "refused", "lost")) > 0, proxy.faults
     assert proxy.faults["watch cut"] > 0
@@ -128,14 +128,14 @@ async def test_killed_at_random_points_nothing_is_lost_doubled_or_left_half_done
             number += 1
             with started(kubeconfig, tmp_path / "log") as scheduler:
                 await gangs(here, f"low{number}x", 4, "low")
-                await here.until_bound(f"low{number}x", 4 * GANG, timeout=90)
+                await here.until_bound(f"low{number}x", 4 * GANG)
                 attack = asyncio.create_task(gangs(here, f"high{number}x", 2, "high"))
                 for _ in range(3):
                     await asyncio.sleep(1.0 + dice.random() ** 2 * 2)  # it takes a second to come up
                     scheduler.kill()
                     scheduler.start()
                 await attack
-                await here.until_bound(f"high{number}x", 2 * GANG, timeout=90)
+                await here.until_bound(f"high{number}x", 2 * GANG)
                 await here.until(lambda: whole(here, ""), 60)
             kills += scheduler.kills
             await here.clear()

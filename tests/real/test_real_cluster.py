@@ -179,7 +179,7 @@ async def test_a_second_replica_takes_over_and_kube_scheduler_runs_beside(
                 leader.kill()
                 await here.create(POD_GROUPS, here.own_group("big", 4, "high"))
                 await here.create(PODS, *(here.own_pod(f"big-{i}", 3, "high", group="big") for i in range(4)))
-                await here.until_bound("big", 4, timeout=40)
+                await here.until_bound("big", 4)
                 assert "leading as" in other.log()
                 assert await here.overcommitted(4) == {}
             finally:

@@ -26,9 +26,9 @@ async def test_a_gang_of_a_hundred_gets_the_room_of_a_thousand(plane: ControlPla
         run = Run(account, tmp_path / "log", "--no-leader-elect")
         try:
             await here.create(PODS, *(here.own_pod(f"small-{i}") for i in range(1000)))
-            await here.until_bound("small", 1000, timeout=120)
+            await here.until_bound("small", 1000)
             await _gang(here, "big", 100, 10)
-            await here.until_bound("big", 100, timeout=120)
+            await here.until_bound("big", 100)
             assert await here.bound("small") == []
             assert await here.overcommitted(10) == {}
         finally:
@@ -51,7 +51,7 @@ async def test_ten_gangs_at_once_and_a_scheduler_that_is_killed_again_and_again(
                 await asyncio.sleep(dice.uniform(1.0, 3.0))  # the moment of the kill is what is tried out
                 run.kill()
                 run = Run(account, tmp_path / "log", "--no-leader-elect")
-            await here.until_bound("gang", 40, timeout=120)
+            await here.until_bound("gang", 40)
             assert await here.overcommitted(10) == {}
         finally:
             run.stop()

@@ -14,6 +14,7 @@ from reprieve.runtime import endpoints
 from reprieve.runtime.logs import PlainFormatter
 from reprieve.server import EmbeddedServer
 from reprieve.server.http.strangers import EVERY_SECONDS, StrangersFilter
+from tests.waiting import PATIENCE
 
 SECRET = "c2VjcmV0LXRva2VuLW9mLXNvbWVib2R5"
 UNREADABLE = f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {SECRET}\x01\r\n\r\n".encode()
@@ -23,7 +24,7 @@ async def send(port: int, raw: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(raw)
     try:
-        return await asyncio.wait_for(reader.readline(), 10)
+        return await asyncio.wait_for(reader.readline(), PATIENCE)
     finally:
         writer.close()
 

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 
 from reprieve.runtime import endpoints
+from tests.waiting import PATIENCE
 
 
 @asynccontextmanager
@@ -34,7 +35,7 @@ async def answer(number: int, sent: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", number)
     writer.write(sent)
     try:
-        return await asyncio.wait_for(reader.read(), 20)
+        return await asyncio.wait_for(reader.read(), PATIENCE)
     finally:
         writer.close()
 

@@ -14,7 +14,7 @@ from reprieve.objects.quantity import milli_value
 from reprieve.server import EmbeddedServer
 from tests import builders
 from tests.builders import Document, node
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 def kubelets(grace: float = 0.0) -> Callable[[Any], Any]:
@@ -58,7 +58,7 @@ class Live:
     async def create(self, resource: Any, *documents: Document) -> None:
         await asyncio.gather(*(self.client.create(resource, document) for document in documents))
 
-    async def until(self, done: Callable[[], bool], timeout: float = 30.0) -> None:
+    async def until(self, done: Callable[[], bool], timeout: float = PATIENCE) -> None:
         async def reached() -> bool:
             if self.scheduler is not None and self.scheduler.done():
                 await self.scheduler

@@ -19,7 +19,7 @@ from tests.kube.apiserver import ok
 from tests.scheduler.live import PODS, cluster, pod
 from tests.scheduler.world import World, pod_group
 from tests.scheduler.world import pod as plain_pod
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 
 class HeldMarks:
@@ -71,7 +71,7 @@ async def marking(live, fence=None):
         await live.create(PODS, pod("low", "4"))
         await live.until(lambda: live.bound() == ["low"])
         await live.create(PODS, pod("boss", "4", "high"))
-        await asyncio.wait_for(network.marked.wait(), 20)
+        await asyncio.wait_for(network.marked.wait(), PATIENCE)
         yield network, scheduler
 
 

@@ -16,6 +16,7 @@ from reprieve.scheduler.core import Core
 from tests.builders import node
 from tests.scheduler.recorded import Recorded
 from tests.scheduler.world import pod, pod_group
+from tests.waiting import PATIENCE
 
 
 class Bench:
@@ -37,7 +38,7 @@ class Bench:
             await asyncio.gather(task, return_exceptions=True)
 
     async def until(self, done):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not done():
                 await asyncio.sleep(0)
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from tests.programs import program
+from tests.waiting import PATIENCE
 
 PACKAGE = "kubernetes-client"
 
@@ -41,7 +42,7 @@ class Kubectl:
             capture_output=True,
             text=True,
             env=self.environment,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
 

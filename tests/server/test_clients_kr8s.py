@@ -10,6 +10,7 @@ from kr8s.asyncio.objects import ConfigMap, CustomResourceDefinition, Pod, new_c
 
 from reprieve.server import EmbeddedServer
 from tests.server.widgets import GROUP, PLURAL, definition, widget
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -58,14 +59,14 @@ async def test_a_watch_tells_what_happens_and_can_be_taken_up_again(api: Any) ->
     first = asyncio.create_task(watch(2))
     for name in ("a", "b"):
         await (await ConfigMap(config_map(name), api=api)).create()
-    assert await asyncio.wait_for(first, 20) == [("ADDED", "a"), ("ADDED", "b")]
-    assert await asyncio.wait_for(watch(2), 20) == [("ADDED", "a"), ("ADDED", "b")]
+    assert await asyncio.wait_for(first, PATIENCE) == [("ADDED", "a"), ("ADDED", "b")]
+    assert await asyncio.wait_for(watch(2), PATIENCE) == [("ADDED", "a"), ("ADDED", "b")]
 
 
 async def test_a_custom_resource_makes_the_round_trip(api: Any) -> None:
     crd = await CustomResourceDefinition(definition(), api=api)
     await crd.create()
-    await asyncio.wait_for(crd.wait("condition=Established"), 20)
+    await asyncio.wait_for(crd.wait("condition=Established"), PATIENCE)
     widget_class = new_class(
         kind="Widget", version=f"{GROUP}/v1", namespaced=True, plural=PLURAL, asyncio=True
     )

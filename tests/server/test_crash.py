@@ -22,7 +22,7 @@ import pytest
 from reprieve.server.storage.journal import Journal
 from tests.scale import scaled
 from tests.server.wire import CONFIG_MAPS, config_map
-from tests.waiting import eventually
+from tests.waiting import PATIENCE, eventually
 
 CHILD = Path(__file__).with_name("crash_child.py")
 KILLS = scaled(10, least=2)
@@ -54,7 +54,7 @@ class Child:
             stdout=asyncio.subprocess.PIPE,
         )
         assert self.process.stdout is not None
-        port, token = (await asyncio.wait_for(self.process.stdout.readline(), 60)).split()
+        port, token = (await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)).split()
         self.port, self.headers = int(port), {"Authorization": f"Bearer {token.decode()}"}
         self.url = f"http://127.0.0.1:{self.port}"
         self.up.set()

@@ -48,7 +48,7 @@ spec:
 
 def started(kubectl: Kubectl) -> None:
     kubectl("create", "-f", "-", stdin=SIDECAR)
-    kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=60s")
+    kubectl("wait", "--for=condition=Ready", "pod/p", "--timeout=100s")
 
 
 def test_somebody_else_is_shown_as_who_they_are_with_their_rights(kubectl: Kubectl) -> None:

@@ -16,6 +16,7 @@ from reprieve.server import EmbeddedServer
 from reprieve.server.http.negotiation import Limits
 from reprieve.server.http.rest import Rest
 from tests.server.wire import CONFIG_MAPS, PODS, Wire, config_map, connected, pod
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -230,7 +231,7 @@ async def test_a_client_that_sends_its_body_too_slowly_is_given_up() -> None:
             "99\r\n\r\n{"
         )
         writer.write(head.encode())
-        assert (await asyncio.wait_for(reader.readline(), 10)).split()[1] == b"408"
+        assert (await asyncio.wait_for(reader.readline(), PATIENCE)).split()[1] == b"408"
         writer.close()
         assert (await wire.post(PODS, pod("a"))).status == 201
 
@@ -240,7 +241,7 @@ async def test_a_client_that_never_ends_its_request_is_dropped() -> None:
         for beginning in (b"", b"GET /api HTTP/1.1\r\nHost: a\r\nX-Slow: "):
             reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
             writer.write(beginning)
-            assert await asyncio.wait_for(reader.read(), 10) == b""
+            assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
             writer.close()
 
 
@@ -272,7 +273,7 @@ async def test_what_is_not_http_is_answered_or_dropped_without_a_word_about_us(
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
     writer.write(request_bytes)
     writer.write_eof()
-    answer = await asyncio.wait_for(reader.read(), 10)
+    answer = await asyncio.wait_for(reader.read(), PATIENCE)
     writer.close()
     assert not answer or answer.split()[1][:1] == b"4"
     assert b"Traceback" not in answer
@@ -290,7 +291,7 @@ async def test_a_user_agent_that_is_no_text_is_an_unknown_manager(wire: Wire) ->
         + b"User-Agent: \xff\xfe\r\nContent-Type: application/merge-patch+json\r\n"
         + b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     )
-    assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
+    assert b" 200 " in await asyncio.wait_for(reader.readline(), PATIENCE)
     writer.close()
     fields = (await wire.get(f"{CONFIG_MAPS}/a")).body["metadata"]["managedFields"]
     assert [entry["manager"] for entry in fields] == ["unknown"]
@@ -309,7 +310,7 @@ async def test_a_body_that_breaks_off_in_its_encoding_is_given_up() -> None:
         writer.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
         await writer.drain()
         writer.write(b"zz\r\n")
-        answer = await asyncio.wait_for(reader.readline(), 10)
+        answer = await asyncio.wait_for(reader.readline(), PATIENCE)
         assert answer.split()[1] in (b"400", b"408")
         writer.close()
 
@@ -318,7 +319,7 @@ async def test_clients_of_http_1_0_can_watch_too(wire: Wire) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.server.port)
     path = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1"
     writer.write(f"GET {path} HTTP/1.0\r\nAuthorization: Bearer {wire.server.token}\r\n\r\n".encode())
-    assert b" 200 " in await asyncio.wait_for(reader.readline(), 10)
+    assert b" 200 " in await asyncio.wait_for(reader.readline(), PATIENCE)
     await wire.post(CONFIG_MAPS, config_map("a"))
-    assert b'"type":"ADDED"' in await asyncio.wait_for(reader.read(), 10)
+    assert b'"type":"ADDED"' in await asyncio.wait_for(reader.read(), PATIENCE)
     writer.close()

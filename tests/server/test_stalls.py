@@ -1,6 +1,5 @@
 """Small requests that used to take a minute or all memory: bounded work for anything a client may send."""
 
-import time
 from typing import Any
 
 import pytest
@@ -10,17 +9,11 @@ from reprieve.server.custom_resources.definitions import problems
 from reprieve.server.errors import ApiError
 from reprieve.server.patch import JSON_PATCH, apply_patch
 from reprieve.server.resources import builtin_resources
+from tests.effort import within
 
 PODS = next(each for each in builtin_resources() if each.storage_key == "pods")
-AT_MOST_SECONDS = 5.0
-"""Of processor time. What is refused here took a minute or more."""
-
-
-@pytest.fixture(autouse=True)
-def _bounded() -> Any:
-    before = time.process_time()
-    yield
-    assert time.process_time() - before < AT_MOST_SECONDS
+AT_MOST_SECONDS = 10.0
+"""What is refused here took a minute or more, and takes at most half a second."""
 
 
 def small_pod() -> dict[str, Any]:
@@ -35,7 +28,7 @@ def test_copies_of_copies_are_refused_before_they_fill_the_memory(doublings: int
         for number in range(doublings)
     ]
     with pytest.raises(ApiError, match="accumulated size increase of copy") as refused:
-        apply_patch(JSON_PATCH, small_pod(), patch, PODS)
+        within(AT_MOST_SECONDS, lambda: apply_patch(JSON_PATCH, small_pod(), patch, PODS))
     assert refused.value.code == 413
 
 
@@ -59,7 +52,7 @@ def test_a_copy_from_nowhere_is_refused() -> None:
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "^(([a-z])+.)+[A-Z]([a-z])+$"])
 def test_a_pattern_takes_time_in_proportion_to_the_text(pattern: str) -> None:
     schema = {"type": "string", "pattern": pattern}
-    assert structural.validate("a" * 100_000 + "!", schema, "spec.x")
+    assert within(AT_MOST_SECONDS, lambda: structural.validate("a" * 100_000 + "!", schema, "spec.x"))
 
 
 def definition(schema: dict[str, Any]) -> dict[str, Any]:
@@ -115,5 +108,6 @@ def test_patterns_of_go_and_values_that_look_like_patterns_are_fine() -> None:
 
 def test_a_set_with_very_many_members_is_checked_in_linear_time() -> None:
     schema = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
-    (cause,) = structural.validate([*(f"m{i}" for i in range(150_000)), "m7"], schema, "spec.x")
+    members = [*(f"m{i}" for i in range(150_000)), "m7"]
+    (cause,) = within(AT_MOST_SECONDS, lambda: structural.validate(members, schema, "spec.x"))
     assert cause.field == "spec.x[150000]"

@@ -21,6 +21,7 @@ from reprieve.server.storage import (
 )
 from reprieve.server.storage.collection import Bucket
 from tests.scale import examples
+from tests.waiting import PATIENCE
 
 
 def document(name: str, value: int, labels: dict[str, str] | None = None) -> dict[str, Any]:
@@ -204,7 +205,7 @@ async def test_a_listener_that_fails_stops_nobody(tmp_path: Path, caplog: pytest
     store.listen(heard.extend)
     for i in range(3):
         store.put("things", "a", f"x-{i}", document(f"x-{i}", 1))
-        await asyncio.wait_for(store.settled(), 10)
+        await asyncio.wait_for(store.settled(), PATIENCE)
     assert len(heard) == 3
     assert "a listener failed on revision" in caplog.text
     await store.close()

@@ -1,4 +1,4 @@
-"""`reprieve up` as a process: ready soon, useful at once, gone on Ctrl-C, and the state is there next
+"""`reprieve up` as a process: ready, useful at once, gone on Ctrl-C, and the state is there next
 time.
 """
 
@@ -12,7 +12,6 @@ import ssl
 import stat
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +21,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.waiting import eventually_so
-
-READY_SECONDS = 20
-"""Much more than the two seconds it takes: the machine that runs the tests may be busy."""
+from tests.waiting import PATIENCE, eventually_so
 
 
 class Up:
@@ -46,7 +42,7 @@ class Up:
 
     def stop(self, number: int = signal.SIGINT) -> str:
         self.process.send_signal(number)
-        rest, _ = self.process.communicate(timeout=READY_SECONDS)
+        rest, _ = self.process.communicate(timeout=PATIENCE)
         return rest
 
 
@@ -61,7 +57,7 @@ def request(kubeconfig: Path, path: str, body: Any = None) -> Any:
         data=json.dumps(body).encode() if body is not None else None,
         headers={"Authorization": f"Bearer {user['token']}", "Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(call, context=context, timeout=10) as answer:
+    with urllib.request.urlopen(call, context=context, timeout=PATIENCE) as answer:
         return json.load(answer)
 
 
@@ -98,7 +94,7 @@ def refused(*arguments: str) -> str:
         command(*arguments),
         capture_output=True,
         text=True,
-        timeout=READY_SECONDS,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 2, done.stdout + done.stderr
@@ -109,12 +105,10 @@ def refused(*arguments: str) -> str:
 BARE = ("--controllers", "none")
 
 
-def test_it_is_ready_soon_and_says_where_it_is(tmp_path: Path) -> None:
-    begun = time.monotonic()
+def test_it_says_when_it_is_ready_and_where_it_is(tmp_path: Path) -> None:
     with up(
         tmp_path, "--nodes", "h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8", "--nodes", "cpu=2:cpu=8"
     ) as running:
-        assert time.monotonic() - begun < READY_SECONDS
         assert re.search(r"API server\s+https://127\.0\.0\.1:\d+", running.text)
         assert "8 x h100 (96 cpu, 1Ti memory, 8 nvidia.com/gpu), 2 x cpu (8 cpu)" in running.text
         assert f"export KUBECONFIG={running.kubeconfig}" in running.text
@@ -191,9 +185,8 @@ def test_pods_are_scheduled_and_jobs_run_to_their_end(tmp_path: Path) -> None:
         eventually_so(
             lambda: running.get("/apis/batch/v1/namespaces/default/jobs/j")["status"].get("succeeded"),
             lambda: running.get("/api/v1/pods"),
-            READY_SECONDS,
         )
-        with urllib.request.urlopen(dashboard[1], timeout=10) as page:
+        with urllib.request.urlopen(dashboard[1], timeout=PATIENCE) as page:
             assert b"<html" in page.read()
         assert "Stopped" in running.stop()
         assert running.process.returncode == 0

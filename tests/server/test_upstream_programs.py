@@ -64,7 +64,7 @@ def test_a_deployment_rolls_out_and_its_pods_go_with_it(managed: Kubectl) -> Non
         binding = f'{{"metadata":{{"name":"{name}"}},"target":{{"kind":"Node","name":"n-0"}}}}'
         path = f"/api/v1/namespaces/default/pods/{name}/binding"
         kubectl("create", "--raw", path, "-f", "-", stdin=binding)
-    kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+    kubectl("rollout", "status", "deployment/web", "--timeout=100s")
     kubectl("delete", "deployment", "web")
     eventually_so(lambda: kubectl("get", "pods,replicasets", "-o", NAMES) == "", seconds=60)
 
@@ -72,12 +72,12 @@ def test_a_deployment_rolls_out_and_its_pods_go_with_it(managed: Kubectl) -> Non
 def test_a_namespace_is_emptied_and_goes(managed: Kubectl) -> None:
     managed("create", "namespace", "team")
     managed("create", "configmap", "c", "--namespace=team")
-    managed("delete", "namespace", "team", "--timeout=60s")
+    managed("delete", "namespace", "team", "--timeout=100s")
     assert "not found" in managed.fails("get", "namespace", "team")
 
 
 def test_kube_scheduler_finds_nodes_for_pods(scheduled: Kubectl) -> None:
     scheduled("create", "deployment", "web", "--image=i", "--replicas=2")
-    scheduled("rollout", "status", "deployment/web", "--timeout=120s")
+    scheduled("rollout", "status", "deployment/web", "--timeout=100s")
     events = scheduled("get", "events", "--sort-by=.lastTimestamp")
     assert events.count("Successfully assigned default/web-") == 2

@@ -10,6 +10,7 @@ import aiohttp
 
 from reprieve.server import EmbeddedServer
 from tests import builders
+from tests.waiting import PATIENCE
 
 MERGE = "application/merge-patch+json"
 PODS = "/api/v1/namespaces/default/pods"
@@ -74,7 +75,7 @@ class Wire:
     async def watch(self, path: str) -> AsyncIterator["Stream"]:
         joiner = "&" if "?" in path else "?"
         async with self.session.get(
-            f"{self.server.url}{path}{joiner}watch=1", timeout=aiohttp.ClientTimeout(30)
+            f"{self.server.url}{path}{joiner}watch=1", timeout=aiohttp.ClientTimeout(PATIENCE)
         ) as response:
             yield Stream(response)
 
