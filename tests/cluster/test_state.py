@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.cluster import LOST, NOWHERE, Cluster
+from reprieve.cluster import LOST, NOWHERE, Cluster, missing_classes
 from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.core import Node, Pod
@@ -187,10 +187,10 @@ def test_a_finished_pod_is_gone() -> None:
 def test_a_priority_class_that_comes_late_still_counts() -> None:
     cluster = Cluster()
     put(cluster, pod("p", None, "high"))
-    assert cluster.missing_classes() == ["high"]
+    assert missing_classes(cluster) == ["high"]
     put(cluster, priority_class("high", 7))
     assert cluster.pods.priority[0] == 7
-    assert cluster.missing_classes() == []
+    assert missing_classes(cluster) == []
     cluster.remove(PriorityClass, "high")
     assert cluster.pods.priority[0] == 0
 

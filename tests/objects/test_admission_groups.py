@@ -198,8 +198,6 @@ def two_templates(**second: Any) -> dict[str, Any]:
         (edited(WORKLOAD, "spec.controllerRef", {"kind": "Job"}), "spec.controllerRef.name"),
         (edited(WORKLOAD, "spec.compositePodGroupTemplates", [{}]), "spec.compositePodGroupTemplates"),
         (two_templates(name="worker"), "spec.podGroupTemplates[1].name"),
-        (two_templates(priorityClassName="other"), "spec.podGroupTemplates[1].priorityClassName"),
-        (two_templates(priority=5), "spec.podGroupTemplates[1].priority"),
     ],
 )
 def test_a_broken_workload_is_refused(document: dict[str, Any], problem: str) -> None:

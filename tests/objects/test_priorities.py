@@ -66,10 +66,12 @@ def test_the_policy_of_a_pod_comes_from_its_class() -> None:
     ) == ["spec.preemptionPolicy: is 'PreemptLowerPriority', but PriorityClass calm says 'Never'"]
 
 
-def test_a_group_of_a_class_with_policy_never_must_say_so_itself_because_defaults_come_first() -> None:
+def test_a_group_of_a_class_with_policy_never_need_not_say_so_itself() -> None:
     never = priority_class("calm", 7, preemptionPolicy="Never")
-    assert paths(group(priorityClassName="calm"), at=context(never)) == ["spec.preemptionPolicy"]
+    assert resolved(group(priorityClassName="calm"), never) == ("calm", 7, "Never")
     assert resolved(group(priorityClassName="calm", preemptionPolicy="Never"), never) == ("calm", 7, "Never")
+    other = group(priorityClassName="calm", preemptionPolicy="PreemptLowerPriority")
+    assert paths(other, at=context(never)) == ["spec.preemptionPolicy"]
 
 
 def test_without_the_gate_a_groups_policy_is_left_alone() -> None:
@@ -78,9 +80,9 @@ def test_without_the_gate_a_groups_policy_is_left_alone() -> None:
     assert "preemptionPolicy" not in stored(group(priorityClassName="calm"), at=off)["spec"]
 
 
-def test_system_classes_exist_always_and_are_too_high_for_groups() -> None:
+def test_system_classes_exist_always_for_pods_and_groups() -> None:
     assert resolved(pod(priorityClassName="system-node-critical"))[1] == 2_000_001_000
-    assert paths(group(priorityClassName="system-cluster-critical"), at=context()) == ["spec.priority"]
+    assert resolved(group(priorityClassName="system-cluster-critical"))[1] == 2_000_000_000
 
 
 @pytest.mark.parametrize("make", [pod, group])

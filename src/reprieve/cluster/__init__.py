@@ -20,6 +20,7 @@ from reprieve.cluster.ports import ports_conflict
 from reprieve.cluster.priorities import resolve
 from reprieve.cluster.state import Cluster
 from reprieve.cluster.terms import Spread, Term
+from reprieve.cluster.unknown_classes import missing_classes, unknown_class
 
 __all__ = [
     "CPU",
@@ -40,7 +41,9 @@ __all__ = [
     "Term",
     "Topology",
     "add_at",
+    "missing_classes",
     "ports_conflict",
     "resolve",
     "ticks",
+    "unknown_class",
 ]

@@ -27,6 +27,7 @@ class PriorityTable:
         if found is None:
             found = self.number_of[name] = len(self.number_of)
             self.values = grown(self.values, found + 1, _UNKNOWN)
+            self.values[found] = well_known.SYSTEM_CLASSES.get(name, _UNKNOWN)
         return found
 
     def set(self, cls: PriorityClass) -> None:
@@ -37,7 +38,7 @@ class PriorityTable:
     def remove(self, name: str) -> None:
         self.classes.remove(name)
         if name in self.number_of:
-            self.values[self.number_of[name]] = _UNKNOWN
+            self.values[self.number_of[name]] = well_known.SYSTEM_CLASSES.get(name, _UNKNOWN)
 
 
 class Resolved(NamedTuple):

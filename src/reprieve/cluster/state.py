@@ -69,7 +69,8 @@ class Cluster:
         """What placement derived from present usage; set aside when many pods are detached at once."""
         self.lasting: dict[Any, Any] = {}
         """What was derived from nodes and classes alone; adding or removing pods does not change it."""
-        self._without_priority: dict[int, Pod] = {}
+        self.without_priority: dict[int, Pod] = {}
+        """Pods whose priority only their class says, by row."""
         self._nomination_of: dict[int, str] = {}
         self._lost: dict[str, dict[int, None]] = {}
         self._undo: list[Undo] = []
@@ -243,11 +244,6 @@ class Cluster:
         """What pods request: resources (rows) by pods (columns)."""
         return self.classes.requests[:, self.pods.cls[rows]]
 
-    def missing_classes(self) -> list[str]:
-        """Names of unknown priority classes that pods or groups name."""
-        objects: list[Pod | PodGroup] = [*self._without_priority.values(), *filter(None, self.groups.objects)]
-        return sorted({resolve(each, self.priorities).missing for each in objects} - {""})
-
     # --- pods come and go -----------------------------------------------------------------------------------
 
     def _set_pod(self, pod: Pod) -> None:
@@ -283,9 +279,9 @@ class Cluster:
         self._resolve(row, pod)
         pods.min_runtime_end[row] = min_runtime_end(pod)
         if pod.spec.priority is None:
-            self._without_priority[row] = pod
+            self.without_priority[row] = pod
         else:
-            self._without_priority.pop(row, None)
+            self.without_priority.pop(row, None)
 
     def _resolve(self, row: int, pod: Pod) -> None:
         found = resolve(pod, self.priorities)
@@ -294,7 +290,7 @@ class Cluster:
         self.pods.info[row] = self.pods.info[row]._replace(never_preempts=found.never_preempts)
 
     def _resolve_again(self) -> None:
-        for row, pod in self._without_priority.items():
+        for row, pod in self.without_priority.items():
             self._resolve(row, pod)
         for group in self.groups.objects:
             if group is not None:
@@ -318,7 +314,7 @@ class Cluster:
         group = int(self.pods.group[row])
         if group >= 0:
             self.groups.leave(group, row)
-        self._without_priority.pop(row, None)
+        self.without_priority.pop(row, None)
         self.classes.leave(int(self.pods.cls[row]))
         self.pods.remove(row)
         if self.classes.reclaim():

@@ -84,6 +84,7 @@ from reprieve.objects.normalise import group_key, group_name, normalise, without
 from reprieve.objects.outcomes import PlanOutcome
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
+from reprieve.objects.proposals import contradictions, modernise
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
 from reprieve.objects.reference import Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
@@ -203,6 +204,7 @@ __all__ = [
     "batch",
     "builtin_problems",
     "condition_of",
+    "contradictions",
     "core",
     "countable",
     "counted",
@@ -238,6 +240,7 @@ __all__ = [
     "label_value",
     "matches",
     "misfits",
+    "modernise",
     "must_name_queue",
     "nano",
     "nearest",

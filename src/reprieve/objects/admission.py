@@ -27,10 +27,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from reprieve.objects import defaults, priorities
-from reprieve.objects.kinds import TABLE, group_version, kind_key
+from reprieve.objects.kinds import TABLE, group_version, kind_key, unread_version
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import respell
 from reprieve.objects.priorities import PriorityClasses
+from reprieve.objects.proposals import contradictions
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
 from reprieve.objects.validation import fleet, groups, pods, queues, workloads
 from reprieve.objects.validation.annotations import own_annotations
@@ -39,6 +40,9 @@ from reprieve.objects.validation.shared import metadata, unchanged_identity
 
 Key = tuple[str, str]
 _POD, _POD_GROUP = ("", "Pod"), ("scheduling.k8s.io", "PodGroup")
+_WORKLOAD = ("scheduling.k8s.io", "Workload")
+_PROTECTED = (_POD, _POD_GROUP, _WORKLOAD)
+"""Kinds with a priority that protects from preemption."""
 
 
 class Context(NamedTuple):
@@ -62,9 +66,13 @@ def admit(
     if before is not None:
         defaults.apply_defaults(before, key, context.gate, creating=False)
     problems = list(_version(current, key))
+    problems += [Problem(*each) for each in contradictions(current, key)]
     if before is None:
         problems += _resolve_priority(current, key, context)
-    if key in (_POD, _POD_GROUP):
+    if key == _POD_GROUP:
+        stored = None if before is None else before.get("spec")
+        defaults.default_policy(current.get("spec"), stored, context.gate)
+    if key in _PROTECTED:
         problems += priorities.preemption_priority_problems(current, context.classes)
     place, earlier = At(current), None if before is None else At(before)
     problems += metadata(place, namespaced=TABLE[key].namespaced)
@@ -77,18 +85,26 @@ def admit(
 def _version(document: Document, key: Key) -> Problems:
     version = group_version(document)[1]
     if version not in TABLE[key].versions:
-        message = f"version {version!r} of {key[1]} is not one of {', '.join(TABLE[key].versions)}"
-        yield Problem("apiVersion", document.get("apiVersion"), message, UNSUPPORTED)
+        yield Problem("apiVersion", document.get("apiVersion"), unread_version(key, version), UNSUPPORTED)
 
 
 def _resolve_priority(document: Document, key: Key, context: Context) -> list[Problem]:
     spec = document.get("spec")
-    if key not in (_POD, _POD_GROUP) or not isinstance(spec, dict):
+    if key not in _PROTECTED or not isinstance(spec, dict):
         return []
-    if key == _POD_GROUP and not context.gate("GenericWorkload"):
+    if key != _POD and not context.gate("GenericWorkload"):
         return []
+    if key == _WORKLOAD:
+        return list(_resolve_templates(At(spec, "spec").field("podGroupTemplates"), context))
     with_policy = key == _POD or context.gate("PodGroupPreemptionPolicy")
-    return priorities.resolve(spec, context.classes, with_policy=with_policy)
+    return priorities.resolve(At(spec, "spec"), context.classes, with_policy=with_policy)
+
+
+def _resolve_templates(templates: At, context: Context) -> Problems:
+    """A template that names a class gets its priority; one that names none gets nothing, as upstream."""
+    for template in templates.items():
+        if isinstance(template.value, dict) and template.field("priorityClassName").text:
+            yield from priorities.resolve(template, context.classes, with_policy=False)
 
 
 def _with_shape(problems: list[Problem], shape: list[Problem]) -> list[Problem]:
@@ -140,7 +156,7 @@ _RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
     ("policy", "PodDisruptionBudget"): lambda new, _old, _context: pods.disruption_budget(new),
     ("scheduling.k8s.io", "PriorityClass"): _priority_class,
     _POD_GROUP: _pod_group,
-    ("scheduling.k8s.io", "Workload"): _scheduling_workload,
+    _WORKLOAD: _scheduling_workload,
     ("kueue.x-k8s.io", "ClusterQueue"): lambda new, old, context: queues.cluster_queue(
         new, context.gate, old
     ),

@@ -15,8 +15,9 @@ from reprieve.objects.collector import collector_off
 from reprieve.objects.defaults.views import AS_STORED
 from reprieve.objects.documents import Source, read_documents, taken_apart
 from reprieve.objects.errors import InvalidObject, UnreadableInput
-from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key
+from reprieve.objects.kinds import KINDS, TABLE, group_version, kind_key, unread_version
 from reprieve.objects.kueue import ClusterQueue
+from reprieve.objects.kueue import Workload as QuotaWorkload
 from reprieve.objects.meta import Document, Object
 from reprieve.objects.normalise import is_current, normalise
 from reprieve.objects.scheduling import PodGroup, Workload
@@ -169,10 +170,7 @@ def _view_of(document: Document) -> type[Object]:
         )
     version = group_version(document)[1]
     if version not in TABLE[key].versions:
-        known = ", ".join(TABLE[key].versions)
-        raise InvalidObject(
-            "apiVersion", document["apiVersion"], f"version {version!r} is not one of {known}"
-        )
+        raise InvalidObject("apiVersion", document["apiVersion"], unread_version(key, version))
     return TABLE[key].view
 
 
@@ -183,6 +181,7 @@ def _needs_rewriting(data: bytes, view: type[Object]) -> bool:
 _GROUP_MARKERS = (
     b'Mode":"',
     b"preemptionMode",
+    b"podGroupTemplateRef",
     b"preemptionPriorityClassName",
     well_known.PREEMPTION_CLASS_ANNOTATION.encode(),
 )
@@ -190,6 +189,7 @@ _MARKERS: dict[type[Object], tuple[bytes, ...]] = {
     PodGroup: _GROUP_MARKERS,
     Workload: _GROUP_MARKERS,
     ClusterQueue: (b'"Borrow"', b'"Preempt"'),
+    QuotaWorkload: (b'"state":"Open"', b'"state":"Closed"'),
 }
 """What an old spelling looks like in JSON. Kinds that come by the thousand are not searched."""
 

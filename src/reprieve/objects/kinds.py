@@ -62,3 +62,19 @@ def kind_key(document: Document) -> tuple[str, str]:
     """The key of `TABLE` for a raw document."""
     kind, group = document.get("kind"), group_version(document)[0]
     return _MEANT_GROUPS.get(group, group), kind if isinstance(kind, str) else ""
+
+
+_ONCE_READ = {
+    ("scheduling.k8s.io", "Workload", "v1alpha1"): (
+        "it held the pod groups themselves: write each of spec.podGroups as a PodGroup of v1beta1 "
+        "(policy is spec.schedulingPolicy), and link its pods by spec.schedulingGroup.podGroupName"
+    ),
+}
+"""What became of versions that had another model."""
+
+
+def unread_version(key: tuple[str, str], version: str) -> str:
+    """The sentence about a version of a known kind that is not read."""
+    text = f"version {version!r} is not one of {', '.join(TABLE[key].versions)}"
+    more = _ONCE_READ.get((*key, version))
+    return f"{text}; {more}" if more else text

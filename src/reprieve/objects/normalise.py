@@ -10,9 +10,8 @@ from typing import Any
 from reprieve.objects import well_known
 from reprieve.objects.kinds import TABLE, group_version, kind_key
 from reprieve.objects.meta import Document
+from reprieve.objects.proposals import PREEMPTION_CLASS_FIELD, modernise
 
-_PREEMPTION_CLASS_FIELD = "preemptionPriorityClassName"
-_DISRUPTION_MODES = {"Pod": "single", "Single": "single", "PodGroup": "all", "All": "all"}
 _PRIORITY_SOURCES = {
     source: (group, well_known.PRIORITY_CLASS_KINDS[group])
     for group, source in well_known.PRIORITY_CLASS_SOURCES.items()
@@ -52,6 +51,7 @@ def is_current(document: Document) -> bool:
 def respell(document: Document) -> Document:
     """A copy for storing: current spelling, without nulls, nothing added."""
     result: Document = without_nulls(document)
+    modernise(result, kind_key(result))
     rewrite = _REWRITES.get(kind_key(result))
     if rewrite is not None:
         rewrite(result)
@@ -88,11 +88,6 @@ def _section(document: Document, *path: str) -> Document:
     return found if isinstance(found, dict) else {}
 
 
-def _sections(document: Document, *path: str) -> list[Document]:
-    found = _section(document, *path[:-1]).get(path[-1])
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
 def _move(section: Document, old: str, new: str) -> None:
     if old in section:
         moved = section.pop(old)
@@ -110,36 +105,11 @@ def _preemption_class_by_annotation(document: Document) -> None:
     spec = document.get("spec")
     name = _section(document, "metadata", "annotations").get(well_known.PREEMPTION_CLASS_ANNOTATION)
     if isinstance(spec, dict) and name is not None:
-        spec.setdefault(_PREEMPTION_CLASS_FIELD, name)
-
-
-def _pod_group(document: Document) -> None:
-    _group_fields(_section(document, "spec"))
-
-
-def _scheduling_workload(document: Document) -> None:
-    """The first draft gives the priorities once for the whole Workload; today every template carries them."""
-    spec = _section(document, "spec")
-    shared = {name: spec.pop(name) for name in ("priorityClassName", _PREEMPTION_CLASS_FIELD) if name in spec}
-    for template in _sections(document, "spec", "podGroupTemplates"):
-        _group_fields(template)
-        for name, value in shared.items():
-            template.setdefault(name, value)
-
-
-def _group_fields(spec: Document) -> None:
-    _move(spec, "preemptionMode", "disruptionMode")
-    mode = spec.get("disruptionMode")
-    if isinstance(mode, str) and mode in _DISRUPTION_MODES:
-        spec["disruptionMode"] = {_DISRUPTION_MODES[mode]: {}}
+        spec.setdefault(PREEMPTION_CLASS_FIELD, name)
 
 
 def _cluster_queue(document: Document) -> None:
     spec = _section(document, "spec")
-    fungibility = _section(spec, "flavorFungibility")
-    for field, old in (("whenCanBorrow", "Borrow"), ("whenCanPreempt", "Preempt")):
-        if fungibility.get(field) == old:
-            fungibility[field] = "MayStopSearch"
     if group_version(document)[1] != "v1beta1":
         return
     _move(spec, "cohort", "cohortName")
@@ -200,8 +170,6 @@ def _current(document: Document) -> None:
 
 
 _REWRITES = {
-    ("scheduling.k8s.io", "PodGroup"): _pod_group,
-    ("scheduling.k8s.io", "Workload"): _scheduling_workload,
     ("kueue.x-k8s.io", "ClusterQueue"): _cluster_queue,
     ("kueue.x-k8s.io", "Cohort"): _same_shape,
     ("kueue.x-k8s.io", "LocalQueue"): _local_queue,

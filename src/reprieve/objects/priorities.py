@@ -97,9 +97,8 @@ def priority_class_of(document: Document) -> PriorityClass:
     )
 
 
-def resolve(spec: Document, classes: PriorityClasses, *, with_policy: bool) -> list[Problem]:
-    """Fills `priorityClassName`, `priority` and `preemptionPolicy` of a pod's or group's spec in place."""
-    place = At(spec, "spec")
+def resolve(place: At, classes: PriorityClasses, *, with_policy: bool) -> list[Problem]:
+    """Fills `priorityClassName`, `priority` and `preemptionPolicy` of a spec or template in place."""
     name = place.field("priorityClassName")
     if not name.text and not classes.complete:
         return []
@@ -131,12 +130,21 @@ def preemption_priority_problems(document: Document, classes: PriorityClasses) -
     """The priority that protects a unit is never lower than the one it is scheduled with."""
     place = At(document)
     annotation = place.field("metadata", "annotations").field(well_known.PREEMPTION_CLASS_ANNOTATION)
-    field = place.field("spec", "preemptionPriorityClassName")
-    priority = place.field("spec", "priority").number
+    spec = place.field("spec")
+    problems = _protection(spec, spec.field("preemptionPriorityClassName"), classes)
+    for each in spec.field("podGroupTemplates").items():
+        problems += _protection(each, each.field("preemptionPriorityClassName"), classes)
+    return problems + _protection(spec, annotation, classes)
+
+
+def _protection(spec: At, name: At, classes: PriorityClasses) -> list[Problem]:
+    """What is wrong with the class that protects a unit of this spec."""
+    priority = spec.field("priority").number
+    if priority is None and not spec.field("podGroupTemplates").is_set:
+        known = classes.applying(spec.field("priorityClassName").text)
+        priority = known.value if known is not None else None
     problems = []
-    for name in (field, annotation):
-        if not name.text:
-            continue
+    if name.text:
         found = classes.find(name.text)
         if found is None:
             if classes.complete:

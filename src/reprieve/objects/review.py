@@ -4,6 +4,7 @@ A problem is something an API server would refuse. A warning is something that o
 can answer (the object it refers to may be there already) or that does no harm but is hardly meant.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from reprieve.objects.normalise import normalise, respell
 from reprieve.objects.priorities import PriorityClasses, priority_class_of
 from reprieve.objects.recognition import Custom, custom_schemas, is_namespaced, schema_of, unrecognised
 from reprieve.objects.schemas import SchemaNode
-from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem
+from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, nearest
 from reprieve.objects.text import shown
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.checks import At
@@ -164,7 +165,14 @@ def _references(
                 and place.text not in well_known.SYSTEM_CLASSES
             ):
                 message = f"{key[1]} {place.text!r} is not among these manifests"
-                yield Finding(source.where, place.problem(message), warning=True)
+                meant = _misspelt(place.text, known[key]) if key[1] == "PriorityClass" else ""
+                yield Finding(source.where, place.problem(message + meant), warning=not meant)
+
+
+def _misspelt(name: str, known: Iterable[tuple[str, str]]) -> str:
+    """What was meant, if one of these names is almost this one: a wrong class is a wrong priority."""
+    names = [*(each for _, each in known), *well_known.SYSTEM_CLASSES]
+    return nearest(name, difflib.get_close_matches(name, names, 1, 0.8))
 
 
 def _outgoing(document: At, namespace: str) -> Iterator[tuple[At, Key, str]]:
@@ -176,7 +184,12 @@ def _outgoing(document: At, namespace: str) -> Iterator[tuple[At, Key, str]]:
         yield spec.field("nodeName"), ("", "Node"), ""
     elif key == (_SCHEDULING, "PodGroup"):
         yield spec.field("workloadRef", "workloadName"), (_SCHEDULING, "Workload"), namespace
-        yield spec.field("priorityClassName"), (_SCHEDULING, "PriorityClass"), ""
+        for name in ("priorityClassName", "preemptionPriorityClassName"):
+            yield spec.field(name), (_SCHEDULING, "PriorityClass"), ""
+    elif key == (_SCHEDULING, "Workload"):
+        for template in spec.field("podGroupTemplates").items():
+            for name in ("priorityClassName", "preemptionPriorityClassName"):
+                yield template.field(name), (_SCHEDULING, "PriorityClass"), ""
     elif key == (_KUEUE, "LocalQueue"):
         yield spec.field("clusterQueue"), (_KUEUE, "ClusterQueue"), ""
     elif key == (_KUEUE, "Workload"):

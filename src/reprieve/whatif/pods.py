@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.cluster import Cluster, ticks
+from reprieve.cluster import Cluster, ticks, unknown_class
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
@@ -20,6 +20,8 @@ from reprieve.objects import (
     countable,
     decode_all,
     document_of,
+    nearest,
+    well_known,
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif.notes import NODE_KINDS, take_notes
@@ -42,6 +44,7 @@ def plan_unit(
     notes = take_notes(documents, NODE_KINDS)
     missing: list[str] = []
     cluster = load(documents, missing)
+    _refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     reasons = (*plan.reasons, *warnings(cluster, documents, for_), *missing, *notes.sentences)
@@ -81,6 +84,15 @@ def _check(each: Object) -> None:
     if gang is not None and gang.min_count < 1:
         path, text = "spec.schedulingPolicy.gang.minCount", f"must be at least 1, is {gang.min_count}"
         raise InvalidObject(path, gang.min_count, text, f"PodGroup/{each.key}")
+
+
+def _refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
+    """Without the class that the unit names its priority is not known, and an answer would be a guess."""
+    found = unknown_class(cluster, for_)
+    if found:
+        known = [*cluster.priorities.number_of, *well_known.SYSTEM_CLASSES]
+        text = f"there is no PriorityClass {found!r} among the objects{nearest(found, known)}"
+        raise InvalidObject("spec.priorityClassName", found, text, str(for_))
 
 
 def _owners(documents: Iterable[Document]) -> Iterator[tuple[str, str, str, LabelSelector]]:

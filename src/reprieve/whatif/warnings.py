@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster
+from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster, missing_classes
 from reprieve.objects import Document, Reference, Source, document_of, group_key, some
 
 MOST_NAMED = 3
@@ -51,7 +51,7 @@ def _groupless(cluster: Cluster) -> list[str]:
 
 
 def _classless(cluster: Cluster) -> list[str]:
-    missing = cluster.missing_classes()
+    missing = missing_classes(cluster)
     return (
         [f"Warning: priority classes that do not exist count as priority 0: {some(missing, MOST_NAMED)}."]
         if missing

@@ -47,9 +47,17 @@ def _pod(spec: Document, gate: Gate) -> None:
         spec.pop("schedulingGroup", None)
 
 
-def _pod_group(spec: Document, gate: Gate) -> None:
+def _pod_group(spec: Document, _gate: Gate) -> None:
     _fill(spec, disruptionMode={"single": {}})
-    if gate("PodGroupPreemptionPolicy"):
+
+
+def default_policy(spec: Any, stored: Any, gate: Gate) -> None:
+    """The preemption policy of a group whose class, if it has one, has been asked: it stays, or preempts."""
+    if not gate("PodGroupPreemptionPolicy") or not isinstance(spec, dict):
+        return
+    if isinstance(stored, dict) and "preemptionPolicy" in stored:
+        _fill(spec, preemptionPolicy=stored["preemptionPolicy"])
+    elif not spec.get("priorityClassName"):
         _fill(spec, preemptionPolicy="PreemptLowerPriority")
 
 

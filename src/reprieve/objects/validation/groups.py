@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from reprieve.objects import well_known
 from reprieve.objects.structure import FORBIDDEN
-from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     At,
     Problems,
@@ -102,7 +101,6 @@ def workload(document: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
         yield from required(template.field("name"))
         yield from dns_label(template.field("name"))
         yield from _group_fields(template, gate, allow_basic_all=allow_basic_all)
-    yield from _one_priority(templates)
 
 
 def workload_update(new: At, old: At) -> Problems:
@@ -148,7 +146,8 @@ def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
     yield from subdomain(spec.field("priorityClassName"))
     yield from subdomain(spec.field("preemptionPriorityClassName"))
     yield from int32(spec.field("priority"))
-    yield from between(spec.field("priority"), None, HIGHEST_USER_PRIORITY)
+    if spec.field("priorityClassName").text not in well_known.SYSTEM_CLASSES:
+        yield from between(spec.field("priority"), None, HIGHEST_USER_PRIORITY)
     yield from one_of(spec.field("preemptionPolicy"), PREEMPTION_POLICIES)
     if spec.field("preemptionPolicy").is_set and not gate("PodGroupPreemptionPolicy"):
         yield spec.field("preemptionPolicy").problem(
@@ -169,15 +168,3 @@ def _same_policy(new: At, old: At) -> Problems:
     for member in ("basic", "gang"):
         if new.field(member).is_set != old.field(member).is_set:
             yield new.problem(f"cannot be changed: {member} can neither be set nor unset later", FORBIDDEN)
-
-
-def _one_priority(templates: At) -> Problems:
-    """All templates of a Workload carry the same priority, whether stated or not."""
-    items = templates.items()
-    for name in ("priorityClassName", "priority"):
-        for template in items[1:]:
-            if template.field(name).value != items[0].field(name).value:
-                yield template.field(name).problem(
-                    "must be the same in all templates: the first one has "
-                    f"{shown(items[0].field(name).value)}"
-                )

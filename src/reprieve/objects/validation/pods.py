@@ -37,6 +37,12 @@ _PREFERRED_TERMS = "preferredDuringSchedulingIgnoredDuringExecution"
 def pod(document: At) -> Problems:
     spec = document.field("spec")
     yield from pod_spec(spec)
+    if spec.field("workloadRef").is_set:
+        message = (
+            "is the spelling of Kubernetes 1.35, which nobody reads any more: "
+            "name a PodGroup in spec.schedulingGroup.podGroupName"
+        )
+        yield spec.field("workloadRef").problem(message, FORBIDDEN)
     phases = ("", "Pending", "Running", "Succeeded", "Failed", "Unknown")
     yield from one_of(document.field("status", "phase"), phases)
 

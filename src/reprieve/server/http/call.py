@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from reprieve.objects import Document
+from reprieve.objects import Document, Problem, contradictions, modernise
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
 from reprieve.server.errors import (
     ApiError,
     bad_request,
+    cause_of,
     invalid,
     invalid_value,
     not_supported,
@@ -118,9 +119,19 @@ class Call:
         duplicates: list[str] = []
         if mode in ("Warn", "Strict"):
             duplicates = duplicate_fields(await self.body())
+        if not self.resource.custom:
+            self._modernise(document)
         if media == APPLY_PATCH:
             check_applied(self.resource, document)
         self.warnings += validate_fields(self.resource, document, mode, duplicates)
+
+    def _modernise(self, document: Document) -> None:
+        """Today's spelling, before fields that no schema knows are taken out."""
+        key = self.resource.group, self.resource.kind
+        modernise(document, key)
+        if problems := [Problem(*each) for each in contradictions(document, key)]:
+            name = str((document.get("metadata") or {}).get("name", ""))
+            raise invalid(*key, name, [cause_of(each) for each in problems])
 
     def options(self, force: bool = False) -> WriteOptions:
         manager = self.query.get("fieldManager", "")
