@@ -27,16 +27,26 @@ def grown(column: NDArray[Any], size: int, fill: int = 0) -> NDArray[Any]:
     return wider
 
 
-def add_at(column: Ints, places: Rows, amounts: Ints, kinds: Rows) -> None:
-    """`column[places] += amounts[kinds]` where places repeat; exact in int64.
+def summed(places: Rows, amounts: Ints, kinds: Rows, width: int) -> Ints | None:
+    """The sum of `amounts[kinds]` at each place, exact in int64; None when there is nothing to add.
 
     A weighted bincount is much faster than `np.add.at` but sums in float64: used only where no sum can round.
     """
-    largest = int(np.abs(amounts).max(initial=0))
-    if largest == 0 or len(places) == 0:
-        return
-    if largest * len(places) < 2**53:
+    least, largest = int(amounts.min(initial=0)), int(amounts.max(initial=0))
+    if (least == 0 and largest == 0) or len(places) == 0:
+        return None
+    if amounts.min() == largest:
+        return largest * np.bincount(places, minlength=width)
+    if max(-least, largest) * len(places) < 2**53:
         weights = amounts.astype(np.float64)[kinds]
-        column += np.bincount(places, weights=weights, minlength=len(column)).astype(np.int64)
-    else:
-        np.add.at(column, places, amounts[kinds])
+        return np.bincount(places, weights=weights, minlength=width).astype(np.int64)
+    total = np.zeros(width, dtype=np.int64)
+    np.add.at(total, places, amounts[kinds])
+    return total
+
+
+def add_at(column: Ints, places: Rows, amounts: Ints, kinds: Rows) -> None:
+    """`column[places] += amounts[kinds]` where places repeat."""
+    total = summed(places, amounts, kinds, len(column))
+    if total is not None:
+        column += total

@@ -6,7 +6,7 @@ Knows neither why a pod is on a node nor for how long; `state` calls it for obse
 import numpy as np
 
 from reprieve.cluster.classes import ClassTable
-from reprieve.cluster.columns import Rows, add_at
+from reprieve.cluster.columns import Rows, summed
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.ports import PortTable
@@ -39,14 +39,22 @@ class Usage:
     def count_many(self, rows: Rows, slots: Rows, sign: int) -> None:
         """Many pods at once. The caller logs their slots as touched, if anybody is to know of them."""
         classes, width = self._pods.cls[rows], self._nodes.slots
-        for column, amounts in (
-            *zip(self._nodes.used[:, :width], self._classes.requests, strict=False),
-            *zip(self._nodes.filled[:, :width], self._classes.filled, strict=True),
-        ):
-            add_at(column, slots, sign * amounts, classes)
+        used, known = self._nodes.used[:, :width], len(self._classes.all)
+        requests = self._classes.requests[:, :known]
+        sums = [summed(slots, amounts, classes, width) for amounts in requests]
+        for column, total in zip(used, sums, strict=False):
+            if total is not None:
+                column += sign * total
+        for index, amounts in enumerate(self._classes.filled[:, :known]):  # most pods state their requests
+            same = np.array_equal(amounts, requests[index])
+            total = sums[index] if same else summed(slots, amounts, classes, width)
+            if total is not None:
+                self._nodes.filled[index, :width] += sign * total
         self.count_ports(rows, slots, sign)
 
     def count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:
+        if not self._classes.with_ports.any():
+            return
         for index in np.flatnonzero(self._classes.with_ports[self._pods.cls[rows]] & (slots >= 0)):
             cls = self._classes.all[self._pods.cls[rows[index]]]
             (self.ports.add if sign > 0 else self.ports.remove)(cls, int(slots[index]))

@@ -49,6 +49,8 @@ def best_domain(
         first = tried[0][1]
         text = f"0/{len(tried)} placements are available, first placement status: {first.status}"
         return first if len(tried) == 1 and tried[0][0].nodes is None else first._replace(status=text)
+    if len(feasible) == 1:
+        return feasible[0][1]
     most = max(running + len(placement.assigned) for _, placement in feasible)
 
     def score(pair: tuple[Domain, GangPlacement]) -> int:

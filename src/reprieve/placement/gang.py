@@ -5,6 +5,7 @@ The cluster is rolled back: nothing stays placed.
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -139,12 +140,10 @@ class _Placer:
         if self._cluster.pods.info[alike[0]].nominated_node:
             return None
         classes = self._cluster.pods.cls[alike].tolist()
-        by_class: dict[int, PodFilters] = {}
-        for row, cls in zip(alike, classes, strict=True):
-            if cls not in by_class:
-                by_class[cls] = PodFilters(self._cluster, row, self._faithful)
-                if not goes_in_waves(by_class[cls]):
-                    return None
+        first = dict(zip(reversed(classes), reversed(alike), strict=True))
+        by_class = {cls: PodFilters(self._cluster, row, self._faithful) for cls, row in first.items()}
+        if not all(goes_in_waves(filters) for filters in by_class.values()):
+            return None
         return [by_class[cls] for cls in classes]
 
     def _waves_of(self, filters: PodFilters) -> Waves:
@@ -168,9 +167,11 @@ def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
     A pod with a nominated node tries that one first and is placed alone.
     """
     info = cluster.pods.info
-
-    def kind(row: int) -> tuple[int, bytes]:
-        return row if info[row].nominated_node else -1, cluster.class_of(row).shape
-
-    for _, run in groupby(rows, kind):
-        yield list(run)
+    classes = cluster.pods.cls[list(rows)].tolist()
+    shapes = {number: cluster.classes.all[number].shape for number in set(classes)}
+    kinds = [
+        (row if info[row].nominated_node else -1, shapes[number])
+        for row, number in zip(rows, classes, strict=True)
+    ]
+    for _, run in groupby(zip(kinds, rows, strict=True), itemgetter(0)):
+        yield [row for _, row in run]

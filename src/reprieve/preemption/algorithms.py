@@ -26,9 +26,10 @@ def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
         return first
     out = search.everyone() & ~_spared_breakers(search, first)
     priorities = search.candidates.priorities
-    levels = sorted(set(priorities[out & (priorities <= first.highest)].tolist()))
+    levels = np.unique(priorities[out & (priorities <= first.highest)]).tolist()
     lowest = _lowest_feasible(search, out, levels)
-    second = search.select(out & (priorities <= lowest))
+    out &= priorities <= lowest
+    second = first if out.all() else search.select(out)
     if isinstance(second, GangPlacement):
         return first
     return min(first, second, key=disruption)
@@ -36,8 +37,10 @@ def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
 
 def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
     """Units that would break a budget and need not be evicted."""
-    victims = {unit.rows[0] for unit in selection.victims}
     spared = np.zeros(len(search.candidates), dtype=np.bool_)
+    if not search.violations:
+        return spared
+    victims = {unit.rows[0] for unit in selection.victims}
     spared[[n for n in search.violations if search.candidates.unit(n).rows[0] not in victims]] = True
     return spared
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from reprieve.cluster import Mask
 from reprieve.placement import EVERYWHERE, Assignment, Domain, GangPlacement, best_domain, place_gang
-from reprieve.preemption.importance import by_importance, has_ties, importance_keys
+from reprieve.preemption.importance import by_importance, has_ties, importance_keys, singles_by_importance
 from reprieve.preemption.reprieve import (
     only_capacity_counts,
     ranked,
@@ -18,7 +18,7 @@ from reprieve.preemption.reprieve import (
     stays,
     trial_for,
 )
-from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit, single_units
+from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -66,7 +66,7 @@ class GangSearch:
         cluster = self.view.cluster
         mark = cluster.checkpoint()
         try:
-            cluster.detach_all(self.candidates.rows[out[self.candidates.unit_of]])
+            cluster.detach_all(self.candidates.pods_of(out))
             yield place_in_domains(self.view, self.gang, self.domains)
         finally:
             cluster.rollback(mark)
@@ -87,13 +87,16 @@ class GangSearch:
         slots, slack = slack_next_to(view.cluster, assigned)
         rows = candidates.singles[numbers]
         column = np.searchsorted(slots, view.home[rows]).astype(np.int32)
-        harmless = np.ones(len(candidates), dtype=np.bool_)
-        harmless[list(self.violations)] = False
-        pods = ranked(rows, column, [harmless[numbers].astype(np.int64), *importance_keys(view, rows)])
+        keys = importance_keys(view, rows)
+        if self.violations:
+            harmless = np.ones(len(candidates), dtype=np.int64)
+            harmless[list(self.violations)] = 0
+            keys = [harmless[numbers], *keys]
+        pods = ranked(rows, column, keys)
         if pods is None:
             return None
         kept = stays(view.cluster, pods, slack)
-        victims = by_importance(view, single_units(view, pods.rows[~kept]))
+        victims = singles_by_importance(view, pods.rows[~kept])
         spared = LazyUnits(view, pods.rows[kept])
         return Selection(assigned, victims, spared, self._broken())
 

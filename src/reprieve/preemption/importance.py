@@ -13,7 +13,7 @@ import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Rows
 from reprieve.preemption.go_sort import INSERTION, go_order
-from reprieve.preemption.units import GROUP, POD, VictimUnit
+from reprieve.preemption.units import GROUP, POD, LazyUnits, VictimUnit, single_units
 from reprieve.preemption.view import View
 
 
@@ -26,6 +26,23 @@ def by_importance(view: View, units: Sequence[VictimUnit]) -> list[VictimUnit]:
     if len(ranked) == len(units) or len(units) <= INSERTION:
         return sorted(units, key=_key)
     return [units[position] for position in go_order([ranked[_key(unit)] for unit in units])]
+
+
+def singles_by_importance(view: View, rows: Rows) -> Sequence[VictimUnit]:
+    """The units of these pods, most important first: `by_importance` for single pods, in columns."""
+    keys = importance_keys(view, rows)
+    order = np.lexsort(keys[::-1])
+    equal = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
+    for key in keys:
+        equal &= key[order[1:]] == key[order[:-1]]
+    if equal.any():
+        if view.faithful:
+            return by_importance(view, single_units(view, rows))
+        names, by_name = view.cluster.pods.keys, np.empty(len(rows), dtype=np.int64)
+        listed = rows.tolist()
+        by_name[sorted(range(len(rows)), key=lambda at: names[listed[at]])] = np.arange(len(rows))
+        order = np.lexsort([by_name, *keys[::-1]])
+    return LazyUnits(view, rows[order])
 
 
 def importance_keys(view: View, rows: Rows) -> list[Ints]:

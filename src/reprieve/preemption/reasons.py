@@ -1,16 +1,17 @@
 """The sentences of a plan, made of the numbers that the decision was made of. Nothing is decided here."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from reprieve.cluster import LOST, add_at
+from reprieve.cluster import LOST, PODS, Rows, add_at
 from reprieve.objects import Reference, counted, format_amount, is_or_are, some
 from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
 from reprieve.preemption.gangs import Gang, GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.reprieve import slack_next_to
-from reprieve.preemption.units import Candidates, Selection, VictimUnit
+from reprieve.preemption.units import Candidates, Selection, VictimUnit, rows_of
 from reprieve.preemption.view import View
 
 
@@ -36,67 +37,82 @@ class Leftovers:
     def __init__(self, view: View, selection: Selection) -> None:
         cluster = view.cluster
         self._view = view
-        self._known: dict[tuple[int, tuple[tuple[int, int], ...], int], str] = {}
+        self._sentences: dict[tuple[int, int, int], str] = {}
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
-        slots, slack = slack_next_to(cluster, selection.assigned)
-        victims = np.array([row for unit in selection.victims for row in unit.rows], dtype=np.int32)
-        near = victims[np.isin(view.home[victims], slots)]
-        column = np.searchsorted(slots, view.home[near]).astype(np.int32)
-        for left, requests in zip(slack, cluster.classes.requests, strict=True):
+        self._slots, self._slack = slack_next_to(cluster, selection.assigned)
+        """Nodes with a pod of the preemptor, and what is left there of each resource that it requests."""
+        victims = rows_of(selection.victims)
+        near = victims[np.isin(view.home[victims], self._slots)]
+        column = np.searchsorted(self._slots, view.home[near]).astype(np.int32)
+        for left, requests in zip(self._slack, cluster.classes.requests, strict=True):
             add_at(left, column, requests, cluster.pods.cls[near])
-        self.slack: dict[int, list[int]] = dict(zip(slots.tolist(), slack.T.tolist(), strict=True))
-        """For each node with a pod of the preemptor, what is left of each resource that it requests."""
 
-    def reason(self, view: View, unit: VictimUnit, breaks: int) -> str:
-        """`why_victim`, cached: single pods with the same requests on the same node share their sentence."""
-        if unit.group >= 0:
-            return why_victim(view, unit, self, breaks)
-        row = unit.rows[0]
-        key = (int(view.home[row]), view.cluster.class_of(row).requested, breaks)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = why_victim(view, unit, self, breaks)
-        return found
+    @cached_property
+    def slack(self) -> dict[int, list[int]]:
+        """The same by node."""
+        return dict(zip(self._slots.tolist(), self._slack.T.tolist(), strict=True))
 
-    def shortage(self, unit: VictimUnit) -> tuple[int, str, int] | None:
-        """(slot, resource, amount): the first shortage if the unit stayed."""
+    def reasons(self, rows: Rows, breaks: Sequence[int]) -> list[str]:
+        """Why each of these single pods is evicted."""
+        homes, demand = self._view.home[rows], self._view.cluster.demand(rows)
+        column = np.searchsorted(self._slots, homes).clip(max=len(self._slots) - 1)
+        short = np.where(demand > 0, demand - self._slack[:, column], 0)
+        short[:, self._slots[column] != homes] = 0
+        first = (short > 0).argmax(axis=0)
+        amount = short[first, np.arange(len(rows))]
+        shortages = zip(homes.tolist(), first.tolist(), amount.tolist(), strict=True)
+        return [
+            self._reason((row,), shortage if shortage[2] > 0 else None, count)
+            for row, shortage, count in zip(rows.tolist(), shortages, breaks, strict=True)
+        ]
+
+    def reason(self, rows: Sequence[int], breaks: int) -> str:
+        """Why the unit of these pods is evicted."""
+        return self._reason(rows, self._shortage(rows), breaks)
+
+    def _shortage(self, rows: Sequence[int]) -> tuple[int, int, int] | None:
+        """(slot, resource, amount): the first shortage if the unit of these pods stayed."""
         cluster = self._view.cluster
         wanted: dict[tuple[int, int], int] = {}
-        for row in unit.rows:
+        for row in rows:
             slot = int(self._view.home[row])
             if slot in self.slack:
                 for index, number in cluster.class_of(row).requested:
                     wanted[slot, index] = wanted.get((slot, index), 0) + number
         for (slot, index), number in wanted.items():
             if number > self.slack[slot][index]:
-                return slot, cluster.nodes.resources[index], number - self.slack[slot][index]
+                return slot, index, number - self.slack[slot][index]
         return None
 
+    def _reason(self, rows: Sequence[int], shortage: tuple[int, int, int] | None, breaks: int) -> str:
+        reason = self._refused(rows) if shortage is None else self._sentence(shortage)
+        if len(rows) > 1:
+            reason += f"; its {len(rows)} pods go together"
+        if self._view.config.preemption.algorithm != "minimal-cost":
+            reason += "; everything more important there was put back first"
+        if breaks:
+            reason += f"; {counted(breaks, 'pod')} beyond a disruption budget, for want of a way around it"
+        return reason
 
-def why_victim(view: View, unit: VictimUnit, left: Leftovers, breaks: int) -> str:
-    """Why this unit is evicted."""
-    names = view.cluster.nodes.names
-    parts = []
-    shortage = left.shortage(unit)
-    if shortage is not None:
-        slot, resource, short = shortage
-        amount = "a pod slot" if resource == "pods" else f"{format_amount(resource, short)} {resource}"
-        parts.append(f"if it stayed, {names[slot]} would be {amount} short for {_guests(view, left, slot)}")
-    else:
-        slots = [
-            slot for slot in dict.fromkeys(int(view.home[row]) for row in unit.rows) if slot in left.pods
-        ]
-        where = f" on {names[slots[0]]}" if slots else ""
-        parts.append(f"next to it the preemptor's pods would not pass the filters{where}")
-    if unit.group >= 0 and len(unit.rows) > 1:
-        parts.append(f"its {len(unit.rows)} pods go together")
-    if view.config.preemption.algorithm != "minimal-cost":
-        parts.append("everything more important there was put back first")
-    if breaks:
-        parts.append(f"{counted(breaks, 'pod')} beyond a disruption budget, for want of a way around it")
-    return "; ".join(parts)
+    def _sentence(self, shortage: tuple[int, int, int]) -> str:
+        """What would be short, cached: equal pods of a node share it."""
+        found = self._sentences.get(shortage)
+        if found is None:
+            slot, index, short = shortage
+            nodes, keys = self._view.cluster.nodes, self._view.cluster.pods.keys
+            resource = nodes.resources[index]
+            amount = "a pod slot" if index == PODS else f"{format_amount(resource, short)} {resource}"
+            guests = some([keys[row] for row in self.pods[slot]], 1)
+            found = f"if it stayed, {nodes.names[slot]} would be {amount} short for {guests}"
+            self._sentences[shortage] = found
+        return found
+
+    def _refused(self, rows: Sequence[int]) -> str:
+        slots = [slot for slot in dict.fromkeys(self._view.home[list(rows)].tolist()) if slot in self.pods]
+        where = f" on {self._view.cluster.nodes.names[slots[0]]}" if slots else ""
+        return f"next to it the preemptor's pods would not pass the filters{where}"
 
 
 def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
@@ -125,8 +141,7 @@ def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
     cluster = view.cluster
     if not cluster.budgets.all:
         return ()
-    victims = [row for unit in selection.victims for row in unit.rows]
-    spared = [row for unit in selection.reprieved for row in unit.rows]
+    victims, spared = rows_of(selection.victims).tolist(), rows_of(selection.reprieved).tolist()
     uses = []
     for number, budget in enumerate(cluster.budgets.all):
         taken = [row for row in victims if number in cluster.budgets.covering(cluster.class_of(row))]
@@ -146,7 +161,7 @@ def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
 def answer(view: View, for_: Reference, selection: Selection) -> list[str]:
     """The first sentences of a plan that preempts."""
     units, pods = len(selection.victims), selection.pods
-    nodes = {int(view.home[row]) for unit in selection.victims for row in unit.rows}
+    nodes = set(view.home[rows_of(selection.victims)].tolist())
     if not units:
         return [f"{for_} finds room without evicting anybody, if its pods go where the plan puts them."]
     lines = [
@@ -225,7 +240,3 @@ def _totals(view: View, rows: Sequence[int]) -> list[str]:
                 f"on {counted(int(admitting.sum()), 'node')} that would take them."
             )
     return lines
-
-
-def _guests(view: View, left: Leftovers, slot: int) -> str:
-    return some([view.cluster.pods.keys[row] for row in left.pods[slot]], 1)

@@ -1,9 +1,17 @@
 """Rendering: from the rows and slots of a selection to a plan with names and reasons."""
 
+from reprieve.cluster import Rows
 from reprieve.objects import Reference, outcomes
 from reprieve.preemption.plan import Cost, Plan, Victim
-from reprieve.preemption.reasons import Leftovers, answer, budget_uses, node_name, reprieved_units, unit_name
-from reprieve.preemption.units import GROUP, Selection
+from reprieve.preemption.reasons import (
+    Leftovers,
+    answer,
+    budget_uses,
+    node_name,
+    reprieved_units,
+    unit_name,
+)
+from reprieve.preemption.units import LazyUnits, Selection
 from reprieve.preemption.view import View
 
 
@@ -28,7 +36,7 @@ def plan_of(
         placements={pods.keys[each.row]: names[each.slot] for each in selection.assigned},
         victims=victims_of(view, selection),
         pdb_violations=selection.broken,
-        pod_group_disruptions=sum(unit.rank == GROUP for unit in selection.victims) if gang else 0,
+        pod_group_disruptions=selection.groups if gang else 0,
         cost=cost_of(selection),
         reasons=(*answer(view, for_, selection), *((said,) if said else ())),
         reprieved=reprieved_units(view, selection),
@@ -42,10 +50,12 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
     """One entry for each victim pod, most important unit first."""
     pods = view.cluster.pods
     left = Leftovers(view, selection)
+    if isinstance(selection.victims, LazyUnits):
+        return _single_victims(view, selection, selection.victims.rows, left)
     listed = []
     for unit in selection.victims:
         breaks = selection.violations.get(unit, 0)
-        name, reason = unit_name(view, unit), left.reason(view, unit, breaks)
+        name, reason = unit_name(view, unit), left.reason(unit.rows, breaks)
         listed += [
             Victim(
                 pod=pods.keys[row],
@@ -61,11 +71,33 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
     return tuple(listed)
 
 
+def _single_victims(view: View, selection: Selection, rows: Rows, left: Leftovers) -> tuple[Victim, ...]:
+    """The same for single pods, read from the columns."""
+    pods, nodes = view.cluster.pods, view.cluster.nodes.names
+    breaks = {unit.rows[0]: count for unit, count in selection.violations.items()}
+    reasons = left.reasons(rows, [breaks.get(row, 0) for row in rows.tolist()])
+    columns = rows, view.home[rows], view.priority[rows], pods.terminating[rows]
+    return tuple(
+        Victim(
+            pod=pods.keys[row],
+            node=nodes[slot],
+            unit=f"Pod/{pods.keys[row]}",
+            priority=priority,
+            violates_budget=row in breaks,
+            reason=reason,
+            terminating=terminating,
+        )
+        for (row, slot, priority, terminating), reason in zip(
+            zip(*(column.tolist() for column in columns), strict=True), reasons, strict=True
+        )
+    )
+
+
 def cost_of(selection: Selection) -> Cost:
     return Cost(
         budget_violations=selection.broken,
         highest_priority=selection.highest if selection.victims else None,
         units=len(selection.victims),
         pods=selection.pods,
-        groups=sum(unit.rank == GROUP for unit in selection.victims),
+        groups=selection.groups,
     )

@@ -58,10 +58,11 @@ def trial_for(view: View, assigned: Sequence[Assignment], home: dict[int, int]) 
 
 def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
     """Whether only free resources on the preemptor's own nodes decide which units return."""
-    return all(
-        each.filters.plain and not each.filters.cls.ports and not each.filters.nominated(each.slot)
-        for each in assigned
-    )
+    filters = {id(each.filters): each.filters for each in assigned}.values()
+    if not all(each.plain and not each.cls.ports for each in filters):
+        return False
+    expected = any(each.cluster.nominated for each in filters)
+    return not expected or not any(each.filters.nominated(each.slot) for each in assigned)
 
 
 class CapacityTrial:

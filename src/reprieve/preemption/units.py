@@ -37,14 +37,14 @@ class LazyUnits(Sequence[VictimUnit]):
 
     def __init__(self, view: View, rows: Rows) -> None:
         self._view = view
-        self._rows = rows
+        self.rows = rows
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[VictimUnit]:
-        for start in range(0, len(self._rows), FEW):
-            yield from single_units(self._view, self._rows[start : start + FEW])
+        for start in range(0, len(self.rows), FEW):
+            yield from single_units(self._view, self.rows[start : start + FEW])
 
     @overload
     def __getitem__(self, index: int) -> VictimUnit: ...
@@ -52,8 +52,21 @@ class LazyUnits(Sequence[VictimUnit]):
     def __getitem__(self, index: slice) -> "LazyUnits": ...
     def __getitem__(self, index: int | slice) -> "VictimUnit | LazyUnits":
         if isinstance(index, slice):
-            return LazyUnits(self._view, self._rows[index])
-        return single_unit(self._view, int(self._rows[index]))
+            return LazyUnits(self._view, self.rows[index])
+        return single_unit(self._view, int(self.rows[index]))
+
+    @property
+    def in_groups(self) -> int:
+        """How many of them are pods of a group."""
+        pods = self._view.cluster.pods
+        return int((pods.group[self.rows] >= 0).sum()) if self._view.group_victims else 0
+
+
+def rows_of(units: Sequence[VictimUnit]) -> Rows:
+    """The pods of all these units."""
+    if isinstance(units, LazyUnits):
+        return units.rows
+    return np.array([row for unit in units for row in unit.rows], dtype=np.int32)
 
 
 class Candidates:
@@ -102,8 +115,14 @@ class Candidates:
     def home_of(self) -> dict[int, int]:
         return dict(zip(self.rows.tolist(), self.home.tolist(), strict=True))
 
+    def pods_of(self, units: Mask) -> Rows:
+        """The pods of these units."""
+        return self.rows[units[self.unit_of] if self.groups else units]
+
     def units_with(self, pods: Mask) -> Mask:
         """Units of which at least one of the given pods (a mask over `rows`) is part."""
+        if not self.groups:
+            return pods
         mask = np.zeros(len(self), dtype=np.bool_)
         mask[self.unit_of[pods]] = True
         return mask
@@ -168,7 +187,7 @@ NO_PRIORITY = -(2**62)
 
 class Selection(NamedTuple):
     assigned: list[Assignment]
-    victims: list[VictimUnit]
+    victims: Sequence[VictimUnit]
     """Most important first."""
     reprieved: Sequence[VictimUnit]
     """Units that were tried and stay; units on other nodes than the preemptor's may be left out."""
@@ -178,13 +197,27 @@ class Selection(NamedTuple):
     @property
     def broken(self) -> int:
         """How many victim pods break a budget."""
-        return sum(self.violations.get(unit, 0) for unit in self.victims) if self.violations else 0
+        if not self.violations:
+            return 0
+        if isinstance(self.victims, LazyUnits):
+            rows = set(self.victims.rows.tolist())
+            return sum(count for unit, count in self.violations.items() if unit.rows[0] in rows)
+        return sum(self.violations.get(unit, 0) for unit in self.victims)
 
     @property
     def highest(self) -> int:
         """The priority of the most important victim."""
-        return max((unit.priority for unit in self.victims), default=NO_PRIORITY)
+        return self.victims[0].priority if self.victims else NO_PRIORITY
 
     @property
     def pods(self) -> int:
+        if isinstance(self.victims, LazyUnits):
+            return len(self.victims)
         return sum(len(unit.rows) for unit in self.victims)
+
+    @property
+    def groups(self) -> int:
+        """How many victims are groups, or pods of one."""
+        if isinstance(self.victims, LazyUnits):
+            return self.victims.in_groups
+        return sum(unit.rank == GROUP for unit in self.victims)

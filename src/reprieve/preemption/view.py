@@ -42,10 +42,12 @@ class View:
         rows = pods.rows
         priority, preemption_class = pods.priority[:rows].copy(), pods.preemption_class[:rows]
         if self.group_victims and len(groups.keys):
-            group = pods.group[:rows]
-            member = (group >= 0) & groups.exists[group]
-            priority = np.where(member, groups.priority[group], priority)
-            preemption_class = np.where(member, groups.preemption_class[group], preemption_class)
+            members = np.flatnonzero(pods.group[:rows] >= 0)
+            members = members[groups.exists[pods.group[members]]]
+            group = pods.group[members]
+            priority[members] = groups.priority[group]
+            preemption_class = preemption_class.copy()
+            preemption_class[members] = groups.preemption_class[group]
         if (preemption_class >= 0).any():
             protected = np.where(
                 preemption_class >= 0, self.cluster.priorities.values[preemption_class], priority
