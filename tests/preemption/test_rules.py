@@ -7,6 +7,7 @@ import pytest
 
 import reprieve
 from reprieve.cluster.pods import ticks
+from reprieve.config import Configuration
 from reprieve.objects.errors import ReprieveError
 from reprieve.preemption import Plan, UnknownTarget
 from tests.builders import priority_class, terminating
@@ -300,12 +301,61 @@ def test_a_group_without_pods_is_unschedulable() -> None:
     assert "PodGroup/a/empty has 0 pods and needs 3 at once." in found.reasons
 
 
-def test_members_must_share_the_groups_priority() -> None:
+def test_kube_scheduler_refuses_members_of_another_priority_than_the_groups() -> None:
     objects = [node("n"), *gang(2)]
     objects[-1]["spec"]["priority"] = 7
-    found = plan(objects, "PodGroup/a/gang")
+    found = plan(objects, "PodGroup/a/gang", "kubernetes")
     assert found.outcome == "unschedulable"
     assert "got 7 and 100" in found.message
+
+
+OURS = pytest.mark.parametrize("algorithm", ["kep-5710", "minimal-cost"])
+
+
+@OURS
+def test_a_group_preempts_with_its_own_priority_whatever_its_pods_say(algorithm: str) -> None:
+    objects = [node("n"), pod("old", "4", on="n", priority=50), *gang(2)]
+    for each in objects[-2:]:
+        each["spec"]["priority"] = 7
+    assert victims(plan(objects, "PodGroup/a/gang", algorithm)) == ["old"]
+
+
+@OURS
+def test_a_group_is_preempted_with_its_own_priority_whatever_its_pods_say(algorithm: str) -> None:
+    old = [pod_group("old", priority=50, minimum=1), pod("old-0", "4", on="n", priority=1, group="old")]
+    assert plan([node("n"), *old, pod("want", "4", priority=20)], "Pod/a/want", algorithm).outcome == (
+        "unschedulable"
+    )
+    old[1]["spec"]["priority"] = 90
+    assert victims(plan([node("n"), *old, pod("want", "4", priority=60)], "Pod/a/want", algorithm)) == [
+        "old-0"
+    ]
+
+
+@OURS
+def test_a_groups_policy_counts_whatever_its_pods_say(algorithm: str) -> None:
+    objects = [node("n"), pod("old", "4", on="n", priority=50), *gang(2)]
+    objects[2]["spec"]["preemptionPolicy"] = "Never"
+    assert "preemptionPolicy=Never" in plan(objects, "PodGroup/a/gang", algorithm).message
+
+
+def test_without_workload_aware_preemption_the_pods_own_priority_counts() -> None:
+    objects = [node("n"), *gang(2)]
+    objects[-1]["spec"]["priority"] = 7
+    off = {"featureGates": {"WorkloadAwarePreemption": False}}
+    found = reprieve.plan(objects, "PodGroup/a/gang", config=off)
+    assert found.outcome == "unschedulable"
+
+
+def test_the_last_answer_leaves_the_priorities_as_they_were() -> None:
+    from reprieve.whatif.pods import load
+
+    objects = [node("n"), pod("old", "4", on="n", priority=50), *gang(2)]
+    objects[-1]["spec"]["priority"] = 7
+    cluster = load(objects)
+    before = cluster.pods.priority.copy()
+    reprieve.preemption.decide(cluster, reprieve.objects.Reference.parse("PodGroup/a/gang"), Configuration())
+    assert (cluster.pods.priority == before).all()
 
 
 @pytest.mark.parametrize("target", ["Pod/a/nobody", "PodGroup/a/nobody"])

@@ -44,6 +44,8 @@ class PodTable:
         self.cls: Rows = np.zeros(0, dtype=np.int32)
         self.group: Rows = np.full(0, -1, dtype=np.int32)
         self.priority: Ints = np.zeros(0, dtype=np.int64)
+        """The one that counts: its own, or its group's where groups rule (`Cluster.let_groups_rule`)."""
+        self.own_priority: Ints = np.zeros(0, dtype=np.int64)
         self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
         """Number of the priority class whose value it counts for as a victim, -1 for none."""
         self.start: Ints = np.zeros(0, dtype=np.int64)
@@ -83,7 +85,6 @@ class PodTable:
     def fill(self, row: int, pod: Pod) -> None:
         """Set everything that follows from the pod's own object alone."""
         self.info[row] = _info(pod)
-        self.priority[row] = pod.spec.priority or 0
         self.start[row] = ticks(pod.status.start_time)
         self.terminating[row] = pod.metadata.deletion_timestamp is not None
         self.preempted[row] = terminating_by_preemption(pod)
@@ -100,6 +101,7 @@ class PodTable:
         self.cls = grown(self.cls, size)
         self.group = grown(self.group, size, -1)
         self.priority = grown(self.priority, size)
+        self.own_priority = grown(self.own_priority, size)
         self.preemption_class = grown(self.preemption_class, size, -1)
         self.start = grown(self.start, size)
         self.min_runtime_end = grown(self.min_runtime_end, size)

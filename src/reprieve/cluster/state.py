@@ -19,6 +19,7 @@ from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable, is_finished, min_runtime_end
 from reprieve.cluster.priorities import PriorityTable, resolve
+from reprieve.cluster.ranking import Ranking
 from reprieve.cluster.usage import Usage
 from reprieve.objects import (
     LabelSelector,
@@ -50,6 +51,7 @@ class Cluster:
         self.classes = ClassTable(self.nodes)
         self.groups = GroupTable()
         self.priorities = PriorityTable()
+        self.ranking = Ranking(self.pods, self.groups, self.priorities)
         self.budgets = BudgetTable()
         self._usage = Usage(self.nodes, self.pods, self.classes)
         self.ports = self._usage.ports
@@ -69,8 +71,6 @@ class Cluster:
         """What placement derived from present usage; set aside when many pods are detached at once."""
         self.lasting: dict[Any, Any] = {}
         """What was derived from nodes and classes alone; adding or removing pods does not change it."""
-        self.without_priority: dict[int, Pod] = {}
-        """Pods whose priority only their class says, by row."""
         self._nomination_of: dict[int, str] = {}
         self._lost: dict[str, dict[int, None]] = {}
         self._undo: list[Undo] = []
@@ -108,7 +108,7 @@ class Cluster:
         elif kind is Node:
             self._remove_node(key)
         elif kind is PodGroup and key in self.groups.number_of:
-            self._reconsider(self.groups.number_of[key])
+            self._prioritise(self.groups.number_of[key], rules=False)
             self.groups.remove(key)
         elif kind is PodDisruptionBudget:
             self.budgets.remove(key)
@@ -276,22 +276,11 @@ class Cluster:
         pods.fill(row, pod)
         pods.cls[row] = self.classes.join(pod).id
         self._join(row, pod)
-        self._resolve(row, pod)
+        self.ranking.describe(row, pod)
         pods.min_runtime_end[row] = min_runtime_end(pod)
-        if pod.spec.priority is None:
-            self.without_priority[row] = pod
-        else:
-            self.without_priority.pop(row, None)
-
-    def _resolve(self, row: int, pod: Pod) -> None:
-        found = resolve(pod, self.priorities)
-        self.pods.priority[row] = found.priority
-        self.pods.preemption_class[row] = found.preemption_class
-        self.pods.info[row] = self.pods.info[row]._replace(never_preempts=found.never_preempts)
 
     def _resolve_again(self) -> None:
-        for row, pod in self.without_priority.items():
-            self._resolve(row, pod)
+        self.ranking.resolve_again()
         for group in self.groups.objects:
             if group is not None:
                 self._set_group(group)
@@ -314,7 +303,7 @@ class Cluster:
         group = int(self.pods.group[row])
         if group >= 0:
             self.groups.leave(group, row)
-        self.without_priority.pop(row, None)
+        self.ranking.without_priority.pop(row, None)
         self.classes.leave(int(self.pods.cls[row]))
         self.pods.remove(row)
         if self.classes.reclaim():
@@ -384,7 +373,22 @@ class Cluster:
     def _set_group(self, group: PodGroup) -> None:
         found = resolve(group, self.priorities)
         number = self.groups.set(group, found.priority, found.preemption_class)
-        self._reconsider(number)
+        self._prioritise(number, rules=self.ranking.groups_rule)
+
+    def let_groups_rule(self, rule: bool) -> bool:
+        """Whether a group's priority counts for its pods, whatever they say; returns what held before."""
+        before = self.ranking.groups_rule
+        if rule != before:
+            self._begin()
+            self.ranking.groups_rule = rule
+            for number, group in enumerate(self.groups.objects):
+                if group is not None:
+                    self._prioritise(number, rules=rule)
+        return before
+
+    def _prioritise(self, group: int, *, rules: bool) -> None:
+        self.ranking.prioritise(group, rules=rules)
+        self._reconsider(group)
 
     def _reconsider(self, group: int) -> None:
         """The importance of a group's pods may have changed."""

@@ -8,7 +8,7 @@ from reprieve.objects import Pod, PodGroup, Reference
 def missing_classes(cluster: Cluster) -> list[str]:
     """Names of unknown priority classes that pods or groups name."""
     objects: list[Pod | PodGroup] = [
-        *cluster.without_priority.values(),
+        *cluster.ranking.without_priority.values(),
         *filter(None, cluster.groups.objects),
     ]
     return sorted({resolve(each, cluster.priorities).missing for each in objects} - {""})
@@ -21,5 +21,5 @@ def unknown_class(cluster: Cluster, unit: Reference) -> str:
     if row >= 0:
         number = int(cluster.pods.group[row])
     group = cluster.groups.objects[number] if number >= 0 else None
-    found = group if group is not None else cluster.without_priority.get(row)
+    found = group if group is not None else cluster.ranking.without_priority.get(row)
     return "" if found is None else resolve(found, cluster.priorities).missing

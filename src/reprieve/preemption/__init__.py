@@ -21,7 +21,7 @@ from reprieve.preemption.gangs import Gang
 from reprieve.preemption.plan import Alternative, Cost, Plan, Reprieved, Victim
 from reprieve.preemption.preemptor import UnknownTarget
 from reprieve.preemption.units import Candidates, Selection, VictimUnit
-from reprieve.preemption.view import View
+from reprieve.preemption.view import View, groups_rule
 
 __all__ = [
     "Alternative",
@@ -39,5 +39,6 @@ __all__ = [
     "View",
     "billed",
     "decide",
+    "groups_rule",
     "with_lost_hours",
 ]

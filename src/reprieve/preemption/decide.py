@@ -61,6 +61,15 @@ def decide(
     cluster is the same afterwards. Raises `UnknownTarget` for a target that does not exist.
     """
     view = View(cluster, config, now, expired)
+    before = cluster.let_groups_rule(view.groups_rule)
+    try:
+        return _decide(view, for_, alternatives)
+    finally:
+        cluster.let_groups_rule(before)
+
+
+def _decide(view: View, for_: Reference, alternatives: bool) -> Plan:
+    cluster = view.cluster
     if for_.kind == "PodGroup":
         if not view.groups_exist:
             raise ReprieveError(f"cannot plan for {for_}: the feature gate GenericWorkload is off")

@@ -87,6 +87,8 @@ def why_invalid(view: View, preemptor: Preemptor) -> str:
             "all pods in a single pod group should have the same .spec.schedulerName set, "
             f'got: "{schedulers[0]}" and "{schedulers[1]}"'
         )
+    if view.groups_rule:
+        return ""  # priority and policy are the group's
     for row in members:
         own = int(cluster.pods.priority[row])
         if own != preemptor.gang.priority:

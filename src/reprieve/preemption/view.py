@@ -13,6 +13,11 @@ from reprieve.config import Configuration
 from reprieve.placement import Scoring, resolve_scoring
 
 
+def groups_rule(config: Configuration) -> bool:
+    """Whether the pods of a group are scheduled and preempted with its priority, whatever they say."""
+    return config.preemption.algorithm != "kubernetes" and config.gate("WorkloadAwarePreemption")
+
+
 class View:
     def __init__(
         self,
@@ -33,6 +38,7 @@ class View:
         self.gangs = self.groups_exist and config.gate("GangScheduling")
         self.group_victims = self.groups_exist and config.gate("WorkloadAwarePreemption")
         self.faithful = config.preemption.algorithm == "kubernetes"
+        self.groups_rule = groups_rule(config)
         self.scoring: Scoring = resolve_scoring(cluster, config.placement.scoring_strategy)
 
     @cached_property

@@ -49,6 +49,10 @@ class CycleResult:
     victims: frozenset[str] = frozenset()
     """Pods to evict because of this decision, without those that are already on their way out."""
 
+    def with_action(self, action: Action) -> "CycleResult":
+        self.actions.append(action)
+        return self
+
 
 class Cycles:
     def __init__(self, memory: Memory, decide: Decide) -> None:
@@ -61,16 +65,11 @@ class Cycles:
         unit = self._memory.queue.pop(now)
         if unit is None:
             return None
-        scheduler = self._memory.scheduler_of(unit.ref)
-        strangers, unequal = self._memory.waiting.misfits(unit.ref, scheduler)
-        if strangers or unequal:
-            message = status.mismatch(strangers, unequal, scheduler, unit.priority)
-            cycle = self.fail(unit, message, now)
-            self._report_matching(unit, "True", message, cycle.actions)
-            return cycle
-        cycle = self._try(unit, now)
-        self._report_matching(unit, "False", "", cycle.actions)
-        return cycle
+        message, blocks = self._memory.divergence(unit.ref) if unit.is_group else ("", False)
+        cycle = self.fail(unit, message, now) if blocks else self._try(unit, now)
+        group = self._memory.waiting.group(unit.ref)
+        condition = None if group is None else status.matching(group, message)
+        return cycle if condition is None else cycle.with_action(condition)
 
     def fail(self, unit: QueuedUnit, message: str, now: float) -> CycleResult:
         """No decision about the unit is possible: report why, and retry later."""
@@ -305,16 +304,6 @@ class Cycles:
             return []
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "False", reason, message)
         return [condition] if condition else []
-
-    def _report_matching(self, unit: QueuedUnit, truth: str, message: str, actions: list[Action]) -> None:
-        group = self._memory.waiting.group(unit.ref)
-        if group is not None:
-            reason = "PriorityMismatch" if truth == "True" else "PrioritiesMatch"
-            condition = status.group_condition(
-                group, well_known.PODS_NOT_MATCHING_PRIORITY, truth, reason, message
-            )
-            if condition:
-                actions.append(condition)
 
 
 def _message(plan: Plan) -> str:

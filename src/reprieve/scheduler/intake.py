@@ -14,6 +14,7 @@ from reprieve.objects import (
     PodGroup,
     Reference,
     Workload,
+    find_condition,
     well_known,
 )
 from reprieve.scheduler import recovery, wakeups
@@ -68,6 +69,8 @@ class Intake:
         else:
             self._cluster.set(pod)
         self._note_mark(pod, gone)
+        if pod.spec.scheduling_group is not None:
+            self._note_divergence(pod, gone)
         owners = self._seen(pod, gone) if self._memory.holds.on else None
         if gone:
             self._gone(pod, left, now)
@@ -162,6 +165,25 @@ class Intake:
         else:
             self._memory.marked[pod.key] = mark
 
+    def _note_divergence(self, pod: Pod, gone: bool) -> None:
+        """A member came, changed or left: whether its group has to be looked at."""
+        unit, cluster = unit_of(pod), self._cluster
+        group = self._waiting.group(unit)
+        if group is None or not self._memory.is_ours(unit, pod):
+            return
+        row = cluster.pods.row_of.get(pod.key)
+        differs = (
+            row is not None
+            and not gone
+            and (
+                int(cluster.pods.own_priority[row])
+                != int(cluster.groups.priority[cluster.groups.number_of[unit.key]])
+            )
+        )
+        known = find_condition(group.status.conditions, well_known.PODS_NOT_MATCHING_PRIORITY)
+        if differs or (known is not None and known.status == "True"):
+            self._memory.diverging[unit] = None
+
     # --- everything else ------------------------------------------------------------------------------------
 
     def _group(self, type: str, old: PodGroup | None, group: PodGroup, now: float) -> None:
@@ -171,6 +193,8 @@ class Intake:
         if self._memory.holds.on:
             self._memory.hold_pods(self._memory.holds.see_group(group, type == "DELETED"), now)
         self._memory.refresh(unit, now)
+        if type != "DELETED" and (old is None or old.spec != group.spec) and self._memory.is_ours(unit):
+            self._memory.diverging[unit] = None
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import PodGroup, Reference
+from reprieve.objects import Pod, PodGroup, Reference
+from reprieve.preemption import groups_rule
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Evicted, Nominate, Release
 from reprieve.scheduler.holds import Holds
@@ -25,6 +26,8 @@ class Memory:
     def __init__(self, cluster: Cluster, config: Configuration, scheduler_name: str) -> None:
         self.cluster = cluster
         self.config = config
+        self.groups_rule = groups_rule(config)
+        cluster.let_groups_rule(self.groups_rule)
         self.name = scheduler_name
         self.names = frozenset((scheduler_name, *config.scheduler.other_scheduler_names))
         self.queue = Queue(Pauses.of(config))
@@ -43,6 +46,8 @@ class Memory:
         """Pods with annotations that cannot be read and are ignored, to be told so."""
         self.lapsed: dict[Reference, PodGroup] = {}
         """Groups whose condition still says that they are scheduled, and all their pods are gone."""
+        self.diverging: dict[Reference, None] = {}
+        """Groups whose pods may have another priority or scheduler than they have, to be told so."""
         self._begun: set[str] = set()
         """Pods of groups in mode *all* whose deletion is being sent."""
         self.epoch = 0
@@ -142,6 +147,28 @@ class Memory:
     def calls_ended(self, victims: Iterable[Evicted]) -> None:
         """The calls of an eviction have ended: the API shows from now on which pods are on their way out."""
         self._begun.difference_update(each.pod.key for each in victims)
+
+    def is_ours(self, unit: Reference, pod: Pod | None = None) -> bool:
+        """Whether the pods of a group are ours to place: this one, or else those that are known."""
+        named = self.cluster.pods.info
+        if pod is not None:
+            return pod.spec.scheduler_name in self.names
+        number = self.cluster.groups.number_of.get(unit.key)
+        rows = () if number is None else self.cluster.groups.members[number]
+        return any(named[row].scheduler in self.names for row in rows)
+
+    def divergence(self, unit: Reference) -> tuple[str, bool]:
+        """Which pods do not match their group, as a sentence, and whether that keeps it from being tried.
+
+        KEP-5710 takes the group's priority for all of them; kube-scheduler refuses the group.
+        """
+        scheduler, group = self.scheduler_of(unit), self.cluster.groups.number_of.get(unit.key)
+        strangers, unequal = self.waiting.misfits(unit, scheduler)
+        if group is None or not (strangers or unequal):
+            return "", False
+        priority = int(self.cluster.groups.priority[group])
+        text = status.mismatch(strangers, unequal, scheduler, priority, ruled=self.groups_rule)
+        return text, bool(strangers) or not self.groups_rule
 
     def stands(self, preemptor: Reference) -> bool:
         """Whether a preemption is still wanted: its preemptor waits and has a nomination."""

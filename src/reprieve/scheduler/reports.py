@@ -21,7 +21,7 @@ class Reports:
 
     def next(self) -> float | None:
         """When there is something to report."""
-        if self._memory.lapsed or self._memory.unread:
+        if self._memory.lapsed or self._memory.unread or self._memory.diverging:
             return 0.0
         first = min(self._memory.untold.values(), default=None)
         return None if first is None else first + SETTLE
@@ -32,12 +32,24 @@ class Reports:
         memory.lapsed.clear()
         actions += [status.annotation_ignored(pod, notes) for pod, notes in memory.unread.items()]
         memory.unread.clear()
+        actions += self._diverging()
         for ref in [ref for ref, since in memory.untold.items() if since + SETTLE <= now]:
             del memory.untold[ref]
             unit = memory.queue.units.get(ref)
             if unit is not None:
                 actions += self._of(unit)
         return actions
+
+    def _diverging(self) -> list[Action]:
+        """Told at once, to waiting groups and to running ones."""
+        memory, found = self._memory, list[Action]()
+        for ref in memory.diverging:
+            group = memory.waiting.group(ref)
+            condition = None if group is None else status.matching(group, memory.divergence(ref)[0])
+            if condition is not None:
+                found.append(condition)
+        memory.diverging.clear()
+        return found
 
     def _of(self, unit: QueuedUnit) -> list[Action]:
         gate = self._memory.waiting.gate(unit.ref) if unit.state is State.GATED else None

@@ -39,6 +39,12 @@ def group_condition(
     return SetGroupCondition(Reference.to(group), type, status, reason, message, group.metadata.generation)
 
 
+def matching(group: PodGroup, divergence: str) -> SetGroupCondition | None:
+    """Whether the group's pods match it, unless its condition says so already."""
+    truth, reason = ("True", "PriorityMismatch") if divergence else ("False", "PrioritiesMatch")
+    return group_condition(group, well_known.PODS_NOT_MATCHING_PRIORITY, truth, reason, divergence)
+
+
 def lapsed(group: PodGroup) -> SetGroupCondition:
     """A group that was scheduled and has lost every pod is not: its condition is about its present pods."""
     text = "none of its pods is on a node any more: it is scheduled anew"
@@ -99,8 +105,10 @@ def withdrawn(preemptor: Reference, message: str) -> Emit:
     return Emit(preemptor, "PreemptionFailed", message, "Preempting", warning=True)
 
 
-def mismatch(strangers: Iterable[str], unequal: Iterable[str], scheduler: str, priority: int) -> str:
-    """Which pods do not fit their group, and in what."""
+def mismatch(
+    strangers: Iterable[str], unequal: Iterable[str], scheduler: str, priority: int, *, ruled: bool
+) -> str:
+    """Which pods do not fit their group, and in what. `ruled`: the group's priority counts for all."""
     parts = []
     if names := list(strangers):
         parts.append(
@@ -108,7 +116,10 @@ def mismatch(strangers: Iterable[str], unequal: Iterable[str], scheduler: str, p
             f"{some(names, NAMED)} differ"
         )
     if names := list(unequal):
-        parts.append(
-            f"all pods in a single pod group should have its priority {priority}: {some(names, NAMED)} differ"
+        what = (
+            f"pods of the group count with its priority {priority}, whatever they say"
+            if ruled
+            else f"all pods in a single pod group should have its priority {priority}"
         )
+        parts.append(f"{what}: {some(names, NAMED)} differ")
     return "; ".join(parts)

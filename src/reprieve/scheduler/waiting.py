@@ -269,7 +269,7 @@ class WaitingPods:
         wanted = int(self._cluster.groups.priority[number])
         rows = list(self._cluster.groups.members[number])
         strangers = sorted(pods.keys[row] for row in rows if pods.info[row].scheduler != scheduler)
-        unequal = sorted(pods.keys[row] for row in rows if int(pods.priority[row]) != wanted)
+        unequal = sorted(pods.keys[row] for row in rows if int(pods.own_priority[row]) != wanted)
         return strangers, unequal
 
 

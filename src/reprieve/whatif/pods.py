@@ -23,11 +23,11 @@ from reprieve.objects import (
     nearest,
     well_known,
 )
-from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.runtime_classes import with_runtime_classes
-from reprieve.whatif.warnings import warnings
+from reprieve.whatif.warnings import divergent, warnings
 
 _MAPS = ("Service", "ReplicationController")
 _SELECTORS = ("ReplicaSet", "StatefulSet")
@@ -47,7 +47,8 @@ def plan_unit(
     _refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
-    reasons = (*plan.reasons, *warnings(cluster, documents, for_), *missing, *notes.sentences)
+    ruled = divergent(cluster, for_) if groups_rule(config) else []
+    reasons = (*plan.reasons, *ruled, *warnings(cluster, documents, for_), *missing, *notes.sentences)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
 
 

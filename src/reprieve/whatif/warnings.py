@@ -23,6 +23,19 @@ def warnings(cluster: Cluster, documents: Sequence[Document | Source], for_: Ref
     ]
 
 
+def divergent(cluster: Cluster, for_: Reference) -> list[str]:
+    """The target's pods that say another priority than their group, which counts."""
+    number = cluster.groups.number_of.get(for_.key) if for_.kind == "PodGroup" else None
+    if number is None:
+        return []
+    wanted, own = int(cluster.groups.priority[number]), cluster.pods.own_priority
+    rows = [row for row in cluster.groups.members[number] if int(own[row]) != wanted]
+    names = some(sorted(cluster.pods.keys[row] for row in rows), MOST_NAMED)
+    return (
+        [f"Note: the group's priority {wanted} counts for all its pods; others say: {names}."] if rows else []
+    )
+
+
 def _lost(cluster: Cluster) -> list[str]:
     rows = np.flatnonzero(cluster.pods.node[: cluster.pods.rows] == LOST).tolist()
     if not rows:

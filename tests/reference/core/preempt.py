@@ -337,14 +337,19 @@ def plan(documents: list[dict[str, Any]], for_: str, algorithm: str) -> dict[str
     members = [pod for pod in reference.world.pods if pod.group == key]
     waiting = [pod for pod in members if not pod.node]
     running = len(members) - len(waiting)
-    if len(members) < group.min_count or any(pod.priority != (group.spec.priority or 0) for pod in members):
+    faithful = algorithm == "kubernetes"
+    unequal = any(pod.priority != (group.spec.priority or 0) for pod in members)
+    if len(members) < group.min_count or (unequal and faithful):
         return _told("unschedulable", {}, None)
-    if len({pod.obj.spec.preemption_policy == "Never" for pod in members}) > 1:
+    if faithful and len({pod.obj.spec.preemption_policy == "Never" for pod in members}) > 1:
         return _told("unschedulable", {}, None)
     placed = reference.place_gang(waiting, group.min_count, running)
     if placed is not None:
         return _told("scheduled", {pod: name for pod, name, _ in placed}, None)
-    if any(pod.obj.spec.preemption_policy == "Never" for pod in waiting):
+    policies = (
+        [pod.obj.spec.preemption_policy for pod in waiting] if faithful else [group.spec.preemption_policy]
+    )
+    if "Never" in policies:
         return _told("unschedulable", {}, None)
     answer = reference.for_gang(waiting, group.spec.priority or 0, group.min_count, running)
     return _told("preempts" if answer else "unschedulable", {}, answer)

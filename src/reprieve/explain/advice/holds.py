@@ -11,6 +11,7 @@ from reprieve.explain.advice.node_changes import EndPods
 from reprieve.explain.advice.pod_changes import CreateGroup, CreatePods, RemoveGates, SameForAll, UseScheduler
 from reprieve.explain.advice.scene import Scene
 from reprieve.objects import Document, Reference, condition_of, group_key, well_known
+from reprieve.preemption import groups_rule
 
 
 def holds(scene: Scene) -> list[Change]:
@@ -95,9 +96,11 @@ def _unequal(scene: Scene) -> list[Change]:
     if len(names) > 1:
         ours = sorted(names & schedulers(scene.config)) or sorted(names)
         found.append(SameForAll(group=key, field="schedulerName", value=ours[0]))
+    if groups_rule(scene.config):
+        return found  # priority and policy are the group's, whatever its pods say
     number = cluster.groups.number_of[key]
     wanted = int(cluster.groups.priority[number])
-    if any(int(cluster.pods.priority[row]) != wanted for row in cluster.groups.members[number]):
+    if any(int(cluster.pods.own_priority[row]) != wanted for row in cluster.groups.members[number]):
         found.append(SameForAll(group=key, field="priority", value=wanted))
     policies = {each.never_preempts for each in info}
     never = False

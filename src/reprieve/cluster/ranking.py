@@ -1,0 +1,45 @@
+"""Which priority counts for a pod: its own, or its group's where groups rule."""
+
+from reprieve.cluster.groups import GroupTable
+from reprieve.cluster.pods import PodTable
+from reprieve.cluster.priorities import PriorityTable, resolve
+from reprieve.objects import Pod
+
+
+class Ranking:
+    """Writes the priority columns of pods; `Cluster` says when."""
+
+    def __init__(self, pods: PodTable, groups: GroupTable, priorities: PriorityTable) -> None:
+        self._pods = pods
+        self._groups = groups
+        self._priorities = priorities
+        self.groups_rule = False
+        self.without_priority: dict[int, Pod] = {}
+        """Pods whose priority only their class says, by row."""
+
+    def describe(self, row: int, pod: Pod) -> None:
+        """A pod is new, or has changed; its group is known."""
+        self._resolve(row, pod)
+        if pod.spec.priority is None:
+            self.without_priority[row] = pod
+        else:
+            self.without_priority.pop(row, None)
+
+    def resolve_again(self) -> None:
+        """A priority class has changed."""
+        for row, pod in self.without_priority.items():
+            self._resolve(row, pod)
+
+    def prioritise(self, group: int, *, rules: bool) -> None:
+        """The members of a group count with its priority, or each with its own."""
+        pods, rows = self._pods, list(self._groups.members[group])
+        pods.priority[rows] = self._groups.priority[group] if rules else pods.own_priority[rows]
+
+    def _resolve(self, row: int, pod: Pod) -> None:
+        pods, groups = self._pods, self._groups
+        found, group = resolve(pod, self._priorities), int(pods.group[row])
+        ruled = self.groups_rule and group >= 0 and groups.exists[group]
+        pods.own_priority[row] = found.priority
+        pods.priority[row] = groups.priority[group] if ruled else found.priority
+        pods.preemption_class[row] = found.preemption_class
+        pods.info[row] = pods.info[row]._replace(never_preempts=found.never_preempts)
