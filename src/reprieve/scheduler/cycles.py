@@ -5,6 +5,7 @@ a unit waits for its victims and its nominations hold, it may take capacity that
 other pod, but it preempts no more pods.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
-from reprieve.scheduler import marks, status
+from reprieve.scheduler import marks, status, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -58,7 +59,8 @@ class Cycles:
     def __init__(self, memory: Memory, decide: Decide) -> None:
         self._memory = memory
         self._decide = decide
-        self._hopeless: dict[tuple[int, int, bool], tuple[int, Plan]] = {}
+        self._hopeless: dict[tuple[int, int, bool], tuple[int, float, Plan]] = {}
+        """Refusals by what they depend on: at which count of changes, until when, and the plan."""
 
     def run(self, now: float) -> CycleResult | None:
         """Decide on the best waiting unit; None when no unit is ready."""
@@ -112,15 +114,21 @@ class Cycles:
         """The decision. While the cluster does not change, the refusal of a pod counts for all like it."""
         memory, key = self._memory, self._likeness(unit)
         if key is not None:
-            epoch, known = self._hopeless.get(key, (-1, None))
-            if epoch == memory.epoch and known is not None:
+            epoch, until, known = self._hopeless.get(key, (-1, 0.0, None))
+            if epoch == memory.epoch and known is not None and now < until:
                 return known
         plan = self._decide(memory.cluster, unit.ref, memory.config, int(now * 1_000_000))
         if key is not None and plan.outcome == "unschedulable":
             if len(self._hopeless) > REMEMBERED:
                 self._hopeless.clear()
-            self._hopeless[key] = (memory.epoch, plan)
+            untrue = self._untrue_at(unit.priority, now)
+            self._hopeless[key] = (memory.epoch, math.inf if untrue is None else untrue, plan)
         return plan
+
+    def _untrue_at(self, priority: int, now: float) -> float | None:
+        """When time alone may make a refusal untrue: a less important pod has run for long enough."""
+        found = wakeups.next_to_be_taken(self._memory.cluster, priority, int(now * 1_000_000))
+        return None if found is None else found / 1_000_000
 
     def _likeness(self, unit: QueuedUnit) -> tuple[int, int, bool] | None:
         """Everything that a refusal of a single pod depends on; None for units that are like no other."""
@@ -236,7 +244,7 @@ class Cycles:
                 return self._release(unit, plan, shortfall, given_up, text)
         actions = [*given_up, *self._report_waiting(unit, well_known.UNSCHEDULABLE, text)]
         actions += self._report_incomplete(unit, shortfall, text)
-        memory.queue.rest(unit, now, self._likeness(unit), due)
+        memory.queue.rest(unit, now, self._likeness(unit), _first(due, self._untrue_at(unit.priority, now)))
         reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
         return CycleResult(unit.ref, "unschedulable", reasons, len(unit.pods), actions, plan)
 
@@ -304,6 +312,10 @@ class Cycles:
             return []
         condition = status.group_condition(group, well_known.POD_GROUP_SCHEDULED, "False", reason, message)
         return [condition] if condition else []
+
+
+def _first(*times: float | None) -> float | None:
+    return min((each for each in times if each is not None), default=None)
 
 
 def _message(plan: Plan) -> str:

@@ -3,6 +3,7 @@
 A change wakes only the units it can help (`wakeups`); most changes help none.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from reprieve.cluster import PodClass
@@ -49,6 +50,7 @@ class Intake:
         if isinstance(new, Node):
             if type == "DELETED" or wakeups.node_matters(old, new):
                 self._queue.wake(lambda unit: wakeups.node_changed(self._cluster, unit, new.name), now)
+                self._memory.retry_broken_nominations(new.name)
         elif isinstance(new, PodGroup):
             self._group(type, old, new, now)
         elif not isinstance(new, PodDisruptionBudget):
@@ -123,6 +125,12 @@ class Intake:
             self._queue.wake(
                 lambda unit: wakeups.pod_left(self._cluster, unit, pod.spec.node_name, left), now
             )
+        if old is not None and _protection(old) != _protection(pod):
+            self._wake_for([self._cluster.pods.row_of[pod.key]], now)
+
+    def _wake_for(self, rows: Collection[int], now: float) -> None:
+        """These pods may have lost what protected them."""
+        self._queue.wake(lambda unit: wakeups.may_be_taken(self._cluster, unit, rows), now)
 
     def _gone(self, pod: Pod, left: PodClass | None, now: float) -> None:
         waited = self._stop_waiting(pod.key, now)
@@ -197,6 +205,9 @@ class Intake:
             self._memory.diverging[unit] = None
         if old is None or old.spec != group.spec or type == "DELETED":
             self._queue.wake_unit(unit, now)
+        if type == "DELETED" or (old is not None and _group_protection(old) != _group_protection(group)):
+            number = self._cluster.groups.number_of.get(group.key)
+            self._wake_for(() if number is None else tuple(self._cluster.groups.members[number]), now)
 
     def _owner(self, type: str, owner: JobOwner | Workload, now: float) -> None:
         """A Job, or the Workload of a Job or PodGroup: their pods may wait for quota."""
@@ -213,6 +224,23 @@ class Intake:
             if unit.state is not State.IN_FLIGHT:
                 self._memory.refresh(unit.ref, now)
                 self._queue.wake_unit(unit.ref, now)
+
+
+def _protection(pod: Pod) -> tuple[object, ...]:
+    """What decides, besides its priority, whether a running pod may be a victim."""
+    notes = pod.metadata.annotations
+    return (
+        pod.status.start_time,
+        notes.get(well_known.PREEMPTION_CLASS_ANNOTATION),
+        notes.get(well_known.MIN_RUNTIME_ANNOTATION),
+        notes.get(well_known.DISRUPTION_ROLE_ANNOTATION),
+        pod.spec.scheduling_group,
+    )
+
+
+def _group_protection(group: PodGroup) -> tuple[object, ...]:
+    note = group.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION)
+    return group.spec, note
 
 
 _UNREAD = frozenset(

@@ -15,7 +15,7 @@ from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Action, Evicted, Nominate, Release
 from reprieve.scheduler.holds import Holds
 from reprieve.scheduler.incomplete import IncompleteGangs, Shortfall
-from reprieve.scheduler.nominations import Nominations
+from reprieve.scheduler.nominations import Nominations, still_fit
 from reprieve.scheduler.preemptions import Preemptions
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from reprieve.scheduler.recovery import Marked
@@ -119,6 +119,18 @@ class Memory:
         if actions:
             self.epoch += 1
         return actions
+
+    def retry_broken_nominations(self, node: str) -> None:
+        """A node has changed or is gone: whoever is nominated there and no longer fits starts over now."""
+        keys = [self.cluster.pods.keys[row] for row in self.cluster.nominated.get(node, ())]
+        for ref in {unit_of(self.waiting.pods[key]): None for key in keys if key in self.waiting.pods}:
+            unit, preemption = self.queue.units.get(ref), self.preemptions.get(ref)
+            if unit is None or unit.state in (State.IN_FLIGHT, State.GATED):
+                continue
+            victims = preemption.victims if preemption is not None else ()
+            if not still_fit(self.cluster, self.nominations.nominated(unit.pods), victims):
+                unit.patient = False
+                self.queue.activate(unit)
 
     def release(self, unit: Reference, shortfall: Shortfall, text: str) -> list[Action]:
         """The gang cannot be completed: evict its bound pods, so that it can be placed as a whole."""

@@ -4,11 +4,15 @@
    they or the pod have rules about other pods.
 2. A node was added, or changed labels, taints, cordon or resources: helps units that could go there now.
 3. A pod was bound to a node or changed its labels: helps units with affinity or spreading rules.
+4. A pod on a node lost its protection (annotations, start time, its group): helps more important units that
+   could go to that node.
 
 Everything else that helps (gates, groups, own spec) changes the unit itself and is not looked up here.
 """
 
-from reprieve.cluster import Cluster, PodClass
+from collections.abc import Iterable
+
+from reprieve.cluster import NOT_STARTED, Cluster, PodClass
 from reprieve.objects import Node
 from reprieve.placement import static_fit
 from reprieve.scheduler.queue import QueuedUnit
@@ -32,6 +36,28 @@ def pod_came(cluster: Cluster, unit: QueuedUnit) -> bool:
 def node_changed(cluster: Cluster, unit: QueuedUnit, node: str) -> bool:
     gone = node not in cluster.nodes.slot_of
     return any(cls.spread if gone else _could_host(cluster, node, cls) for cls in classes_of(cluster, unit))
+
+
+def may_be_taken(cluster: Cluster, unit: QueuedUnit, rows: Iterable[int]) -> bool:
+    """Whether one of these pods, if nothing protects it any more, could make way for the unit."""
+    pods, classes = cluster.pods, classes_of(cluster, unit)
+    return any(
+        pods.node[row] >= 0
+        and int(pods.priority[row]) < unit.priority
+        and any(_could_host(cluster, cluster.nodes.names[pods.node[row]], cls) for cls in classes)
+        for row in rows
+    )
+
+
+def next_to_be_taken(cluster: Cluster, priority: int, now: int) -> int | None:
+    """When the first minimum run time of a less important pod ends (microseconds since 1970); None: never."""
+    pods = cluster.pods
+    ends = pods.min_runtime_end[: pods.rows]
+    if not ends.any():
+        return None
+    later = ends[(ends > now) & (ends < NOT_STARTED) & (pods.node[: pods.rows] >= 0)
+                 & (pods.priority[: pods.rows] < priority)]  # fmt: skip
+    return int(later.min()) if len(later) else None
 
 
 def _could_host(cluster: Cluster, node: str, cls: PodClass) -> bool:
