@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
     from reprieve.server import EmbeddedServer, Habits, NodeTemplate
-    from reprieve.whatif import Admissions, FleetPlan, admit, compare, plan, plan_fleet
+    from reprieve.whatif import Admissions, FleetPlan, JobPlan, admit, compare, plan, plan_fleet
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "EmbeddedServer",
     "FleetPlan",
     "Habits",
+    "JobPlan",
     "NodeTemplate",
     "Plan",
     "PlanOutcome",
@@ -54,7 +55,7 @@ _EXPORTS = {
     "preemption": ("Plan",),
     "quota": ("QuotaPlan",),
     "server": ("EmbeddedServer", "Habits", "NodeTemplate"),
-    "whatif": ("Admissions", "FleetPlan", "admit", "compare", "plan", "plan_fleet"),
+    "whatif": ("Admissions", "FleetPlan", "JobPlan", "admit", "compare", "plan", "plan_fleet"),
 }
 _HOME = {name: room for room, names in _EXPORTS.items() for name in names}
 

@@ -2,28 +2,28 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, YES, Output, all_option, output_option, print_answer
 from reprieve.cli.sources import (
+    asks_cluster,
     context_option,
     filename_option,
-    gather,
     kubeconfig_option,
+    on_cluster,
     read_manifests,
     workers_in,
     workers_of_manager,
 )
-from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, outcomes
+from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, outcomes, some
 
 if TYPE_CHECKING:
-    from reprieve import FleetPlan, Plan, QuotaPlan
+    from reprieve import FleetPlan, JobPlan, Plan, QuotaPlan
     from reprieve.cli.layout import Screen
-
-_KINDS = ("Pod", "PodGroup", "Workload")
+    from reprieve.config import Configuration
 
 
 @click.command("plan")
@@ -31,10 +31,9 @@ _KINDS = ("Pod", "PodGroup", "Workload")
 @click.option(
     "--for",
     "for_",
-    required=True,
     metavar="KIND/NS/NAME",
     shell_complete=complete_target,
-    help="A Pod, a PodGroup or a Kueue Workload.",
+    help="A Pod, a PodGroup, a job of any kind or a Kueue Workload. Default: what the manifests create.",
 )
 @click.option("--config", type=click.Path(), help="A ReprieveConfiguration: algorithm, gates, scoring.")
 @click.option("--now", metavar="TIME", help="The moment of the plan (RFC 3339); default: now.")
@@ -53,7 +52,7 @@ _KINDS = ("Pod", "PodGroup", "Workload")
 @output_option
 def command(
     filenames: tuple[str, ...],
-    for_: str,
+    for_: str | None,
     config: str | None,
     now: str | None,
     kubeconfig: str | None,
@@ -65,12 +64,15 @@ def command(
 ) -> None:
     """Would it fit, and if not: who makes way, on which node, and why?
 
-    Nothing is changed anywhere. Exit code 0: it fits, now or once others made way; 1: it does not fit; 2: bad
-    input.
+    Nothing is changed anywhere. A job is expanded to the pods that its controller would make: Jobs, JobSets,
+    Deployments, jobs of Kubeflow, Ray, Spark and more (`reprieve plan --for job/ml/train -f ...`). Without
+    --for everything is planned that the manifests would create, in order. Exit code 0: it fits, now or once
+    others made way; 1: it does not fit, or not all of it; 2: bad input.
 
     \b
     Examples:
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
+      reprieve plan --kubeconfig ~/.kube/config -f rayjob.yaml
       kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml \\
         | reprieve plan -f - --for Pod/default/train-0
       reprieve plan --kubeconfig ~/.kube/config --for PodGroup/default/train -o json
@@ -81,42 +83,93 @@ def command(
     import reprieve
     from reprieve.config import Configuration
 
-    target = _target(for_)
-    configuration: Any = Configuration.read(config) if config else None
+    configuration = Configuration.read(config) if config else Configuration.load(None)
+    submitted = read_manifests(filenames)
+    documents: Sequence[Document | Source] = submitted
+    targets = [_target(for_, configuration)] if for_ else _found(submitted, configuration)
     if fleet is not None:
         clusters = workers_in(Path(fleet)) if fleet else workers_of_manager(kubeconfig, context)
-        plan = reprieve.plan_fleet(_workload(filenames, target), clusters, config=configuration, now=now)
+        chosen = _workload(submitted, targets)
+        plan = reprieve.plan_fleet(chosen, clusters, config=configuration, now=now)
         print_answer(plan.to_dict(), output, lambda screen: _render_fleet(screen, plan, everything))
         raise SystemExit(YES if plan.chosen is not None else NO)
-    documents = gather(filenames, kubeconfig, context, quota=target.kind == "Workload")
+    if asks_cluster(filenames, kubeconfig, context):
+        quota = any(target.kind == "Workload" for target in targets)
+        documents = on_cluster(submitted, kubeconfig, context, quota=quota)
     if compare:
-        raise SystemExit(_compare(documents, target, configuration, now, output, everything))
-    answer = reprieve.plan(documents, str(target), config=configuration, now=now)
-    if target.kind != "Workload" and not any(document_of(each).get("kind") == "Node" for each in documents):
+        raise SystemExit(_compare(documents, targets, configuration, now, output, everything))
+    raise SystemExit(_plan(documents, targets, configuration, now, output, everything))
+
+
+def _target(text: str, config: "Configuration") -> Reference:
+    from reprieve.whatif import parse_target
+
+    try:
+        return parse_target(text, config)
+    except ReprieveError as error:
+        raise ReprieveError(f"cannot plan for {error}") from error
+
+
+def _found(submitted: Sequence[Source], config: "Configuration") -> list[Reference]:
+    """What the manifests would create."""
+    from reprieve.whatif import targets
+
+    found = targets(submitted, config)
+    if not found:
+        raise click.UsageError(
+            "what is to be planned? In the manifests nothing waits for a node: no pod, group, workload or "
+            "job. Name it with --for KIND/NAMESPACE/NAME"
+            if submitted
+            else "what is to be planned? Name it with --for KIND/NAMESPACE/NAME, or give its manifest with -f"
+        )
+    return found
+
+
+def _plan(
+    documents: Sequence[Document | Source],
+    targets: Sequence[Reference],
+    config: "Configuration",
+    now: str | None,
+    output: Output,
+    everything: bool,
+) -> int:
+    from reprieve.objects import well_known
+    from reprieve.whatif import plan_everything
+
+    answers = plan_everything(documents, targets, config, now)
+    on_nodes = any(target.kind != "Workload" for target in targets)
+    if on_nodes and not any(document_of(each).get("kind") == "Node" for each in documents):
         click.echo(
             "note: there is no Node in what was read; give the cluster's nodes and pods too, "
             "or ask it with --kubeconfig",
             err=True,
         )
-    print_answer(answer.to_dict(), output, lambda screen: _render(screen, target.kind, answer, everything))
-    raise SystemExit(NO if answer.outcome in (outcomes.UNSCHEDULABLE, outcomes.GATED) else YES)
+    data = [answer.to_dict() for answer in answers]
+    listed = {"apiVersion": well_known.API_VERSION, "kind": "PlanList", "items": data}
 
+    def render(screen: "Screen") -> None:
+        for number, (target, answer) in enumerate(zip(targets, answers, strict=True)):
+            if number:
+                screen.line()
+            _render(screen, target.kind, answer, everything)
 
-def _target(text: str) -> Reference:
-    try:
-        return Reference.parse(text, _KINDS)
-    except ReprieveError as error:
-        raise ReprieveError(f"cannot plan for {error}") from error
+    print_answer(data[0] if len(data) == 1 else listed, output, render)
+    fits = all(answer.outcome in (outcomes.SCHEDULED, outcomes.PREEMPTS) for answer in answers)
+    return YES if fits else NO
 
 
 def _compare(
     documents: Sequence[Document | Source],
-    target: Reference,
-    config: Any,
+    targets: Sequence[Reference],
+    config: "Configuration",
     now: str | None,
     output: Output,
     everything: bool,
 ) -> int:
+    if len(targets) != 1:
+        some_of_them = some([*map(str, targets)], 3)
+        raise click.UsageError(f"--compare is for one thing: choose with --for among {some_of_them}")
+    target = targets[0]
     if target.kind == "Workload":
         raise click.UsageError(
             "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
@@ -134,14 +187,17 @@ def _compare(
     return YES if data["cheapest"] is not None else NO
 
 
-def _workload(filenames: Sequence[str], target: Reference) -> Document:
-    submitted = (source.document for source in read_manifests(filenames))
-    workload = next((document for document in submitted if Reference.read(document) == target), None)
-    if workload is None:
-        raise ReprieveError(
-            f"--for {target}: there is no such Workload (kueue.x-k8s.io) in the files given with -f"
+def _workload(submitted: Sequence[Source], targets: Sequence[Reference]) -> Document:
+    if len(targets) != 1:
+        raise click.UsageError(
+            f"--fleet is for one Workload: choose with --for among {some([*map(str, targets)], 3)}"
         )
-    return workload
+    found = [source.document for source in submitted if Reference.read(source.document) == targets[0]]
+    if not found:
+        raise ReprieveError(
+            f"--for {targets[0]}: there is no such Workload (kueue.x-k8s.io) in the files given with -f"
+        )
+    return found[0]
 
 
 def _render_fleet(screen: "Screen", plan: "FleetPlan", everything: bool) -> None:
@@ -150,8 +206,12 @@ def _render_fleet(screen: "Screen", plan: "FleetPlan", everything: bool) -> None
     render_fleet_plan(screen, plan, everything=everything)
 
 
-def _render(screen: "Screen", kind: str, answer: "Plan | QuotaPlan", everything: bool) -> None:
-    if kind == "Workload":
+def _render(screen: "Screen", kind: str, answer: "Plan | QuotaPlan | JobPlan", everything: bool) -> None:
+    if kind not in ("Pod", "PodGroup", "Workload"):
+        from reprieve.cli.plan_tables import render_job_plan
+
+        render_job_plan(screen, cast("JobPlan", answer), everything=everything)
+    elif kind == "Workload":
         from reprieve.cli.tables import render_quota_plan
 
         render_quota_plan(screen, answer.to_dict(), everything=everything)

@@ -8,6 +8,7 @@ from reprieve.objects import counted, some
 
 if TYPE_CHECKING:
     from reprieve.preemption import Cost, Plan, Reprieved, Victim
+    from reprieve.whatif import JobPlan
 
 MOST_ROWS = 12
 HELPED = ("scheduled", "preempts")
@@ -16,12 +17,14 @@ STYLES = {
     "preempts": "bold yellow",
     "unschedulable": "bold red",
     "gated": "bold magenta",
+    "partial": "bold yellow",
 }
 VERDICTS = {
     "scheduled": "fits",
     "preempts": "fits if others make way",
     "unschedulable": "does not fit",
     "gated": "waits for its gate",
+    "partial": "fits in part",
 }
 
 
@@ -34,7 +37,7 @@ def render_plan(screen: Screen, plan: "Plan", *, everything: bool = False) -> No
         screen.paragraph(reason, 2, "yellow" if reason.startswith("Warning") else "")
     if plan.placements:
         screen.title("Where it goes")
-        screen.table(("node", "pods"), _placements(plan), most=most)
+        screen.table(("node", "pods"), _placements(plan.placements), most=most)
     if plan.victims:
         screen.title("Who makes way")
         _victims(screen, plan.victims, most)
@@ -54,9 +57,28 @@ def render_plan(screen: Screen, plan: "Plan", *, everything: bool = False) -> No
         _alternatives(screen, plan)
 
 
-def _placements(plan: "Plan") -> list[Row]:
+def render_job_plan(screen: Screen, plan: "JobPlan", *, everything: bool = False) -> None:
+    """One job: its pod sets, then where they go and who makes way, for all of its pods together."""
+    most = None if everything else MOST_ROWS
+    screen.line((plan.for_, "bold"), " ", (VERDICTS[plan.outcome], STYLES[plan.outcome]))
+    for reason in plan.reasons:
+        screen.paragraph(reason, 2, "yellow" if reason.startswith("Warning") else "")
+    screen.title("Its pods")
+    screen.table(
+        ("pod set", "pods", "fit", "make way"),
+        [Row((each.name, str(each.count), str(each.placed), str(each.victims))) for each in plan.pod_sets],
+    )
+    if plan.placements:
+        screen.title("Where it goes")
+        screen.table(("node", "pods"), _placements(plan.placements), most=most)
+    if victims := [victim for each in plan.plans for victim in each.victims]:
+        screen.title("Who makes way")
+        _victims(screen, victims, most)
+
+
+def _placements(placements: Mapping[str, str]) -> list[Row]:
     by_node: dict[str, list[str]] = {}
-    for pod, node in plan.placements.items():
+    for pod, node in placements.items():
         by_node.setdefault(node or "(none yet)", []).append(pod)
     return [Row((node, str(len(pods))), pods) for node, pods in sorted(by_node.items())]
 

@@ -40,6 +40,13 @@ def gather(
     submitted = read_manifests(filenames)
     if not asks_cluster(filenames, kubeconfig, context):
         return submitted
+    return on_cluster(submitted, kubeconfig, context, quota=quota)
+
+
+def on_cluster(
+    submitted: Sequence[Source], kubeconfig: str | None, context: str | None, *, quota: bool
+) -> Sequence[Document | Source]:
+    """The cluster as it is, with what was submitted on top."""
     from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, NoKubeConfig, read_cluster
     from reprieve.whatif import NODE_KINDS, overlay
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS

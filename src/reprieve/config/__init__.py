@@ -14,6 +14,7 @@ from reprieve.config.sections import (
     Admission,
     FairSharing,
     Fleet,
+    Jobs,
     Placement,
     Preemption,
     Quota,
@@ -22,6 +23,7 @@ from reprieve.config.sections import (
     ScoringStrategy,
     Section,
 )
+from reprieve.jobs import JobKinds
 from reprieve.objects import (
     Context,
     Duration,
@@ -68,6 +70,7 @@ class Configuration(Section):
     scheduler: Scheduler = Scheduler()
     records: Records = Records()
     admission: Admission = Admission()
+    jobs: Jobs = Jobs()
 
     @classmethod
     def load(cls, document: "Mapping[str, Any] | Configuration | None") -> "Configuration":
@@ -104,6 +107,10 @@ class Configuration(Section):
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on, its defaults and its needs considered."""
         return gates.is_on(name, self.feature_gates)
+
+    def job_kinds(self) -> JobKinds:
+        """The kinds of jobs that are known, those of the configuration included."""
+        return JobKinds(self.jobs.kinds)
 
     def admission_context(self, classes: PriorityClasses | None = None) -> Context:
         """What admission needs to know. Without `classes`, the cluster's priority classes are unknown."""

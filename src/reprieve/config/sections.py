@@ -8,6 +8,7 @@ from typing import Annotated, Literal, dataclass_transform
 import msgspec
 from msgspec import Meta
 
+from reprieve.jobs import JobKind
 from reprieve.objects import Duration
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -128,6 +129,11 @@ class Records(Section):
     """How many decisions are kept in memory."""
     path: str = ""
     """A file that keeps them too; empty: memory only."""
+
+
+class Jobs(Section):
+    kinds: tuple[JobKind, ...] = ()
+    """Kinds of jobs on top of those that are known: where their pods are and how they are started."""
 
 
 class Admission(Section):

@@ -86,7 +86,7 @@ from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
 from reprieve.objects.proposals import contradictions, modernise
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
-from reprieve.objects.reference import Reference, split_key
+from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, review
 from reprieve.objects.scheduling import PodGroup, PodGroupStatus, PriorityClass
@@ -122,6 +122,7 @@ from reprieve.objects.yamlwriting import format_yaml
 
 __all__ = [
     "CHECKED_ANNOTATIONS",
+    "DEFAULT_NAMESPACE",
     "FORBIDDEN",
     "HIGHEST_COST",
     "INVALID",

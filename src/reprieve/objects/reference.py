@@ -49,11 +49,14 @@ class Reference(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     uid: str = ""
 
     @classmethod
-    def parse(cls, text: str, kinds: Iterable[str] = tuple(_WORDS)) -> "Reference":
-        """What a person wrote. `kinds`: those that make sense here."""
+    def parse(
+        cls, text: str, kinds: Iterable[str] = tuple(_WORDS), others: Mapping[str, str] | None = None
+    ) -> "Reference":
+        """What a person wrote. `kinds`: those that make sense here. `others`: words for kinds of others."""
         word, *names = text.strip("/").split("/")
-        kind, allowed = _KIND_OF.get(word.lower(), ""), tuple(kinds)
-        if problem := _problem(word, kind, names, allowed):
+        words = {**(others or {}), **_KIND_OF}
+        kind, allowed = words.get(word.lower(), ""), tuple(kinds)
+        if problem := _problem(word, kind, names, allowed, words):
             raise ReprieveError(
                 f"{text!r}: expected KIND/NAMESPACE/NAME, for instance {EXAMPLE}, "
                 f"with KIND one of {', '.join(allowed)}; {problem}"
@@ -100,9 +103,11 @@ def split_key(key: str) -> tuple[str, str]:
     return namespace, name
 
 
-def _problem(word: str, kind: str, names: list[str], allowed: tuple[str, ...]) -> str:
+def _problem(
+    word: str, kind: str, names: list[str], allowed: tuple[str, ...], words: Mapping[str, str]
+) -> str:
     if not kind:
-        return f"{word!r} is no kind known here{nearest(word.lower(), _KIND_OF)}"
+        return f"{word!r} is no kind known here{nearest(word.lower(), words)}"
     if kind not in allowed:
         return f"{kind!r} is not one of them"
     if not names or not all(names):

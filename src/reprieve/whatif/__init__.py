@@ -1,23 +1,24 @@
 """What would happen: plans and admission runs over manifests, without touching any cluster.
 
-`plan` answers for one pod, pod group or Kueue workload, `compare` shows what each algorithm would do,
-`plan_fleet` chooses among clusters, `admit` runs admission cycles for all workloads. Arguments as people
+`plan` answers for one pod, pod group, Kueue workload or job of any kind, `compare` shows what each algorithm
+would do, `plan_fleet` chooses among clusters, `admit` runs admission cycles for all workloads. Arguments as people
 write them (names, times, configurations) are read here; each module behind is imported when it is first
 needed, so that a node plan loads no quota and a quota plan no numpy.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from reprieve.config import Configuration
-from reprieve.objects import Document, Reference, Source, document_of, kind_key, parse_time
+from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, kind_key, parse_time
 from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
 
 if TYPE_CHECKING:
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
     from reprieve.whatif.fleet import FleetPlan
+    from reprieve.whatif.jobs import JobPlan
     from reprieve.whatif.quota import Admissions
 
 __all__ = [
@@ -25,12 +26,19 @@ __all__ = [
     "QUOTA_KINDS",
     "Admissions",
     "FleetPlan",
+    "JobPlan",
     "admit",
     "compare",
     "overlay",
+    "parse_target",
     "plan",
+    "plan_everything",
     "plan_fleet",
+    "targets",
 ]
+
+PLANNED = ("Pod", "PodGroup", "Workload")
+"""What is planned as it is; everything else is a job."""
 
 Objects = Iterable[Document | Source]
 Config = Mapping[str, Any] | Configuration
@@ -45,15 +53,19 @@ def plan(
     *,
     cluster_queue: str | None = None,
     given: Mapping[str, Any] | None = None,
-) -> "Plan | QuotaPlan":
+) -> "Plan | QuotaPlan | JobPlan":
     """Who makes way for `for_` (`KIND/NAMESPACE/NAME`), and where it goes.
 
-    A `Pod` or `PodGroup` gets a `Plan` of nodes, a Kueue `Workload` a `QuotaPlan`; both have `outcome`,
-    `reasons` and `to_dict()`. Without `now` the present moment counts. `cluster_queue` replaces the queue of
-    a workload; `given` fixes parts of a quota plan's answer.
+    A `Pod` or `PodGroup` gets a `Plan` of nodes, a job of any kind a `JobPlan`, a Kueue `Workload` a
+    `QuotaPlan`; all have `outcome`, `reasons` and `to_dict()`. Without `now` the present moment counts.
+    `cluster_queue` replaces the queue of a workload; `given` fixes parts of a quota plan's answer.
     """
-    target = Reference.parse(for_, ("Pod", "PodGroup", "Workload"))
     settings, moment = Configuration.load(config), _moment(now)
+    target = parse_target(for_, settings)
+    if target.kind not in PLANNED:
+        from reprieve.whatif.jobs import plan_job
+
+        return plan_job(objects, target, settings, moment)
     if target.kind == "Workload":
         from reprieve.whatif.quota import plan_workload
 
@@ -69,8 +81,42 @@ def compare(
     """What each algorithm would do for a pod or pod group, and at what cost (kind `PlanComparison`)."""
     from reprieve.whatif.comparison import compare_algorithms
 
-    target = Reference.parse(for_, ("Pod", "PodGroup"))
-    return compare_algorithms(objects, target, Configuration.load(config), _moment(now))
+    settings = Configuration.load(config)
+    target = parse_target(for_, settings)
+    documents = list(objects)
+    if target.kind not in PLANNED:
+        from reprieve.whatif.jobs import expanded_job, only_gang
+
+        _, expansion, documents = expanded_job(documents, target, settings)
+        target = only_gang(expansion)
+    elif target.kind == "Workload":
+        raise ReprieveError(f"{target}: a Workload has a quota plan, which knows one algorithm")
+    return compare_algorithms(documents, target, settings, _moment(now))
+
+
+def parse_target(text: str, config: Configuration) -> Reference:
+    """What a person wrote for something that can be planned."""
+    words = config.job_kinds().words()
+    return Reference.parse(text, dict.fromkeys((*PLANNED, *words.values())), words)
+
+
+def plan_everything(
+    objects: Sequence[Document | Source],
+    targets: Sequence[Reference],
+    config: Config | None = None,
+    now: Time | None = None,
+) -> "list[Plan | QuotaPlan | JobPlan]":
+    """Plans in order: each finds the cluster as those before it would leave it."""
+    settings, documents = Configuration.load(config), list(objects)
+    answers: list[Plan | QuotaPlan | JobPlan] = []
+    for target in targets:
+        answer = plan(documents, str(target), settings, now)
+        answers.append(answer)
+        if target.kind != "Workload" and len(targets) > 1:
+            from reprieve.whatif.jobs import carried_out
+
+            documents = carried_out(documents, target, cast("Plan | JobPlan", answer), settings)
+    return answers
 
 
 def plan_fleet(
@@ -102,6 +148,17 @@ def admit(
     return admit_all(objects, Configuration.load(config), _moment(now), max_cycles, deletions)
 
 
+def targets(
+    given: Sequence[Document | Source],
+    config: Config | None = None,
+    cluster: Sequence[Document | Source] = (),
+) -> list[Reference]:
+    """What `given` would create on top of `cluster`: jobs without pods, pods and groups that wait."""
+    from reprieve.whatif.jobs import targets_in
+
+    return targets_in(given, Configuration.load(config), cluster)
+
+
 def overlay(cluster: Sequence[Document], submitted: Sequence[Document | Source]) -> list[Document | Source]:
     """The cluster with manifests on top: an object of the same kind and name is replaced."""
     replaced = {_identity(document_of(each)) for each in submitted}
@@ -124,6 +181,10 @@ def __getattr__(name: str) -> Any:
         from reprieve.whatif.quota import Admissions
 
         return Admissions
+    if name == "JobPlan":
+        from reprieve.whatif.jobs import JobPlan
+
+        return JobPlan
     if name == "FleetPlan":
         from reprieve.whatif.fleet import FleetPlan
 

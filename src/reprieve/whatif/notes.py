@@ -48,7 +48,7 @@ QUOTA_KINDS = frozenset(
     }
 )
 _INSTEAD = {
-    NODE_KINDS: "not expanded into pods: give the pods themselves",
+    NODE_KINDS: "not planned: name it with --for, or give its pods",
     QUOTA_KINDS: "not turned into a Workload: give the Workload",
 }
 _MOST_NAMED = 3
@@ -71,10 +71,12 @@ class Notes(NamedTuple):
         return tuple(found)
 
 
-def take_notes(objects: Iterable[Document | Source], used: frozenset[tuple[str, str]]) -> Notes:
-    """About what was given. Raises if none of it can be used."""
-    everything = list(objects)
-    sources = given(everything)
+def take_notes(
+    objects: Iterable[Document | Source], used: frozenset[tuple[str, str]], jobs: Iterable[Document] = ()
+) -> Notes:
+    """About what was given, `jobs` that are planned apart. Raises if none of it can be used."""
+    everything, planned = list(objects), [*map(id, jobs)]
+    sources = [each for each in given(everything) if id(each.document) not in planned]
     left = ignored(sources, used, _INSTEAD[used])
     if sources and sum(each.count for each in left) == len(sources):
         raise ReprieveError(f"nothing that was given can be used here; {ignored_sentence(left)}")

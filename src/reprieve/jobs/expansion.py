@@ -1,0 +1,148 @@
+"""The pods of a job as its controller would make them, and the gangs that they form."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.paths import Place, at, mapping, number, text
+from reprieve.jobs.pod_sets import PodSet
+from reprieve.jobs.reading import pod_sets
+from reprieve.objects import Document, InvalidObject, Reference, decode, group_key, well_known
+
+_GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
+
+
+class Expansion(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job would put into the cluster."""
+
+    job: Reference
+    sets: tuple[PodSet, ...]
+    pods: dict[str, list[Document]]
+    """By pod set, in order."""
+    groups: tuple[Document, ...] = ()
+    """PodGroups that the job does not name and that follow from its kind or from its scheduling policy."""
+    suspended: bool = False
+
+    @property
+    def documents(self) -> list[Document]:
+        return [*self.groups, *(pod for pods in self.pods.values() for pod in pods)]
+
+
+def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Expansion:
+    """Raises `InvalidObject` with the path in the job that the user wrote."""
+    kind = kinds.find(document)
+    sets = pod_sets(document, kinds, others)
+    assert kind is not None
+    for each in sets:
+        _check(each, document)
+    job, root = Reference.read(document), Place("", document)
+    groups = _groups(root, kind, job, sets)
+    pods = {each.name: _pods(each, root, kind, job, groups) for each in sets}
+    return Expansion(
+        job=job,
+        sets=tuple(sets),
+        pods=pods,
+        groups=tuple(groups),
+        suspended=bool(kind.suspend and at(root, kind.suspend).value),
+    )
+
+
+def _check(pod_set: PodSet, job: Document) -> None:
+    """One pod of the template is read now, so that a mistake is told with its path in the job."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": pod_set.template["spec"]}
+    try:
+        decode(pod)
+    except InvalidObject as error:
+        path = f"{pod_set.path}.{error.path}"
+        raise InvalidObject(path, error.value, error.message, str(Reference.read(job))) from error
+
+
+def _groups(root: Place, kind: JobKind, job: Reference, sets: list[PodSet]) -> list[Document]:
+    """The gangs of a job that does not bring its own group."""
+    if any(_joins_group(each) for each in sets):
+        return []
+    policy = at(root, kind.scheduling) if kind.scheduling else Place("", None)
+    gang = at(policy, "schedulingPolicy.gang")
+    if not kind.gang and gang.value is None:
+        return []
+    total = sum(each.count for each in sets)
+    if kind.gang_per_replica:
+        replicas = max((each.factors[0] for each in sets), default=0)
+        size = total // replicas if replicas else 0
+        return [_group(root, kind, job, f"{job.name}-{n}", size, sets) for n in range(replicas) if size > 1]
+    least = number(gang, "minCount", total)
+    if kind.min_available:
+        least = number(root, kind.min_available, total)
+    made = _group(root, kind, job, job.name, min(least, total), sets)
+    for field in ("disruptionMode", "schedulingConstraints"):
+        if at(policy, field).value is not None:
+            made["spec"][field] = at(policy, field).value
+    return [made] if total > 1 else []
+
+
+def _group(root: Place, kind: JobKind, job: Reference, name: str, least: int, sets: list[PodSet]) -> Document:
+    spec: Document = {"schedulingPolicy": {"gang": {"minCount": least}}}
+    if name_of_class := _priority_class(root, kind, sets):
+        spec["priorityClassName"] = name_of_class
+    meta = {"name": name, "namespace": job.namespace, "ownerReferences": [_owner(root, job)]}
+    return {"apiVersion": _GROUP_API, "kind": "PodGroup", "metadata": meta, "spec": spec}
+
+
+def _priority_class(root: Place, kind: JobKind, sets: list[PodSet]) -> str:
+    """The job's own, or that of its first pods."""
+    own = text(root, kind.priority_class) if kind.priority_class else ""
+    return own or next((str(each.template["spec"].get("priorityClassName") or "") for each in sets), "")
+
+
+def _joins_group(pod_set: PodSet) -> bool:
+    return bool(
+        group_key({"metadata": pod_set.template.get("metadata") or {}, "spec": pod_set.template["spec"]})
+    )
+
+
+def _pods(
+    pod_set: PodSet, root: Place, kind: JobKind, job: Reference, groups: list[Document]
+) -> list[Document]:
+    meta = mapping(Place(pod_set.path, pod_set.template), "metadata")
+    own_class = text(root, kind.priority_class) if kind.priority_class else ""
+    inner = pod_set.factors[-1] if len(pod_set.factors) > 1 else 1
+    owner, made = _owner(root, job), []
+    for index in range(pod_set.count):
+        outer = index // inner
+        words = {
+            "job": pod_set.owner or job.name, "set": pod_set.name, "index": index,
+            "outer": outer, "inner": index % inner, "member": index % inner + 1,
+        }  # fmt: skip
+        labels = {label: value.format(**words) for label, value in pod_set.rule.labels.items()}
+        spec = dict(pod_set.template["spec"])
+        if own_class and not spec.get("priorityClassName"):
+            spec["priorityClassName"] = own_class
+        if groups:
+            group = groups[outer if kind.gang_per_replica else 0]
+            spec["schedulingGroup"] = {"podGroupName": group["metadata"]["name"]}
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {
+                    **meta,
+                    "name": pod_set.rule.pod_name.format(**words),
+                    "namespace": job.namespace,
+                    "labels": {**(meta.get("labels") or {}), **labels},
+                    "ownerReferences": [owner],
+                },
+                "spec": spec,
+            }
+        )
+    return made
+
+
+def _owner(root: Place, job: Reference) -> Document:
+    reference: dict[str, Any] = {
+        "apiVersion": root.value.get("apiVersion"),
+        "kind": job.kind,
+        "name": job.name,
+    }
+    return {**reference, "uid": text(root, "metadata.uid"), "controller": True}

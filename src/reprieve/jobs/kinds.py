@@ -1,0 +1,263 @@
+"""The table of job kinds: data, not classes.
+
+A path is fields with dots between them. `spec.replicatedJobs[]` means each item of that list, and
+`spec.tfReplicaSpecs{}` each value of that map; what follows in the same rule is relative to the item. A kind
+that is not here is added in the configuration, under `jobs.kinds`, with the same fields.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import dataclass_transform
+
+import msgspec
+
+from reprieve.objects import Document, kind_key
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class _Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Data as people write it in a configuration."""
+
+
+class PodSetRule(_Row):
+    """Where pods of one shape are described."""
+
+    at: str = ""
+    """The part that describes them; one pod set for each item of a list `[]` or map `{}`."""
+    name: str = "main"
+    """Of the pod set. `@field` is read from the part, `@key` is the part's key in its map, in lower case."""
+    template: str = "template"
+    """The pod template, below `at`."""
+    count: tuple[str, ...] = ("replicas",)
+    """Numbers below `at` that are multiplied; each is 1 where it is missing."""
+    at_most: str = ""
+    """A number below `at` that the last factor of `count` is not to exceed: completions of a Job."""
+    pod_name: str = "{job}-{set}-{index}"
+    """`{job}`, `{set}`, `{index}` among all pods of the set; of two counts `{outer}` and `{inner}`, or
+    `{member}`, which is `{inner}` counted from 1."""
+    labels: dict[str, str] = {}
+    """On top of those of the template, with the same words in braces."""
+    skip_if: str = ""
+    """A truth value below `at`: these pods are not wanted now."""
+    optional: bool = False
+    """Without `at` there are no such pods; else that is an error."""
+
+
+class JobKind(_Row):
+    """One kind of job."""
+
+    group: str
+    versions: tuple[str, ...]
+    """Preferred one first."""
+    kind: str
+    plural: str
+    short_names: tuple[str, ...] = ()
+    pod_sets: tuple[PodSetRule, ...] = ()
+    """In the order in which the job's controller makes the pods."""
+    order: tuple[str, ...] = ()
+    """Of the keys of a map, those that come first."""
+    reader: str = ""
+    """What paths cannot say: a function of `special`."""
+    suspend: str = ""
+    """The truth value that keeps the job from starting; a kind without one is held by scheduling gates."""
+    gang: bool = False
+    """Its pods can only work together: all of them start, or none."""
+    gang_per_replica: bool = False
+    """Not one gang but several: one for each value of the first count of its pod sets."""
+    scheduling: str = ""
+    """Where the job itself says how its pods are scheduled (batch/v1: `spec.scheduling`)."""
+    min_available: str = ""
+    """How many pods are enough for the gang, where the kind has a field for it."""
+    priority_class: str = ""
+    """Its own field for a priority class, where that is not the one of its pods."""
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
+
+
+def _training(kind: str, field: str, *order: str, version: str = "v1") -> JobKind:
+    """A job of Kubeflow's training operator: a map of roles, each with replicas and a template."""
+    return JobKind(
+        group="kubeflow.org",
+        versions=(version,),
+        kind=kind,
+        plural=f"{kind.lower()}s",
+        pod_sets=(
+            PodSetRule(
+                at=f"spec.{field}{{}}",
+                name="@key",
+                labels={
+                    "training.kubeflow.org/job-name": "{job}",
+                    "training.kubeflow.org/replica-type": "{set}",
+                    "training.kubeflow.org/replica-index": "{index}",
+                },
+            ),
+        ),
+        order=order,
+        suspend="spec.runPolicy.suspend",
+        gang=True,
+        min_available="spec.runPolicy.schedulingPolicy.minAvailable",
+        priority_class="spec.runPolicy.schedulingPolicy.priorityClass",
+    )
+
+
+def _ray(kind: str, plural: str, spec: str, suspend: str, reader: str = "") -> JobKind:
+    """Something with a Ray cluster in it. Ray starts with its head and takes workers as they come."""
+    labels = {"ray.io/cluster": "{job}", "ray.io/group": "{set}"}
+    head = PodSetRule(
+        at=f"{spec}.headGroupSpec", name="head", count=(), pod_name="{job}-head", optional=bool(reader),
+        labels={**labels, "ray.io/group": "headgroup", "ray.io/node-type": "head"},
+    )  # fmt: skip
+    workers = PodSetRule(
+        at=f"{spec}.workerGroupSpecs[]", name="@groupName", count=("replicas", "numOfHosts"),
+        pod_name="{job}-{set}-worker-{index}", skip_if="suspend",
+        labels={**labels, "ray.io/node-type": "worker"},
+    )  # fmt: skip
+    return JobKind(
+        group="ray.io", versions=("v1", "v1alpha1"), kind=kind, plural=plural,
+        pod_sets=(head, workers), suspend=suspend, reader=reader,
+    )  # fmt: skip
+
+
+def _set_of_pods(kind: str, plural: str, *short: str, pod_name: str = "{job}-{index}") -> JobKind:
+    """Something of apps/v1 that keeps a number of equal pods."""
+    return JobKind(
+        group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
+        pod_sets=(PodSetRule(at="spec", pod_name=pod_name),),
+    )  # fmt: skip
+
+
+_JOB_LABELS = {"batch.kubernetes.io/job-name": "{job}", "job-name": "{job}"}
+
+TABLE: tuple[JobKind, ...] = (
+    JobKind(
+        group="batch",
+        versions=("v1",),
+        kind="Job",
+        plural="jobs",
+        pod_sets=(
+            PodSetRule(
+                at="spec",
+                count=("parallelism",),
+                at_most="completions",
+                pod_name="{job}-{index}",
+                labels=_JOB_LABELS,
+            ),
+        ),
+        suspend="spec.suspend",
+        scheduling="spec.scheduling",
+    ),
+    JobKind(
+        group="batch",
+        versions=("v1",),
+        kind="CronJob",
+        plural="cronjobs",
+        short_names=("cj",),
+        pod_sets=(
+            PodSetRule(
+                at="spec.jobTemplate.spec",
+                count=("parallelism",),
+                at_most="completions",
+                pod_name="{job}-{index}",
+                labels=_JOB_LABELS,
+            ),
+        ),
+        suspend="spec.suspend",
+        scheduling="spec.jobTemplate.spec.scheduling",
+    ),
+    _set_of_pods("Deployment", "deployments", "deploy"),
+    _set_of_pods("ReplicaSet", "replicasets", "rs"),
+    _set_of_pods("StatefulSet", "statefulsets", "sts"),
+    JobKind(
+        group="jobset.x-k8s.io",
+        versions=("v1alpha2",),
+        kind="JobSet",
+        plural="jobsets",
+        pod_sets=(
+            PodSetRule(
+                at="spec.replicatedJobs[]",
+                name="@name",
+                template="template.spec.template",
+                count=("replicas", "template.spec.parallelism"),
+                at_most="template.spec.completions",
+                pod_name="{job}-{set}-{outer}-{inner}",
+                labels={
+                    "jobset.sigs.k8s.io/jobset-name": "{job}",
+                    "jobset.sigs.k8s.io/replicatedjob-name": "{set}",
+                    "jobset.sigs.k8s.io/job-index": "{outer}",
+                    "batch.kubernetes.io/job-completion-index": "{inner}",
+                },
+            ),
+        ),
+        suspend="spec.suspend",
+        gang=True,
+    ),
+    JobKind(
+        group="leaderworkerset.x-k8s.io",
+        versions=("v1",),
+        kind="LeaderWorkerSet",
+        plural="leaderworkersets",
+        short_names=("lws",),
+        reader="leader_worker_set",
+        gang=True,
+        gang_per_replica=True,
+    ),
+    _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
+    _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
+    _training("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker"),
+    _training("PaddleJob", "paddleReplicaSpecs", "Master", "Worker"),
+    _training("JAXJob", "jaxReplicaSpecs", "Worker"),
+    _training("MPIJob", "mpiReplicaSpecs", "Launcher", "Worker", version="v2beta1"),
+    JobKind(
+        group="trainer.kubeflow.org",
+        versions=("v1alpha1",),
+        kind="TrainJob",
+        plural="trainjobs",
+        reader="train_job",
+        suspend="spec.suspend",
+        gang=True,
+    ),
+    _ray("RayCluster", "rayclusters", "spec", "spec.suspend"),
+    _ray("RayJob", "rayjobs", "spec.rayClusterSpec", "spec.suspend", reader="ray_submitter"),
+    _ray("RayService", "rayservices", "spec.rayClusterConfig", "spec.rayClusterConfig.suspend"),
+    JobKind(
+        group="workload.codeflare.dev",
+        versions=("v1beta2",),
+        kind="AppWrapper",
+        plural="appwrappers",
+        reader="app_wrapper",
+        suspend="spec.suspend",
+        gang=True,
+    ),
+    JobKind(
+        group="sparkoperator.k8s.io",
+        versions=("v1beta2",),
+        kind="SparkApplication",
+        plural="sparkapplications",
+        short_names=("sparkapp",),
+        reader="spark",
+        suspend="spec.suspend",
+    ),
+)
+
+
+class JobKinds:
+    """The table with what a configuration adds; an added kind goes before the one of the same name."""
+
+    def __init__(self, added: Iterable[JobKind] = ()) -> None:
+        self._kinds = {(each.group, each.kind): each for each in (*TABLE, *added)}
+
+    def __iter__(self) -> Iterator[JobKind]:
+        return iter(self._kinds.values())
+
+    def __contains__(self, key: tuple[str, str]) -> bool:
+        return key in self._kinds
+
+    def find(self, document: Document) -> JobKind | None:
+        return self._kinds.get(kind_key(document))
+
+    def words(self) -> dict[str, str]:
+        """What people may type for a kind, as for kubectl."""
+        return {
+            word.lower(): each.kind for each in self for word in (each.kind, each.plural, *each.short_names)
+        }

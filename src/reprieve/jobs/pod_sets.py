@@ -1,0 +1,64 @@
+"""A pod set: pods of one shape in a job, as a rule of the table describes them."""
+
+import math
+
+import msgspec
+
+from reprieve.jobs.kinds import JobKind, PodSetRule
+from reprieve.jobs.paths import MOST, Place, at, entries, number, text
+from reprieve.objects import Document, InvalidObject
+
+
+class PodSet(msgspec.Struct, frozen=True, kw_only=True):
+    """Pods of one shape."""
+
+    name: str
+    template: Document
+    """metadata and spec, as in the job."""
+    path: str
+    """Of the template in the job, for messages."""
+    factors: tuple[int, ...]
+    """What `count` is the product of: jobs and pods in each, slices and hosts."""
+    rule: PodSetRule
+    owner: str = ""
+    """What pods are named after, if not the job: something inside it."""
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.factors)
+
+
+def by_rule(root: Place, kind: JobKind, rule: PodSetRule) -> list[PodSet]:
+    """The pod sets that a rule finds in a job, in the order of its kind."""
+    parts = list(entries(root, rule.at))
+    if rule.at.endswith("{}"):
+        rank = {key: position for position, key in enumerate(kind.order)}
+        parts.sort(key=lambda part: (rank.get(part.key, len(rank)), part.key))
+    return [
+        described(part, rule)
+        for part in parts
+        if not (rule.optional and part.value is None) and not (rule.skip_if and at(part, rule.skip_if).value)
+    ]
+
+
+def described(part: Place, rule: PodSetRule, *factors: int) -> PodSet:
+    """The pod set that a part describes; `factors` in place of what the rule's `count` would find."""
+    factors = factors or tuple(number(part, path, 1) for path in rule.count)
+    if rule.at_most and at(part, rule.at_most).value is not None:
+        factors = (*factors[:-1], min(factors[-1], number(part, rule.at_most, MOST)))
+    template = at(part, rule.template)
+    if not isinstance(template.value, dict):
+        raise InvalidObject(template.path, template.value, "a pod template is required here")
+    if not isinstance(template.value.get("spec"), dict):
+        raise InvalidObject(f"{template.path}.spec", template.value.get("spec"), "is required")
+    return PodSet(
+        name=_name(part, rule), template=template.value, path=template.path, factors=factors, rule=rule
+    )
+
+
+def _name(part: Place, rule: PodSetRule) -> str:
+    if rule.name == "@key":
+        return part.key.lower()
+    if rule.name.startswith("@"):
+        return text(part, rule.name[1:], part.key)
+    return rule.name

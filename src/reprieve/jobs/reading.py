@@ -1,0 +1,34 @@
+"""Which pods a job would have, whatever its kind."""
+
+from collections.abc import Iterable
+
+from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.paths import Place
+from reprieve.jobs.pod_sets import PodSet, by_rule
+from reprieve.jobs.special import READERS, Surroundings
+from reprieve.objects import Document, InvalidObject
+
+MOST_PODS = 100_000
+"""In one job. More is a slip of the pen, or somebody who wants to see us fall."""
+
+
+def pod_sets(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> list[PodSet]:
+    """All pod sets of a job, in the order in which its controller makes the pods.
+
+    `others`: objects that it may refer to, such as a training runtime.
+    """
+    kind = kinds.find(document)
+    if kind is None:
+        raise InvalidObject("kind", document.get("kind"), f"{document.get('kind')} is not a kind of job")
+    found = _read(Place("", document), kind, Surroundings(kinds, others, _read))
+    total = sum(each.count for each in found)
+    if total > MOST_PODS:
+        raise InvalidObject(
+            "spec", None, f"asks for {total:,} pods; more than {MOST_PODS:,} are not expanded"
+        )
+    return found
+
+
+def _read(root: Place, kind: JobKind, around: Surroundings) -> list[PodSet]:
+    found = [each for rule in kind.pod_sets for each in by_rule(root, kind, rule)]
+    return [*found, *READERS[kind.reader](root, around)] if kind.reader else found

@@ -1,0 +1,40 @@
+"""What a job asks its queue for: a Kueue Workload."""
+
+from collections.abc import Iterable
+
+from reprieve.jobs.kinds import JobKinds
+from reprieve.jobs.paths import Place, mapping
+from reprieve.jobs.reading import pod_sets
+from reprieve.objects import Document, Reference, well_known
+
+_WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
+
+
+def queue_of(document: Document) -> str:
+    """The LocalQueue that a job names; empty if it asks for no quota."""
+    return str(mapping(Place("", document), "metadata.labels").get(well_known.QUEUE_LABEL) or "")
+
+
+def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Document:
+    """The workload of a job that is in a queue, as the quota controller would make it."""
+    job = Reference.read(document)
+    sets = pod_sets(document, kinds, others)
+    labels = mapping(Place("", document), "metadata.labels")
+    spec: Document = {
+        "queueName": queue_of(document),
+        "podSets": [
+            {"name": each.name, "count": each.count, "template": each.template} for each in sets if each.count
+        ],
+    }
+    named = labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL)
+    of_pods = next((each.template["spec"].get("priorityClassName") for each in sets), None)
+    if named:
+        spec["priorityClassRef"] = _class(well_known.KUEUE_API, str(named))
+    elif of_pods:
+        spec["priorityClassRef"] = _class(well_known.SCHEDULING_API, str(of_pods))
+    meta = {"name": f"{job.kind.lower()}-{job.name}", "namespace": job.namespace}
+    return {"apiVersion": _WORKLOAD_API, "kind": "Workload", "metadata": meta, "spec": spec}
+
+
+def _class(group: str, name: str) -> Document:
+    return {"group": group, "kind": well_known.PRIORITY_CLASS_KINDS[group], "name": name}

@@ -1,0 +1,317 @@
+"""Plans for jobs as users write them: expanded to pods, planned in order, told in the words of the job.
+
+A gang of the job is planned as one; its other pods one after the other, each with the places and evictions of
+those before it. The cluster is a copy made of manifests: nothing else changes.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from reprieve.cluster import Cluster, ticks
+from reprieve.config import Configuration
+from reprieve.jobs import Expansion, JobKinds, expand, queue_of
+from reprieve.objects import (
+    Document,
+    Ignored,
+    InvalidObject,
+    Pod,
+    Reference,
+    ReprieveError,
+    Source,
+    counted,
+    document_of,
+    group_key,
+    kind_key,
+    outcomes,
+    well_known,
+)
+from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.whatif.notes import NODE_KINDS, take_notes
+from reprieve.whatif.owners import with_owners
+from reprieve.whatif.pods import load
+from reprieve.whatif.warnings import warnings
+
+JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
+_PLACED = (outcomes.SCHEDULED, outcomes.PREEMPTS)
+
+
+class PodSetFit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many pods of a pod set find a node."""
+
+    name: str
+    count: int
+    placed: int
+    """With what makes way for them."""
+    victims: int = 0
+    """Pods that make way for these alone; for a gang its first pod set has them all."""
+    message: str = ""
+    """Why the next one finds none."""
+
+
+class JobPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What becomes of all pods of a job."""
+
+    for_: str = msgspec.field(name="for")
+    outcome: JobOutcome
+    pod_sets: tuple[PodSetFit, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    """Of its gangs and single pods, in order, each with what those before it changed."""
+    reasons: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+
+    @property
+    def placements(self) -> dict[str, str]:
+        return {pod: node for plan in self.plans for pod, node in plan.placements.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        document["plans"] = [plan.to_dict() for plan in self.plans]
+        if not self.ignored:
+            del document["ignored"]
+        return {"apiVersion": well_known.API_VERSION, "kind": "JobPlan", **document}
+
+
+def plan_job(
+    objects: Iterable[Document | Source], for_: Reference, config: Configuration, now: datetime
+) -> JobPlan:
+    """Where the pods of a job would go, and who would make way."""
+    documents = list(objects)
+    source, expansion, expanded = expanded_job(documents, for_, config)
+    notes = take_notes(documents, NODE_KINDS, (source,))
+    missing: list[str] = []
+    cluster = load(expanded, missing)
+    plans, fits = _plans(cluster, expansion, config, now)
+    plans = [with_owners(plan, expanded) for plan in plans]
+    told = [*_hints(source, expansion), *_warnings(cluster, expanded, plans), *missing]
+    return JobPlan(
+        for_=str(for_),
+        outcome=_outcome(fits, plans),
+        pod_sets=tuple(fits),
+        plans=tuple(plans),
+        reasons=(_sentence(for_, fits, plans), *dict.fromkeys(told), *notes.sentences),
+        ignored=notes.ignored,
+    )
+
+
+def expanded_job(
+    documents: list[Document | Source], for_: Reference, config: Configuration
+) -> tuple[Document, Expansion, list[Document | Source]]:
+    """The job, its pods, and the documents with the pods in place of the job."""
+    kinds = config.job_kinds()
+    source = _job(documents, for_, kinds)
+    others = [each for each in documents if each is not source]
+    expansion = _expanded(source, kinds, [*map(document_of, others)])
+    _refuse_twice(expansion, others)
+    return document_of(source), expansion, [*others, *expansion.documents]
+
+
+def only_gang(expansion: Expansion) -> Reference:
+    """The gang that is the whole job."""
+    if len(expansion.groups) != 1:
+        raise ReprieveError(
+            f"{expansion.job} is {counted(len(expansion.groups), 'gang')}, and algorithms are compared for "
+            "one: name a Pod or a PodGroup"
+        )
+    return Reference.read(expansion.groups[0])
+
+
+def carried_out(
+    documents: list[Document | Source], for_: Reference, answer: Plan | JobPlan, config: Configuration
+) -> list[Document | Source]:
+    """The documents after a plan: the pods on their nodes, without the victims."""
+    plans = answer.plans if isinstance(answer, JobPlan) else (answer,)
+    if isinstance(answer, JobPlan):
+        documents = expanded_job(documents, for_, config)[2]
+    nodes = {pod: node for plan in plans if plan.outcome in _PLACED for pod, node in plan.placements.items()}
+    victims = {victim.pod for plan in plans for victim in plan.victims}
+    after: list[Document | Source] = []
+    for each in documents:
+        document = document_of(each)
+        key = Reference.read(document).key if document.get("kind") == "Pod" else ""
+        if key in nodes:
+            after.append({**document, "spec": {**document["spec"], "nodeName": nodes[key]}})
+        elif key not in victims:
+            after.append(each)
+    return after
+
+
+def targets_in(
+    given: Sequence[Document | Source], config: Configuration, everything: Iterable[Document | Source] = ()
+) -> list[Reference]:
+    """What `given` would create and nothing runs yet: jobs without pods, groups and pods that wait."""
+    kinds = config.job_kinds()
+    documents = [*map(document_of, given)]
+    owners = {
+        Reference(str(owner.get("kind")), _namespace(each), str(owner.get("name")))
+        for each in (*map(document_of, everything), *documents)
+        for owner in (each.get("metadata") or {}).get("ownerReferences") or ()
+    }
+    groups = {group_key(each) for each in documents if each.get("kind") == "Pod" and _waits(each)}
+
+    def is_new(each: Document, reference: Reference) -> bool:
+        if kinds.find(each) is not None:
+            return reference not in owners and not _controlled(each)
+        match kind_key(each):
+            case ("", "Pod"):
+                return _waits(each) and not group_key(each)
+            case (well_known.SCHEDULING_API, "PodGroup"):
+                return reference.key in groups
+            case (well_known.KUEUE_API, "Workload"):
+                return not (each.get("status") or {}).get("admission")
+        return False
+
+    found = ((each, Reference.read(each)) for each in documents)
+    return list(dict.fromkeys(reference for each, reference in found if is_new(each, reference)))
+
+
+def _waits(pod: Document) -> bool:
+    phase = (pod.get("status") or {}).get("phase")
+    return not (pod.get("spec") or {}).get("nodeName") and phase not in well_known.TERMINAL_PHASES
+
+
+def _controlled(document: Document) -> bool:
+    owners = (document.get("metadata") or {}).get("ownerReferences") or ()
+    return any(owner.get("controller") for owner in owners)
+
+
+def _namespace(document: Document) -> str:
+    return Reference.read(document).namespace
+
+
+def _job(documents: list[Document | Source], for_: Reference, kinds: JobKinds) -> Document | Source:
+    jobs = [each for each in documents if kinds.find(document_of(each)) is not None]
+    for each in jobs:
+        if Reference.read(document_of(each)) == for_:
+            return each
+    known = ", ".join(str(Reference.read(document_of(each))) for each in jobs) or "none"
+    raise ReprieveError(f"there is no {for_.kind} {for_.key} in the input; jobs there are: {known}")
+
+
+def _expanded(source: Document | Source, kinds: JobKinds, others: list[Document]) -> Expansion:
+    try:
+        return expand(document_of(source), kinds, others)
+    except InvalidObject as error:
+        where = source.where if isinstance(source, Source) else error.where
+        raise InvalidObject(error.path, error.value, error.message, where) from error
+
+
+def _refuse_twice(expansion: Expansion, others: Iterable[Document | Source]) -> None:
+    """A job that runs already is not planned once more on top of itself."""
+    made = {Reference.read(each) for each in expansion.documents}
+    for each in map(document_of, others):
+        if each.get("kind") not in ("Pod", "PodGroup"):
+            continue
+        namespace = _namespace(each)
+        owners = (each.get("metadata") or {}).get("ownerReferences") or ()
+        ours = any(Reference(o.get("kind"), namespace, o.get("name")) == expansion.job for o in owners)
+        if Reference.read(each) in made or ours:
+            raise ReprieveError(
+                f"{expansion.job} has {Reference.read(each)} already: ask for that, or leave it out of the "
+                "input to plan the job anew"
+            )
+
+
+# -- planning ------------------------------------------------------------------------------------------------
+
+
+def _plans(
+    cluster: Cluster, expansion: Expansion, config: Configuration, now: datetime
+) -> tuple[list[Plan], list[PodSetFit]]:
+    moment, plans, fits = ticks(now), [], []
+    nodes: dict[str, str] = {}
+    planned: set[Reference] = set()
+    for pod_set in expansion.sets:
+        victims, message = 0, ""
+        keys = []
+        for pod in expansion.pods[pod_set.name]:
+            unit = _unit(pod, cluster)
+            keys.append(Reference.read(pod).key)
+            if unit in planned or (message and unit.kind == "Pod"):
+                continue  # planned with its gang, or equal to the one that found no node
+            planned.add(unit)
+            plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")
+            if plan.victims:
+                plan = with_lost_hours(View(cluster, config, moment), plan)
+            plans.append(plan)
+            victims += len(plan.victims)
+            if plan.outcome in _PLACED:
+                nodes |= plan.placements
+                _carry_out(cluster, plan)
+            else:
+                message = plan.message
+        placed = sum(key in nodes for key in keys)
+        fits.append(
+            PodSetFit(name=pod_set.name, count=len(keys), placed=placed, victims=victims, message=message)
+        )
+    return plans, fits
+
+
+def _unit(pod: Document, cluster: Cluster) -> Reference:
+    group = group_key(pod)
+    number = cluster.groups.number_of.get(group) if group else None
+    known = number is not None and cluster.groups.objects[number] is not None
+    return Reference.of("PodGroup", group) if known else Reference.read(pod)
+
+
+def _carry_out(cluster: Cluster, plan: Plan) -> None:
+    for victim in plan.victims:
+        cluster.remove(Pod, victim.pod)
+    for pod, node in plan.placements.items():
+        cluster.assume(pod, node)
+
+
+# -- what is said --------------------------------------------------------------------------------------------
+
+
+def _outcome(fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> JobOutcome:
+    placed, count = sum(each.placed for each in fits), sum(each.count for each in fits)
+    if placed < count:
+        return "partial" if placed else "unschedulable"
+    return "preempts" if any(plan.victims for plan in plans) else "scheduled"
+
+
+def _sentence(for_: Reference, fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> str:
+    """`RayJob/ml/tune: head fits, 6 of 8 workers fit if 2 pods make way; the next one: 0/3 nodes …`"""
+    victims = sum(len(plan.victims) for plan in plans)
+    parts = [_fit(each) for each in fits if each.count]
+    text = f"{for_}: {', '.join(parts) or 'it asks for no pods now'}"
+    if victims:
+        text += f", if {counted(victims, 'pod')} {'makes' if victims == 1 else 'make'} way"
+    failed = next((each.message for each in fits if each.message), "")
+    return f"{text}. {failed}" if failed else f"{text}."
+
+
+def _fit(fit: PodSetFit) -> str:
+    if fit.count == 1:
+        return f"{fit.name} {'fits' if fit.placed else 'does not fit'}"
+    if fit.placed == fit.count:
+        return f"all {fit.count} {fit.name} pods fit"
+    return f"{fit.placed or 'none'} of {fit.count} {fit.name} pods fit"
+
+
+def _hints(job: Document, expansion: Expansion) -> list[str]:
+    found = []
+    if expansion.groups:
+        least = sum(each["spec"]["schedulingPolicy"]["gang"]["minCount"] for each in expansion.groups)
+        gangs = "a gang" if len(expansion.groups) == 1 else f"{len(expansion.groups)} gangs"
+        found.append(
+            f"Note: planned as {gangs} of {counted(least, 'pod')}: they start together or not at all."
+        )
+    if expansion.suspended:
+        found.append("Note: it is suspended; this is the plan for the moment when it starts.")
+    if queue := queue_of(job):
+        found.append(
+            f"Note: it waits for quota in queue {queue} first; `reprieve admit` says whether it gets it."
+        )
+    return found
+
+
+def _warnings(cluster: Cluster, documents: Sequence[Document | Source], plans: Sequence[Plan]) -> list[str]:
+    return [
+        sentence
+        for plan in plans[:1]
+        for sentence in warnings(cluster, documents, Reference.parse(plan.for_))
+    ]
