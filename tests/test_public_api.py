@@ -74,10 +74,10 @@ def test_a_type_checker_knows_the_answers(tmp_path: Path) -> None:
     shown = [line.partition(": ")[2] for line in done.stdout.splitlines()]
     plan, quota = "reprieve.preemption.plan.Plan", "reprieve.quota.plan.QuotaPlan"
     assert shown[:6] == [
-        f'note: Revealed type is "{plan} | {quota}"',
+        f'note: Revealed type is "{plan} | {quota} | reprieve.whatif.jobs.JobPlan"',
         (
             "note: Revealed type is \"Literal['scheduled'] | Literal['preempts'] | Literal['unschedulable'] |"
-            " Literal['gated']\""
+            " Literal['gated'] | Literal['partial']\""
         ),
         'note: Revealed type is "reprieve.whatif.quota.Admissions"',
         'note: Revealed type is "reprieve.whatif.fleet.FleetPlan"',

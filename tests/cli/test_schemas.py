@@ -26,6 +26,7 @@ ANSWERS = {
     f"plan {LEAST_COST} --config {EXAMPLES}/05-least-cost/config.yaml": "Plan",
     f"plan -f {EXAMPLES}/01-first-plan --for PodGroup/ml/train --compare": "PlanComparison",
     f"plan {LEAST_COST} --compare": "PlanComparison",
+    f"plan -f {EXAMPLES}/20-any-job/cluster.yaml -f {EXAMPLES}/20-any-job/rayjob.yaml": "JobPlan",
     f"plan -f {EXAMPLES}/10-flavors-preempt-before-spot --for Workload/jobs/training": "QuotaPlan",
     f"plan -f {EXAMPLES}/12-cohort-reclaim --for Workload/web/crawl-c": "QuotaPlan",
     f"plan -f {EXAMPLES}/14-preemption-gate --for Workload/jobs/training": "QuotaPlan",

@@ -102,7 +102,8 @@ UNKNOWN_OBJECTS = {
 }
 
 MALFORMED = {
-    "plan -f {gang}": "Missing option '--for'",
+    "plan": "what is to be planned? Name it with --for KIND/NAMESPACE/NAME",
+    "plan -f {queues}/../20-any-job/cluster.yaml": "nothing waits for a node",
     "plan -f {gang} --for train": "cannot plan for 'train': expected",
     "plan -f {gang} --for Node/node-1": "cannot plan for 'Node/node-1': expected",
     "plan -f {gang} --for PodGroup/": "cannot plan for 'PodGroup/': expected",
@@ -130,8 +131,7 @@ MALFORMED = {
         "there is neither a ClusterQueue nor a Workload (kueue.x-k8s.io) in this cluster"
     ),
     "plan -f {gang} --for Deployment/web/shop": (
-        "cannot plan for 'Deployment/web/shop': expected KIND/NAMESPACE/NAME, for instance "
-        "PodGroup/ml/train, with KIND one of Pod, PodGroup, Workload"
+        "there is no Deployment web/shop in the input; jobs there are: none"
     ),
     "plan -f {gang} --for PodGroup/train": (
         "there is no PodGroup 'default/train'; known groups: data/crunch, dev/notebooks, ml/train"
@@ -209,7 +209,7 @@ MALFORMED = {
     "manifests crds --all": "No such option '--all'",
     "manifests everything": "No such command 'everything'",
     "demo --port 99999": "99999 is not in the range",
-    "schema Plna": "there is no format 'Plna'; did you mean 'Plan'?; known are Plan, QuotaPlan",
+    "schema Plna": "there is no format 'Plna'; did you mean 'Plan'?; known are Plan, JobPlan, QuotaPlan",
     "completion tcsh": "'tcsh' is not one of 'bash', 'zsh', 'fish'",
     "explian pod/a/b": "did you mean 'explain'?",
 }

@@ -25,7 +25,7 @@ DEPLOYMENT = other("apps/v1", "Deployment")
 JOB = other("batch/v1", "Job")
 MAPS = [other("v1", "ConfigMap", "a"), other("v1", "ConfigMap", "b")]
 PDO = other("v1", "Pdo")
-NOT_EXPANDED = "not expanded into pods: give the pods themselves"
+NOT_EXPANDED = "not planned: name it with --for, or give its pods"
 NO_WORKLOAD = "not turned into a Workload: give the Workload"
 
 

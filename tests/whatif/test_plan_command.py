@@ -120,7 +120,7 @@ def test_no_is_exit_code_one() -> None:
         (POD % "1" + "---" + POD % "1", "Pod/a/p", ("Pod/a/p", "twice")),
         (POD % "1", "Pod/a/q", ("a/q", "a/p")),
         (POD % "1", "PodGroup/a/q", ("PodGroup", "a/q")),
-        (POD % "1", "Deployment/a/q", ("Deployment/a/q",)),
+        (POD % "1", "Deployment/a/q", ("there is no Deployment a/q",)),
         ("a: [", "Pod/a/p", ("<stdin>",)),
         (
             GROUP % "{gang: {minCount: -3}}",

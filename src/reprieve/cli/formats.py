@@ -12,6 +12,7 @@ from reprieve.explain import Explanation
 from reprieve.objects import Ignored, PlanOutcome
 from reprieve.preemption import Bill, BilledVictim, Plan
 from reprieve.records import Decision
+from reprieve.whatif import JobPlan
 
 Version = Literal["reprieve.dev/v1alpha1"]
 ByPodSet = dict[str, dict[str, str]]
@@ -25,6 +26,14 @@ class PlanDocument(Plan, frozen=True, kw_only=True, rename="camel"):
     kind: Literal["Plan"]
     victims: tuple[BilledVictim, ...] = ()
     cost: Bill = Bill()
+
+
+class JobPlanDocument(JobPlan, frozen=True, kw_only=True, rename="camel"):
+    """A plan for a job of any kind: what becomes of all its pods."""
+
+    api_version: Version
+    kind: Literal["JobPlan"]
+    plans: tuple[PlanDocument, ...] = ()
 
 
 class ExplanationDocument(Explanation, kw_only=True, rename="camel"):
@@ -212,6 +221,7 @@ class ValidationDocument(TypedDict):
 
 FORMATS: dict[str, Any] = {
     "Plan": PlanDocument,
+    "JobPlan": JobPlanDocument,
     "QuotaPlan": QuotaPlanDocument,
     "PlanComparison": PlanComparisonDocument,
     "FleetPlan": FleetPlanDocument,

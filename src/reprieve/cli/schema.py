@@ -8,6 +8,7 @@ from reprieve.objects import ReprieveError, nearest
 
 NAMES = (
     "Plan",
+    "JobPlan",
     "QuotaPlan",
     "PlanComparison",
     "FleetPlan",
@@ -23,7 +24,8 @@ NAMES = (
 def command(name: str) -> None:
     """Print the JSON Schema of an answer, for programs that read `-o json`.
 
-    NAME is Plan, PlanComparison, QuotaPlan (for a Kueue Workload) or FleetPlan, as `plan` prints them,
+    NAME is Plan, JobPlan (for a job of any kind), PlanComparison, QuotaPlan (for a Kueue Workload) or
+    FleetPlan, as `plan` prints them,
     Admissions (`admit`), Explanation (`explain`), Validation (`validate`), or Decision, one line of the file
     of decision records. Schemas of the same version only ever gain fields.
 

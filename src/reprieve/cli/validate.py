@@ -38,7 +38,8 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
     Checks each object of Kubernetes and Kueue (unknown, missing and mistyped fields, enums, ranges, names,
     quantities, unions, priority classes, pod templates) and all of them together (duplicate names, cycles of
     cohorts; references to missing objects are warnings). Kinds of others are checked if their
-    CustomResourceDefinition is given, too, and named otherwise. Exit code 0: clean; 2: problems.
+    CustomResourceDefinition is given, too, and named otherwise; of jobs (Ray, Kubeflow, JobSet and more) the
+    pod templates are always checked. Exit code 0: clean; 2: problems.
 
     \b
     Examples:
@@ -46,8 +47,6 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
       reprieve validate -f examples/12-cohort-reclaim/queues.yaml -f examples/12-cohort-reclaim/workloads.yaml
       kubectl get podgroups,pods -A -o yaml | reprieve validate -f -
     """
-    from reprieve.server import refusals
-
     configuration = Configuration.read(config) if config else Configuration.load(None)
     configurations: list[Finding] = []
     sources = 0
@@ -62,10 +61,7 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
                 else:
                     yield found
 
-    findings = [
-        *review(progress(documents(), "documents"), configuration.admission_context(), refusals),
-        *configurations,
-    ]
+    findings = [*_review(list(progress(documents(), "documents")), configuration), *configurations]
     problems = [each for each in findings if not each.warning]
     warnings = [each for each in findings if each.warning and not each.unchecked]
     unchecked = [each for each in findings if each.unchecked]
@@ -88,6 +84,15 @@ def command(filenames: tuple[str, ...], config: str | None, max_size: int, outpu
     print_result(data, output, render)
     if problems:
         raise SystemExit(BAD_INPUT)
+
+
+def _review(found: list[Found], config: Configuration) -> list[Finding]:
+    from reprieve.jobs import template_problems
+    from reprieve.server import refusals
+
+    kinds, context = config.job_kinds(), config.admission_context()
+    others = [each.document for each in found if isinstance(each, Source)]
+    return review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
 
 
 def _configuration_problems(source: Source) -> list[Finding]:

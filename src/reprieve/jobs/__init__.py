@@ -4,25 +4,31 @@
     kinds.find(document)                      # None if this is no job
     expand(document, kinds)                   # the pods as its controller would make them, and their gangs
     workload_of(document, kinds)              # what its queue is asked for
+    template_problems(document, kinds, context)   # what is wrong with its pods
 
 One table (`kinds`) describes every kind as data: paths to templates and counts, the names of pods. What a
 path cannot say (a runtime that is looked up, a driver that is not written as a pod) is read in `special`.
 """
 
+from reprieve.jobs.checking import template_problems
 from reprieve.jobs.expansion import Expansion, expand
 from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
-from reprieve.jobs.workloads import queue_of, workload_of
+from reprieve.jobs.special import RUNTIMES
+from reprieve.jobs.workloads import is_finished, queue_of, workload_of
 
 __all__ = [
+    "RUNTIMES",
     "Expansion",
     "JobKind",
     "JobKinds",
     "PodSet",
     "PodSetRule",
     "expand",
+    "is_finished",
     "pod_sets",
     "queue_of",
+    "template_problems",
     "workload_of",
 ]

@@ -9,7 +9,7 @@ from reprieve.jobs.kinds import JobKind, JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
-from reprieve.objects import Document, InvalidObject, Reference, decode, group_key, well_known
+from reprieve.objects import Document, InvalidObject, Pod, Reference, countable, decode, group_key, well_known
 
 _GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
 
@@ -52,11 +52,14 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
 def _check(pod_set: PodSet, job: Document) -> None:
     """One pod of the template is read now, so that a mistake is told with its path in the job."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": pod_set.template["spec"]}
+    where = str(Reference.read(job))
     try:
-        decode(pod)
+        view = decode(pod)
     except InvalidObject as error:
-        path = f"{pod_set.path}.{error.path}"
-        raise InvalidObject(path, error.value, error.message, str(Reference.read(job))) from error
+        raise InvalidObject(f"{pod_set.path}.{error.path}", error.value, error.message, where) from error
+    assert isinstance(view, Pod)
+    for problem in countable(view.spec, f"{pod_set.path}.spec"):
+        raise InvalidObject(problem.path, problem.value, problem.message, where)
 
 
 def _groups(root: Place, kind: JobKind, job: Reference, sets: list[PodSet]) -> list[Document]:
@@ -107,13 +110,13 @@ def _pods(
 ) -> list[Document]:
     meta = mapping(Place(pod_set.path, pod_set.template), "metadata")
     own_class = text(root, kind.priority_class) if kind.priority_class else ""
-    inner = pod_set.factors[-1] if len(pod_set.factors) > 1 else 1
+    inner = pod_set.factors[-1] if len(pod_set.factors) > 1 else 0
     owner, made = _owner(root, job), []
     for index in range(pod_set.count):
-        outer = index // inner
+        outer, within = divmod(index, inner) if inner else (index, index)
         words = {
             "job": pod_set.owner or job.name, "set": pod_set.name, "index": index,
-            "outer": outer, "inner": index % inner, "member": index % inner + 1,
+            "outer": outer, "inner": within, "member": within + 1,
         }  # fmt: skip
         labels = {label: value.format(**words) for label, value in pod_set.rule.labels.items()}
         spec = dict(pod_set.template["spec"])

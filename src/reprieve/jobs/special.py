@@ -87,6 +87,8 @@ def _ray_submitter(root: Place, around: Surroundings) -> list[PodSet]:
 # -- TrainJob: the pods are in its runtime -------------------------------------------------------------------
 
 _TRAINER_API = "trainer.kubeflow.org"
+RUNTIMES = frozenset({(_TRAINER_API, "ClusterTrainingRuntime"), (_TRAINER_API, "TrainingRuntime")})
+"""Kinds that hold the pods of a job and are no jobs themselves."""
 _STEP_LABEL = f"{_TRAINER_API}/trainjob-ancestor-step"
 _STEP = PodSetRule(
     at="spec.template.spec.replicatedJobs[]",

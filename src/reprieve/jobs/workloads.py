@@ -8,11 +8,18 @@ from reprieve.jobs.reading import pod_sets
 from reprieve.objects import Document, Reference, well_known
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
+_ENDED = frozenset({"Complete", "Completed", "Succeeded", "Failed", "Finished"})
+"""Conditions with which kinds of jobs say that they are over."""
 
 
 def queue_of(document: Document) -> str:
     """The LocalQueue that a job names; empty if it asks for no quota."""
     return str(mapping(Place("", document), "metadata.labels").get(well_known.QUEUE_LABEL) or "")
+
+
+def is_finished(document: Document) -> bool:
+    conditions = mapping(Place("", document), "status").get("conditions") or ()
+    return any(each.get("type") in _ENDED and each.get("status") == "True" for each in conditions)
 
 
 def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Document:

@@ -88,7 +88,7 @@ from reprieve.objects.proposals import contradictions, modernise
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
-from reprieve.objects.review import Finding, review
+from reprieve.objects.review import Finding, pod_problems, review
 from reprieve.objects.scheduling import PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
@@ -253,6 +253,7 @@ __all__ = [
     "parse_duration",
     "parse_time",
     "parse_yaml",
+    "pod_problems",
     "pod_requests",
     "policy",
     "priority_class_of",

@@ -62,8 +62,13 @@ class Finding(NamedTuple):
 Rules = Callable[[Document], list[Problem]]
 
 
-def review(found: Iterable[Found], context: Context, more: Rules | None = None) -> list[Finding]:
-    """All findings, in the order of the documents. `more` judges those in which nothing else is wrong."""
+def review(
+    found: Iterable[Found], context: Context, more: Rules | None = None, inside: Rules | None = None
+) -> list[Finding]:
+    """All findings, in the order of the documents.
+
+    `more` judges those in which nothing else is wrong; `inside` what can be judged of kinds of others.
+    """
     everything = list(found)
     position = {each.where: index for index, each in reversed(list(enumerate(everything)))}
     findings = [
@@ -71,11 +76,13 @@ def review(found: Iterable[Found], context: Context, more: Rules | None = None) 
         for each in everything
         if isinstance(each, UnreadableInput)
     ]
-    findings += _review([each for each in everything if isinstance(each, Source)], context, more)
+    findings += _review([each for each in everything if isinstance(each, Source)], context, more, inside)
     return sorted(findings, key=lambda finding: position[finding.where])
 
 
-def _review(sources: list[Source], context: Context, more: Rules | None) -> Iterator[Finding]:
+def _review(
+    sources: list[Source], context: Context, more: Rules | None, inside: Rules | None
+) -> Iterator[Finding]:
     known = _by_name(sources)
     stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
     classes = [priority_class_of(source.document) for source in stated]
@@ -83,6 +90,8 @@ def _review(sources: list[Source], context: Context, more: Rules | None) -> Iter
     custom = custom_schemas(source.document for source in sources)
     for source in sources:
         yield from _alone(source, context, custom, more)
+        if inside is not None and kind_key(source.document) not in TABLE:
+            yield from (Finding(source.where, problem) for problem in inside(source.document))
     yield from _duplicates(sources)
     yield from _references(sources, known)
     yield from _cohort_cycles(known.get((_KUEUE, "Cohort"), {}))
@@ -106,6 +115,13 @@ def _alone(source: Source, context: Context, custom: Custom, more: Rules | None)
         problems = more(source.document)
     for problem in problems:
         yield Finding(source.where, problem)
+
+
+def pod_problems(spec: Document, path: str, context: Context) -> list[Problem]:
+    """What an API server would say of a pod with this spec; `path` is where the spec stands."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
+    found = _problems(pod, schema_of(pod, {}), context)
+    return [each._replace(path=path + each.path.removeprefix("spec")) for each in found]
 
 
 def _problems(document: Document, schema: SchemaNode | None, context: Context) -> list[Problem]:

@@ -1,9 +1,9 @@
 """What would happen: plans and admission runs over manifests, without touching any cluster.
 
 `plan` answers for one pod, pod group, Kueue workload or job of any kind, `compare` shows what each algorithm
-would do, `plan_fleet` chooses among clusters, `admit` runs admission cycles for all workloads. Arguments as people
-write them (names, times, configurations) are read here; each module behind is imported when it is first
-needed, so that a node plan loads no quota and a quota plan no numpy.
+would do, `plan_fleet` chooses among clusters, `admit` runs admission cycles for all workloads. Arguments as
+people write them (names, times, configurations) are read here; each module behind is imported when it is
+first needed, so that a node plan loads no quota and a quota plan no numpy.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import Expansion, JobKinds, expand, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, expand, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -80,7 +80,8 @@ def plan_job(
     """Where the pods of a job would go, and who would make way."""
     documents = list(objects)
     source, expansion, expanded = expanded_job(documents, for_, config)
-    notes = take_notes(documents, NODE_KINDS, (source,))
+    runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)
+    notes = take_notes(documents, NODE_KINDS, (source, *runtimes))
     missing: list[str] = []
     cluster = load(expanded, missing)
     plans, fits = _plans(cluster, expansion, config, now)
@@ -276,7 +277,7 @@ def _outcome(fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> JobOutcome:
 def _sentence(for_: Reference, fits: Sequence[PodSetFit], plans: Sequence[Plan]) -> str:
     """`RayJob/ml/tune: head fits, 6 of 8 workers fit if 2 pods make way; the next one: 0/3 nodes …`"""
     victims = sum(len(plan.victims) for plan in plans)
-    parts = [_fit(each) for each in fits if each.count]
+    parts = [_fit(each, "" if len(fits) == 1 else f"{each.name} ") for each in fits if each.count]
     text = f"{for_}: {', '.join(parts) or 'it asks for no pods now'}"
     if victims:
         text += f", if {counted(victims, 'pod')} {'makes' if victims == 1 else 'make'} way"
@@ -284,22 +285,21 @@ def _sentence(for_: Reference, fits: Sequence[PodSetFit], plans: Sequence[Plan])
     return f"{text}. {failed}" if failed else f"{text}."
 
 
-def _fit(fit: PodSetFit) -> str:
+def _fit(fit: PodSetFit, name: str) -> str:
     if fit.count == 1:
-        return f"{fit.name} {'fits' if fit.placed else 'does not fit'}"
+        return f"{name or 'its pod '}{'fits' if fit.placed else 'does not fit'}"
     if fit.placed == fit.count:
-        return f"all {fit.count} {fit.name} pods fit"
-    return f"{fit.placed or 'none'} of {fit.count} {fit.name} pods fit"
+        return f"all {fit.count} {name}pods fit"
+    return f"{fit.placed or 'none'} of {fit.count} {name}pods {'fits' if fit.placed == 1 else 'fit'}"
 
 
 def _hints(job: Document, expansion: Expansion) -> list[str]:
     found = []
     if expansion.groups:
-        least = sum(each["spec"]["schedulingPolicy"]["gang"]["minCount"] for each in expansion.groups)
-        gangs = "a gang" if len(expansion.groups) == 1 else f"{len(expansion.groups)} gangs"
-        found.append(
-            f"Note: planned as {gangs} of {counted(least, 'pod')}: they start together or not at all."
-        )
+        least = expansion.groups[0]["spec"]["schedulingPolicy"]["gang"]["minCount"]
+        several = len(expansion.groups)
+        gangs = "a gang:" if several == 1 else f"{several} gangs; in each"
+        found.append(f"Note: planned as {gangs} at least {counted(least, 'pod')} start together, or none.")
     if expansion.suspended:
         found.append("Note: it is suspended; this is the plan for the moment when it starts.")
     if queue := queue_of(job):

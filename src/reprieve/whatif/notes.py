@@ -76,8 +76,9 @@ def take_notes(
 ) -> Notes:
     """About what was given, `jobs` that are planned apart. Raises if none of it can be used."""
     everything, planned = list(objects), [*map(id, jobs)]
-    sources = [each for each in given(everything) if id(each.document) not in planned]
-    left = ignored(sources, used, _INSTEAD[used])
+    sources = given(everything)
+    others = [each for each in sources if id(each.document) not in planned]
+    left = ignored(others, used, _INSTEAD[used])
     if sources and sum(each.count for each in left) == len(sources):
         raise ReprieveError(f"nothing that was given can be used here; {ignored_sentence(left)}")
     # Programs hand over what they have read from somewhere; people write files.

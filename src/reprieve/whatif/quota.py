@@ -59,6 +59,7 @@ from reprieve.quota import (
     waiting_lists,
 )
 from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
+from reprieve.whatif.queued_jobs import with_workloads
 from reprieve.whatif.runtime_classes import Completed, with_runtime_classes
 
 
@@ -81,8 +82,8 @@ def plan_workload(
     searched.
     """
     rules = Rules.of(config)
-    documents = list(objects)
-    notes = take_notes(documents, QUOTA_KINDS)
+    documents, jobs = with_workloads(list(objects), config)
+    notes = take_notes(documents, QUOTA_KINDS, jobs)
     views, missing = _decoded(documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
@@ -262,8 +263,8 @@ def admit_all(
     deletions: Mapping[int, Sequence[str]],
 ) -> Admissions:
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
-    documents = list(objects)
-    notes = take_notes(documents, QUOTA_KINDS)
+    documents, jobs = with_workloads(list(objects), config)
+    notes = take_notes(documents, QUOTA_KINDS, jobs)
     views, missing = _decoded(documents)
     quota = load(views, Rules.of(config), now)
     run = settle(quota, now, max_cycles, deletions)

@@ -1,0 +1,110 @@
+"""Jobs through `plan`, `compare` and `admit`: in order, once each, in the words of the job."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import reprieve
+from reprieve.cli import main
+from reprieve.whatif import plan_everything, targets
+from tests import builders
+from tests.builders import cluster_queue, flavor, local_queue, node
+
+FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
+pod = partial(builders.pod, namespace="ml")
+
+
+def job(name: str, cpu: int = 1, parallelism: int = 1, **metadata: Any) -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(cpu)}}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "ml", **metadata},
+        "spec": {"parallelism": parallelism, "template": {"spec": {"containers": [container]}}},
+    }
+
+
+def in_queue(name: str, **spec: Any) -> dict[str, Any]:
+    return job(name, labels={"kueue.x-k8s.io/queue-name": "team"}, **spec)
+
+
+def test_several_jobs_are_planned_in_order_each_on_what_the_others_left() -> None:
+    given = [node("n", 4), job("a", cpu=3), job("b", cpu=3), job("c", cpu=1)]
+    answers = plan_everything(given, targets(given))
+    assert [answer.outcome for answer in answers] == ["scheduled", "unschedulable", "scheduled"]
+
+
+def test_what_the_first_job_evicts_is_gone_for_the_second() -> None:
+    first, second = job("a", cpu=3), job("b", cpu=1)
+    for each in (first, second):
+        each["spec"]["template"]["spec"]["priority"] = 10
+    given = [node("n", 4), pod("old", 4, nodeName="n"), first, second]
+    answers = plan_everything(given, targets(given))
+    assert [answer.outcome for answer in answers] == ["preempts", "scheduled"]
+
+
+def test_a_job_that_runs_is_not_planned_once_more() -> None:
+    owner = {"kind": "Job", "name": "a", "controller": True}
+    running = pod("a-x", 1, nodeName="n", metadata={"ownerReferences": [owner]})
+    given = [node("n", 4), running, job("a")]
+    assert targets(given) == []
+    with pytest.raises(reprieve.ReprieveError, match="Job/ml/a has Pod/ml/a-x already"):
+        reprieve.plan(given, "job/ml/a")
+
+
+def test_a_job_inside_another_is_planned_with_it() -> None:
+    inner = job("a", ownerReferences=[{"kind": "JobSet", "name": "s", "controller": True}])
+    assert targets([inner]) == []
+
+
+def test_a_suspended_job_is_planned_for_the_moment_when_it_starts() -> None:
+    suspended = job("a")
+    suspended["spec"]["suspend"] = True
+    plan = reprieve.plan([node("n", 4), suspended], "job/ml/a")
+    assert plan.outcome == "scheduled"
+    assert any("it is suspended" in reason for reason in plan.reasons)
+
+
+def test_a_wrong_amount_in_a_job_is_told_with_its_path_and_file(tmp_path: Path) -> None:
+    text = (FOLDER / "jobset.yaml").read_text().replace('gpu: "4"', 'gpu: "0.5"')
+    (tmp_path / "wrong.yaml").write_text(text)
+    answer = CliRunner().invoke(
+        main, ["plan", "-f", f"{FOLDER}/cluster.yaml", "-f", f"{tmp_path}/wrong.yaml"]
+    )
+    assert answer.exit_code == 2
+    place = (
+        "spec.replicatedJobs[1].template.spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]"
+    )
+    assert f"wrong.yaml:1: {place}: must be an integer" in answer.output
+
+
+def test_algorithms_are_compared_for_a_job_that_is_a_gang() -> None:
+    command = ["plan", "-f", f"{FOLDER}/cluster.yaml", "-f", f"{FOLDER}/job.yaml", "--compare"]
+    answer = CliRunner().invoke(main, command)
+    assert answer.exit_code == 0, answer.output
+    assert "minimal-cost" in answer.output
+
+
+def test_algorithms_are_not_compared_for_single_pods_of_a_job() -> None:
+    command = ["plan", "-f", f"{FOLDER}/cluster.yaml", "-f", f"{FOLDER}/deployment.yaml", "--compare"]
+    answer = CliRunner().invoke(main, command)
+    assert answer.exit_code == 2
+    assert "Deployment/ml/inference is 0 gangs" in answer.output
+
+
+def test_jobs_in_a_queue_are_admitted_without_a_workload_of_their_own() -> None:
+    queues = [flavor("default"), cluster_queue("cq", 4), local_queue("team", "cq", namespace="ml")]
+    answer = reprieve.admit([*queues, in_queue("a", cpu=3), in_queue("b", cpu=3)]).to_dict()
+    assert list(answer["admitted"]) == ["ml/job-a"]
+    assert answer["unadmitted"] == ["ml/job-b"]
+    assert "ignored" not in answer
+
+
+def test_a_job_that_has_ended_asks_for_nothing() -> None:
+    ended = in_queue("a", cpu=3)
+    ended["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
+    queues = [flavor("default"), cluster_queue("cq", 4), local_queue("team", "cq", namespace="ml")]
+    assert list(reprieve.admit([*queues, ended, in_queue("b", cpu=3)]).to_dict()["admitted"]) == ["ml/job-b"]
