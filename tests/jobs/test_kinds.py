@@ -10,7 +10,7 @@ import pytest
 
 import reprieve
 from reprieve.config import Configuration
-from reprieve.jobs import JobKinds, expand, pod_sets, workload_of
+from reprieve.jobs import JobKinds, expand, pod_sets, template_problems, workload_of
 from reprieve.objects import InvalidObject, read_documents
 from reprieve.whatif import targets
 
@@ -111,6 +111,7 @@ def test_a_kind_of_ones_own_is_added_in_the_configuration() -> None:
         ]},
     }  # fmt: skip
     plan = reprieve.plan([*documents("cluster"), crew], "crew/ml/c", config=config)
+    assert isinstance(plan, reprieve.JobPlan)
     assert plan.outcome == "scheduled"
     assert set(plan.placements) == {"ml/c-cook-0", "ml/c-sailor-0", "ml/c-sailor-1"}
 
@@ -184,3 +185,9 @@ def test_a_ray_job_on_a_cluster_that_exists_has_a_submitter_only() -> None:
     del ray["spec"]["rayClusterSpec"]
     ray["spec"]["clusterSelector"] = {"ray.io/cluster": "shared"}
     assert [each.name for each in pod_sets(ray, KINDS)] == ["submitter"]
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_validate_has_nothing_to_say_about_the_pods_of_the_examples(name: str) -> None:
+    context = Configuration.load(None).admission_context()
+    assert template_problems(job(name), KINDS, context, documents(name)) == []

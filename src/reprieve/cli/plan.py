@@ -65,14 +65,14 @@ def command(
     """Would it fit, and if not: who makes way, on which node, and why?
 
     Nothing is changed anywhere. A job is expanded to the pods that its controller would make: Jobs, JobSets,
-    Deployments, jobs of Kubeflow, Ray, Spark and more (`reprieve plan --for job/ml/train -f ...`). Without
-    --for everything is planned that the manifests would create, in order. Exit code 0: it fits, now or once
-    others made way; 1: it does not fit, or not all of it; 2: bad input.
+    Deployments, jobs of Kubeflow, Ray, Spark and more. Without --for everything is planned that the manifests
+    would create, in order. Exit code 0: it fits, now or once others made way; 1: it does not fit, or not all
+    of it; 2: bad input.
 
     \b
     Examples:
       reprieve plan -f examples/01-first-plan --for PodGroup/ml/train
-      reprieve plan --kubeconfig ~/.kube/config -f rayjob.yaml
+      reprieve plan -f examples/20-any-job/cluster.yaml -f examples/20-any-job/jobset.yaml
       kubectl get nodes,pods,podgroups,pdb,priorityclasses -A -o yaml \\
         | reprieve plan -f - --for Pod/default/train-0
       reprieve plan --kubeconfig ~/.kube/config --for PodGroup/default/train -o json

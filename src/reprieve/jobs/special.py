@@ -56,21 +56,11 @@ def _leader_worker_set(root: Place, around: Surroundings) -> list[PodSet]:
 _SUBMITTER = PodSetRule(
     at="spec", name="submitter", template="submitterPodTemplate", pod_name="{job}-submitter"
 )
-_SUBMITTER_POD: Document = {
-    "spec": {
-        "restartPolicy": "Never",
-        "containers": [
-            {
-                "name": "ray-job-submitter",
-                "resources": {
-                    "requests": {"cpu": "500m", "memory": "200Mi"},
-                    "limits": {"cpu": "1", "memory": "1Gi"},
-                },
-            }
-        ],
-    }
+_SUBMITTER_RESOURCES: Document = {
+    "requests": {"cpu": "500m", "memory": "200Mi"},
+    "limits": {"cpu": "1", "memory": "1Gi"},
 }
-"""What KubeRay runs where the job says nothing."""
+"""What KubeRay gives it where the job says nothing; it runs the image of the head."""
 
 
 def _ray_submitter(root: Place, around: Surroundings) -> list[PodSet]:
@@ -80,8 +70,14 @@ def _ray_submitter(root: Place, around: Surroundings) -> list[PodSet]:
         return []
     if at(spec, "submitterPodTemplate").value is not None:
         return [described(spec, _SUBMITTER, 1)]
-    usual = PodSet(name="submitter", template=_SUBMITTER_POD, path="spec", factors=(1,), rule=_SUBMITTER)
-    return [usual]
+    head = mapping(spec, "rayClusterSpec.headGroupSpec.template.spec").get("containers") or [{}]
+    container = {
+        "name": "ray-job-submitter",
+        "resources": _SUBMITTER_RESOURCES,
+        "image": head[0].get("image", ""),
+    }
+    pod = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    return [PodSet(name="submitter", template=pod, path="spec", factors=(1,), rule=_SUBMITTER)]
 
 
 # -- TrainJob: the pods are in its runtime -------------------------------------------------------------------
@@ -242,7 +238,11 @@ def _spark_pods(spec: Place, role: str, pod_name: str, count: int) -> PodSet:
             pod.setdefault(field, at(spec, field).value)
     if name := text(spec, "batchSchedulerOptions.priorityClassName"):
         pod.setdefault("priorityClassName", name)
-    container = {"name": f"spark-kubernetes-{role}", "resources": {"requests": requests, "limits": limits}}
+    container = {
+        "name": f"spark-kubernetes-{role}",
+        "image": text(part, "image") or text(spec, "image"),
+        "resources": {"requests": requests, "limits": limits},
+    }
     others = [each for each in pod.get("containers") or () if each.get("name") != container["name"]]
     template = {
         "metadata": {"labels": mapping(part, "labels"), "annotations": mapping(part, "annotations")},

@@ -90,7 +90,7 @@ def _review(
     custom = custom_schemas(source.document for source in sources)
     for source in sources:
         yield from _alone(source, context, custom, more)
-        if inside is not None and kind_key(source.document) not in TABLE:
+        if inside is not None and _is_of_others(source.document, custom):
             yield from (Finding(source.where, problem) for problem in inside(source.document))
     yield from _duplicates(sources)
     yield from _references(sources, known)
@@ -106,7 +106,7 @@ def _alone(source: Source, context: Context, custom: Custom, more: Rules | None)
     if missing:
         return
     schema = schema_of(source.document, custom)
-    if schema is None and kind_key(source.document) not in TABLE:
+    if _is_of_others(source.document, custom):
         problem, mistake = unrecognised(source.document)
         yield Finding(source.where, problem, warning=not mistake, unchecked=not mistake)
         return
@@ -115,6 +115,11 @@ def _alone(source: Source, context: Context, custom: Custom, more: Rules | None)
         problems = more(source.document)
     for problem in problems:
         yield Finding(source.where, problem)
+
+
+def _is_of_others(document: Document, custom: Custom) -> bool:
+    """Whether nothing here knows the fields of its kind."""
+    return schema_of(document, custom) is None and kind_key(document) not in TABLE
 
 
 def pod_problems(spec: Document, path: str, context: Context) -> list[Problem]:
