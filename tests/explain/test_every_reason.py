@@ -113,17 +113,20 @@ def test_advice_for_a_reason_of_the_filters_helps(reason: str) -> None:
     helps(documents, TARGET, honour_nominations=reason == diagnosis.KEPT)
 
 
-def helps(documents: Case, target: str, honour_nominations: bool = False) -> None:
+def helps(
+    documents: Case, target: str, honour_nominations: bool = False, config: dict[str, Any] | None = None
+) -> None:
     """There is advice, and each piece of it, carried out, lets the target run."""
-    answer = explain(target, Evidence(documents), NOW)
+    answer = explain(target, Evidence(documents), NOW, config)
     assert answer.remedies
     assert [each.sentence for each in answer.remedies] == answer.would_help
     for remedy in answer.remedies:
         after = carried_out(documents, remedy.changes)
-        scene = Scene(Draft(after), Reference.parse(target), Configuration.load(None), NOW)
-        outcome = scene.plan.outcome if honour_nominations else reprieve.plan(after, target, now=NOW).outcome
+        scene = Scene(Draft(after), Reference.parse(target), Configuration.load(config), NOW)
+        planned = reprieve.plan(after, target, now=NOW, config=config)
+        outcome = scene.plan.outcome if honour_nominations else planned.outcome
         assert outcome in ("scheduled", "preempts"), remedy.sentence
-        assert not explain(target, Evidence(after), NOW).remedies, remedy.sentence
+        assert not explain(target, Evidence(after), NOW, config).remedies, remedy.sentence
 
 
 # --- the scheduler ------------------------------------------------------------------------------------------
@@ -202,9 +205,11 @@ UNEQUAL = {
 
 @pytest.mark.parametrize("reason", UNEQUAL)
 def test_advice_for_pods_that_do_not_fit_their_group_helps(reason: str) -> None:
-    documents = UNEQUAL[reason]
-    assert reason in reprieve.plan(documents, "podgroup/ml/g", now=NOW).to_dict()["message"]
-    helps(documents, "podgroup/ml/g")
+    """Only kube-scheduler minds the priority and the policy: KEP-5710 takes the group's."""
+    documents, config = UNEQUAL[reason], {"preemption": {"algorithm": "kubernetes"}}
+    plan = reprieve.plan(documents, "podgroup/ml/g", now=NOW, config=config)
+    assert reason in plan.to_dict()["message"]
+    helps(documents, "podgroup/ml/g", config=config)
 
 
 def test_every_reason_of_the_scheduler_has_a_case() -> None:

@@ -118,7 +118,7 @@ def test_gates_never_leak_a_preemption(objects: Objects, fair: bool) -> None:
         for waiting in step.outcome.waiting:
             if waiting.gated:
                 assert waiting.info.gate_closed
-                assert waiting.reason == "AdmissionGated"
+                assert waiting.reason == "PreemptionGated"
                 assert waiting.workload is None or is_true(waiting.workload, "BlockedOnPreemptionGates")
                 pending = quota.pending[waiting.info.queue]
                 assert waiting.info.key in pending or waiting.info.key in quota.cache.workloads

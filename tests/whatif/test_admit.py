@@ -93,7 +93,7 @@ def test_a_closed_gate_signals_and_waits_while_others_pass() -> None:
     answer = admit(folder)
     assert answer["evicted"] == []
     assert "jobs/small" in answer["admitted"]
-    assert answer["waiting"]["jobs/training"]["reason"] == "AdmissionGated"
+    assert answer["waiting"]["jobs/training"]["reason"] == "PreemptionGated"
 
 
 def test_a_strict_queue_lets_nobody_pass_a_gated_head() -> None:

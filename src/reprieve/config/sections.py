@@ -75,6 +75,9 @@ class Quota(Section):
     """Resources whose names start so are not counted."""
     quota_check_strategy: Literal["BlockUndeclared", "IgnoreUndeclared"] = "BlockUndeclared"
     """What a resource means that the queue does not cover."""
+    when_no_candidates: Literal["TryNextFlavor", "StopSearch"] = "TryNextFlavor"
+    """`whenCanPreempt: MayStopSearch`, and the flavor has nobody to preempt: try the next one, as Kueue does,
+    or stop there and begin with the first flavor again, as KEP-582 says."""
     manage_jobs_without_queue_name: bool = False
     """Jobs without a queue wait until they are given one, except in kube-system and kueue-system."""
 
@@ -83,6 +86,8 @@ class Fleet(Section):
     gate_policy: Literal["first-come", "least-cost"] = "first-come"
     single_cluster_preemption_timeout: Duration = Duration(300)
     """How long one cluster alone may preempt."""
+    cluster_queue_preemption_timeouts: dict[str, Duration] = {}
+    """The same by the name of the manager's ClusterQueue, where it differs."""
     close_gate_at_timeout: bool = True
     """Close the earlier gate before the next one opens. Off: as Kueue, it stays open."""
     close_gate_margin: Duration = Duration(10)

@@ -70,7 +70,12 @@ def new_copy(local: Document, settings: FleetSettings) -> Document:
     }
     spec = deepcopy(local.get("spec") or {})
     if settings.gated:
-        spec["preemptionGates"] = [{"name": well_known.MULTIKUEUE_GATE}]
+        own = [
+            gate
+            for gate in spec.get("preemptionGates") or ()
+            if gate.get("name") != well_known.MULTIKUEUE_GATE
+        ]
+        spec["preemptionGates"] = [*own, {"name": well_known.MULTIKUEUE_GATE}]
         if settings.close_at_timeout:
             annotations[well_known.GATE_LEASE_ANNOTATION] = format_duration(settings.timeout.total_seconds())
     copied: Document = {

@@ -28,9 +28,8 @@ import msgspec
 from reprieve.fleet.actions import Action, CloseGate, OpenGate, SaveLedger
 from reprieve.fleet.cost import PreemptionCost, cost_in
 from reprieve.fleet.group import Group, Turn
-from reprieve.fleet.reading import declares_gate, gate_is_open, moment, opened_at
+from reprieve.fleet.reading import blocked_by_gate, declares_gate, gate_is_open, moment, opened_at
 from reprieve.fleet.settings import LEAST_COST, FleetSettings
-from reprieve.objects import condition_of, has_condition, well_known
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _UNKNOWN = PreemptionCost(0, 0, 0)
@@ -127,9 +126,9 @@ def signals(group: Group, now: datetime) -> list[Signal]:
     """Every visible copy that is blocked by its closed gate."""
     found = []
     for cluster, copy in group.copies.items():
-        if not has_condition(copy, well_known.BLOCKED_ON_PREEMPTION_GATES) or gate_is_open(copy):
+        blocked = blocked_by_gate(copy)
+        if blocked is None or gate_is_open(copy):
             continue
-        blocked = condition_of(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
         since = moment(blocked.get("lastTransitionTime")) or now
         found.append(Signal(cluster, since, cost_in(str(blocked.get("message", "")))))
     return found
@@ -191,13 +190,7 @@ def _interrupted_turn(group: Group, settings: FleetSettings, now: datetime) -> T
     if turn is None or not settings.close_at_timeout or now >= turn.since + settings.timeout:
         return None
     copy = group.copies.get(turn.cluster)
-    return (
-        turn
-        if copy is not None
-        and has_condition(copy, well_known.BLOCKED_ON_PREEMPTION_GATES)
-        and not gate_is_open(copy)
-        else None
-    )
+    return turn if copy is not None and blocked_by_gate(copy) is not None and not gate_is_open(copy) else None
 
 
 def _unaccounted(group: Group, settings: FleetSettings, now: datetime) -> str | None:

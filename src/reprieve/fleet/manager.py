@@ -24,7 +24,7 @@ from reprieve.fleet.actions import (
 from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
 from reprieve.fleet.gates import GateStep, gate_step
 from reprieve.fleet.group import Group
-from reprieve.fleet.reading import true_since
+from reprieve.fleet.reading import queue_of, true_since
 from reprieve.fleet.settings import FleetSettings
 from reprieve.objects import condition_of, has_condition, well_known
 
@@ -46,6 +46,7 @@ def step(group: Group, settings: FleetSettings, now: datetime) -> Step:
 
     Before 4 to 6, a copy that differs from the workload is updated, or replaced and no longer looked at.
     """
+    settings = settings.of_queue(queue_of(group.local))
     if group.check_state == "Rejected":
         return Step()
     over = _unsupported(group) or _withdrawn(group, settings, now) or _finished(group) or _evicted(group)

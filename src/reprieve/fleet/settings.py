@@ -19,6 +19,8 @@ class FleetSettings(msgspec.Struct, frozen=True):
     """Copies are created with a preemption gate (feature gate MultiKueueOrchestratedPreemption)."""
     timeout: timedelta = timedelta(minutes=5)
     """How long one cluster alone may preempt (`singleClusterPreemptionTimeout`)."""
+    timeouts: Mapping[str, timedelta] = {}
+    """The same for workloads of some of the manager's ClusterQueues, by name."""
     close_at_timeout: bool = True
     """Close the earlier gate before the next one opens. Off: as upstream, it stays open."""
     margin: timedelta = timedelta(seconds=10)
@@ -37,6 +39,11 @@ class FleetSettings(msgspec.Struct, frozen=True):
         """After this time an opened gate is closed again, even if its worker is out of reach."""
         return self.timeout + self.margin
 
+    def of_queue(self, name: str) -> "FleetSettings":
+        """The settings for workloads of a ClusterQueue of the manager."""
+        timeout = self.timeouts.get(name, self.timeout)
+        return self if timeout == self.timeout else msgspec.structs.replace(self, timeout=timeout)
+
 
 def settings_from(config: Mapping[str, Any] | Configuration | None) -> FleetSettings:
     configuration = Configuration.load(config)
@@ -44,6 +51,10 @@ def settings_from(config: Mapping[str, Any] | Configuration | None) -> FleetSett
     return FleetSettings(
         gated=configuration.gate("MultiKueueOrchestratedPreemption"),
         timeout=timedelta(seconds=fleet.single_cluster_preemption_timeout),
+        timeouts={
+            name: timedelta(seconds=seconds)
+            for name, seconds in fleet.cluster_queue_preemption_timeouts.items()
+        },
         close_at_timeout=fleet.close_gate_at_timeout,
         margin=timedelta(seconds=fleet.close_gate_margin),
         gate_policy=fleet.gate_policy,

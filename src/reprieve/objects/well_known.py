@@ -99,6 +99,10 @@ JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
 MIN_PARALLELISM_ANNOTATION = "kueue.x-k8s.io/job-min-parallelism"
 PRIORITY_BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
 ADMISSION_GATED_BY_ANNOTATION = "kueue.x-k8s.io/admission-gated-by"
+PREEMPTION_GATED_ANNOTATION = "kueue.x-k8s.io/preemption-gated"
+"""The alpha form of a closed preemption gate (KEP-8303): preemption is planned and not carried out."""
+CANNOT_PREEMPT_ANNOTATION = "kueue.x-k8s.io/cannot-preempt"
+"""No placement that needs preemption is considered (KEP-8729)."""
 
 PRIORITY_CLASS_KINDS = {KUEUE_API: "WorkloadPriorityClass", SCHEDULING_API: "PriorityClass"}
 """The classes that a workload's `priorityClassRef` may name: kind by API group."""

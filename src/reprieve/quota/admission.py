@@ -55,7 +55,6 @@ from reprieve.quota.victims.finder import VictimFinder
 from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_true
 
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
-ADMISSION_GATED = "AdmissionGated"
 
 
 def cycle(quota: Quota, now: datetime) -> Outcome:
@@ -207,11 +206,14 @@ class _Cycle:
             self._wait(entry.info, NO_FIT, assignment.no_fit_cause(), assignment.message())
         elif assignment.mode == Mode.PREEMPT and not entry.victims:
             self._hold_capacity(entry)
+            if self._rules.stop_without_candidates:
+                self._forget_scan(entry.info)
             message = assignment.message()
             self._wait(entry.info, PREEMPTION_NO_CANDIDATES, WAITING_FOR_QUOTA, message)
         elif assignment.mode == Mode.PREEMPT and self._gated(entry.info):
             self._forget_scan(entry.info)
-            self._wait(entry.info, well_known.PREEMPTION_GATED, ADMISSION_GATED, GATED, gated=True)
+            reason = well_known.PREEMPTION_GATED
+            self._wait(entry.info, reason, reason, GATED, gated=True)
         elif deferred:
             self._forget_scan(entry.info)
             self._simulate(entry.queue, assignment.usage)
@@ -259,7 +261,7 @@ class _Cycle:
         return entry.assignment.mode == Mode.FIT
 
     def _gated(self, info: WorkloadInfo) -> bool:
-        return self._rules.preemption_gates and info.gate_closed
+        return info.gate_closed
 
     def _hold_capacity(self, entry: Entry) -> None:
         """Without candidates: later entries may not take what this one needs, unless it can reclaim it."""

@@ -224,13 +224,16 @@ class _Scan:
     def _keep_looking(self, granular_mode: GranularMode) -> bool:
         queue = self._assigner.queue
         preemption, borrowing = granular_mode
-        if preemption <= PreemptionMode.NO_CANDIDATES:
+        if preemption <= PreemptionMode.NO_CANDIDATES and not self._stops_without_candidates(preemption):
             return True
         if not self._assigner.rules.scan_flavors:
             return preemption != PreemptionMode.FIT
         if preemption != PreemptionMode.FIT and not queue.stop_when_preempting:
             return True
         return borrowing != 0 and not queue.stop_when_borrowing
+
+    def _stops_without_candidates(self, preemption: PreemptionMode) -> bool:
+        return preemption == PreemptionMode.NO_CANDIDATES and self._assigner.rules.stop_without_candidates
 
     def _better(self, granular_mode: GranularMode, best: GranularMode) -> bool:
         if not self._assigner.rules.scan_flavors:

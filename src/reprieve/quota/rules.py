@@ -29,6 +29,8 @@ class Rules:
     preemption_gates: bool = False
     fine_reasons: bool = True
     ignore_undeclared: bool = False
+    stop_without_candidates: bool = False
+    """KEP-582 as it was proposed: preempt in this flavor or not at all, and begin with the first again."""
     excluded_prefixes: tuple[str, ...] = ()
 
     @classmethod
@@ -53,5 +55,6 @@ class Rules:
             fine_reasons=gate("UnadmittedWorkloadsObservability"),
             ignore_undeclared=gate("QuotaCheckStrategy")
             and config.quota.quota_check_strategy == "IgnoreUndeclared",
+            stop_without_candidates=config.quota.when_no_candidates == "StopSearch",
             excluded_prefixes=config.quota.exclude_resource_prefixes,
         )

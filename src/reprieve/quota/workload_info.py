@@ -24,6 +24,7 @@ class WorkloadInfo:
         "_fingerprint",
         "away",
         "base_priority",
+        "cannot_preempt",
         "demands",
         "evicted",
         "gate_closed",
@@ -62,7 +63,8 @@ class WorkloadInfo:
             self.demands, self._fingerprint = before.demands, before._fingerprint
         else:
             self.demands = _demands(workload, rules, limit_ranges)
-        self.gate_closed = has_closed_gate(workload)
+        self.gate_closed = has_closed_gate(workload, rules)
+        self.cannot_preempt = _says(workload, well_known.CANNOT_PREEMPT_ANNOTATION)
         self.evicted = well_known.EVICTED in true
         self.usage: Usage = {}
         since = math.inf
@@ -155,12 +157,22 @@ def backoff_over(workload: Workload, now: datetime) -> bool:
     return state is None or state.requeue_at is None or now >= state.requeue_at
 
 
-def has_closed_gate(workload: Workload) -> bool:
-    """A gate without a position in the status is closed; positions of gates not in the spec do not count."""
-    if not workload.spec.preemption_gates:
+def has_closed_gate(workload: Workload, rules: Rules) -> bool:
+    """A gate without a position in the status is closed; positions of gates not in the spec do not count.
+
+    The annotation of the proposal's alpha stands for a closed gate as long as it is there.
+    """
+    if _says(workload, well_known.PREEMPTION_GATED_ANNOTATION):
+        return True
+    if not rules.preemption_gates or not workload.spec.preemption_gates:
         return False
     positions = {gate.name: gate.position for gate in workload.status.preemption_gates}
     return any(positions.get(gate.name, "Closed") == "Closed" for gate in workload.spec.preemption_gates)
+
+
+def _says(workload: Workload, annotation: str) -> bool:
+    """Whether the annotation is there and does not say no."""
+    return workload.metadata.annotations.get(annotation, "false").lower() not in ("false", "no", "0")
 
 
 def _queue_time(workload: Workload, true: Mapping[str, Condition], rules: Rules) -> float:

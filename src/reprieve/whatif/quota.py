@@ -139,8 +139,7 @@ class _Question:
         reduced = None
         if not given and any(pod_set.may_shrink for pod_set in self._info.workload.spec.pod_sets):
             reduced = Proposal(*find_assignment(self._quota, self._info, self._queue))
-        gate_closed = self._quota.rules.preemption_gates and self._info.gate_closed
-        return QuotaPlan(self._info, self._queue, whole, reduced, gate_closed)
+        return QuotaPlan(self._info, self._queue, whole, reduced, self._info.gate_closed)
 
     def _use(self, usage: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
         for queue, flavors in usage.items():

@@ -111,9 +111,7 @@ class QuotaScene:
     def gated(self) -> bool:
         """It could preempt, but for its gate."""
         found, victims = self.assignment
-        return bool(
-            found.mode == Mode.PREEMPT and victims and self.rules.preemption_gates and self.info.gate_closed
-        )
+        return bool(found.mode == Mode.PREEMPT and victims and self.info.gate_closed)
 
     @property
     def works(self) -> bool:

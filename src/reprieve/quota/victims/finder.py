@@ -36,6 +36,8 @@ class VictimFinder:
 
     def victims(self, usage: Mapping[FlavorResource, int], short: frozenset[FlavorResource]) -> list[Victim]:
         """The workloads to preempt so that the usage fits; empty when that cannot be done."""
+        if self._preemptor.cannot_preempt:
+            return []
         needs = frozenset(usage.items()), short
         found = self._found.get(needs)
         if found is None:
