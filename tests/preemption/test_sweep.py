@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from reprieve.cluster import NOWHERE
+from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
+from reprieve.objects import LabelSelector, Pod
 from reprieve.placement import UNSCHEDULABLE, PodFilters, diagnose
 from reprieve.preemption.pods import choice_key, dry_run
 from reprieve.preemption.sweep import Sweep
@@ -39,7 +41,10 @@ def _scenes(draw: st.DrawFn) -> list[Document]:
 
 def compare(documents: list[Document], config: Configuration) -> list[Selection]:
     """What the sweep found, after it was compared with the dry run of every node that it judged."""
-    cluster = load(documents)
+    return compare_in(load(documents), config)
+
+
+def compare_in(cluster: Cluster, config: Configuration) -> list[Selection]:
     view = View(cluster, config, 0)
     row = next(row for row in cluster.pods.row_of.values() if cluster.pods.node[row] == NOWHERE)
     filters = PodFilters(cluster, row, view.faithful)
@@ -76,6 +81,33 @@ def test_the_sweep_agrees_with_the_dry_run_of_each_node(algorithm: str) -> None:
 
     agrees()
     assert with_broken_budget > 3 or SCALE < 1, "too few scenes in which a budget is broken"
+
+
+@st.composite
+def _changes(draw: st.DrawFn) -> tuple[list[Document], list[int]]:
+    return draw(_scenes()), draw(st.lists(st.integers(0, 10**6), min_size=1, max_size=4))
+
+
+@examples(60)
+@given(_changes())
+def test_the_sweep_agrees_after_pods_leave_and_budgets_change(
+    scene: tuple[list[Document], list[int]],
+) -> None:
+    """The table that a sweep keeps catches up: with other pods, other allowances and other selectors."""
+    documents, numbers = scene
+    cluster, config = load(documents), Configuration.load({})
+    compare_in(cluster, config)
+    for number in numbers:
+        running = [key for key, row in cluster.pods.row_of.items() if cluster.pods.node[row] >= 0]
+        budgets = cluster.budgets.all
+        if number % 3 == 0 and running:
+            cluster.remove(Pod, running[number % len(running)])
+        elif budgets:
+            old = budgets[number % len(budgets)]
+            status = replace(old.status, disruptions_allowed=number % 3)
+            spec = replace(old.spec, selector=LabelSelector(match_labels={"app": "two"}))
+            cluster.set(replace(old, status=status) if number % 3 == 1 else replace(old, spec=spec))
+        compare_in(cluster, config)
 
 
 @st.composite

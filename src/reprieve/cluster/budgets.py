@@ -7,12 +7,14 @@ from reprieve.objects import PodDisruptionBudget, matches
 
 
 class BudgetTable:
-    """Budgets in order of arrival. Which of them cover a class is cached until a budget changes."""
+    """Budgets in order of arrival. Which of them cover a class is cached until a selector changes."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, PodDisruptionBudget] = {}
         self._list: list[PodDisruptionBudget] | None = None
         self._covering: dict[int, tuple[int, ...]] = {}
+        self.coverage = 0
+        """Increases whenever the budgets that cover a pod may be others than before."""
 
     @property
     def all(self) -> Sequence[PodDisruptionBudget]:
@@ -21,8 +23,11 @@ class BudgetTable:
         return self._list
 
     def set(self, budget: PodDisruptionBudget) -> None:
+        old = self._by_key.get(budget.key)
         self._by_key[budget.key] = budget
-        self.forget()
+        self._list = None
+        if old is None or old.spec.selector != budget.spec.selector:
+            self.forget()
 
     def remove(self, key: str) -> None:
         self._by_key.pop(key, None)
@@ -41,6 +46,7 @@ class BudgetTable:
         """Drop what is cached about classes."""
         self._list = None
         self._covering.clear()
+        self.coverage += 1
 
 
 def _covers(budget: PodDisruptionBudget, cls: PodClass) -> bool:

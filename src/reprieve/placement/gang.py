@@ -169,6 +169,9 @@ def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
     info = cluster.pods.info
     classes = cluster.pods.cls[list(rows)].tolist()
     shapes = {number: cluster.classes.all[number].shape for number in set(classes)}
+    if len(set(shapes.values())) == 1 and not any(info[row].nominated_node for row in rows):
+        yield list(rows)
+        return
     kinds = [
         (row if info[row].nominated_node else -1, shapes[number])
         for row, number in zip(rows, classes, strict=True)

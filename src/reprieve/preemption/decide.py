@@ -14,7 +14,7 @@ from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
 from reprieve.preemption.plan import Alternative, Plan
-from reprieve.preemption.pods import best_choice, choices_for_pod
+from reprieve.preemption.pods import MOST_SHOWN, best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
     NEVER,
     ONGOING,
@@ -100,7 +100,7 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
-    choices = choices_for_pod(view, filters, diagnosis)
+    choices = choices_for_pod(view, filters, diagnosis, MOST_SHOWN if alternatives else 1)
     chosen = best_choice(view, choices) if choices else None
     if view.config.preemption.algorithm == "minimal-cost":
         gang = Gang((row,), int(cluster.pods.priority[row]), 1, 0)

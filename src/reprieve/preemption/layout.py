@@ -11,6 +11,7 @@ from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.preemption.importance import importance_keys
 from reprieve.preemption.units import GROUP
 from reprieve.preemption.view import View
+from reprieve.preemption.violations import Covered, covered
 
 EMPTY = -1
 SINGLE = -1
@@ -158,6 +159,8 @@ class Layout:
         """Pods that are evicted with the entry, on all nodes."""
         self.start: Ints = np.zeros(shape, dtype=np.int64)
         self.demand: dict[int, Ints] = {}
+        self._covered: tuple[int, Covered] | None = None
+        """Entries under a budget, and for which coverage that is so; for `covered`."""
         self.tied: Mask = np.zeros(slots, dtype=np.bool_)
         """Nodes with two equally important entries."""
         self.special: Mask = np.zeros(slots, dtype=np.bool_)
@@ -209,6 +212,9 @@ class Layout:
         self.tied[slot] = bool(len(found.tied))
         self.special[slot] = bool(len(found.awkward))
         self.grouped[slot] = bool((found.group != SINGLE).any())
+        if self._covered is not None:
+            coverage, before = self._covered
+            self._covered = coverage, _replaced(before, covered(view, self.rows[:, [slot]], _one(slot)), slot)
         rows, turns, columns = self._merged
         elsewhere = columns != slot
         self._merged = (
@@ -229,6 +235,14 @@ class Layout:
             self.demand[index] = table
         return table
 
+    def covered(self, view: View) -> Covered:
+        """The entries under a budget."""
+        coverage = view.cluster.budgets.coverage
+        if self._covered is None or self._covered[0] != coverage:
+            nodes = np.arange(self.rows.shape[1], dtype=np.int32)
+            self._covered = coverage, covered(view, self.rows, nodes)
+        return self._covered[1]
+
     def under_budgets(self, view: View) -> Mask:
         """Nodes with a whole group of which a pod, here or elsewhere, is under a disruption budget."""
         cluster = view.cluster
@@ -240,6 +254,17 @@ class Layout:
         groups = np.unique(cluster.pods.group[members[covered[cluster.pods.cls[members]]]])
         covering: Mask = np.asarray(np.isin(self.group, groups).any(axis=0))
         return covering
+
+
+def _one(slot: int) -> Rows:
+    return np.array([slot], dtype=np.int32)
+
+
+def _replaced(table: Covered, column: Covered, slot: int) -> Covered:
+    """The table with other entries for one node."""
+    start, end = np.searchsorted(table.node, [slot, slot + 1])
+    pairs = zip(table, column, strict=True)
+    return Covered(*(np.concatenate([old[:start], new, old[end:]]) for old, new in pairs))
 
 
 def layout_of(view: View) -> Layout:

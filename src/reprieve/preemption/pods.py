@@ -18,17 +18,17 @@ MOST_SHOWN = 4
 """How many nodes of a sweep are returned: the best one and a few to compare it with."""
 
 
-def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis) -> list[Selection]:
+def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis, most: int) -> list[Selection]:
     """Nodes on which evicting lower units helps, with their victims.
 
-    Of the nodes that were swept only the best ones, of those that were tried one by one all.
+    Of the nodes that were swept the best ones, `most` of them; of those that were tried one by one all.
     """
     order = view.cluster.nodes.order
     candidates: Mask = diagnosis.code == UNSCHEDULABLE
     found: list[Selection] = []
     if filters.plain and not filters.cls.ports and not view.cluster.nominated:
         sweep = Sweep(view, filters, candidates)
-        found = sweep.best(MOST_SHOWN)
+        found = sweep.best(most)
         candidates = sweep.closer
     groups: Groups = {}
     for slot in order[candidates[order]].tolist():

@@ -185,20 +185,26 @@ def ranked(rows: Rows, columns: Rows, keys: Sequence[Ints]) -> Ranked | None:
 
 
 def stays(cluster: Cluster, pods: Ranked, slack: Ints) -> Mask:
-    """Which of the pods can stay. `slack` (resources by columns), the capacity left, is consumed."""
-    kept = np.zeros(len(pods.rows), dtype=np.bool_)
+    """Which of the pods can stay, next to a slack (resources by columns): the capacity left."""
+    kept = np.ones(len(pods.rows), dtype=np.bool_)
     if not len(pods.rows):
         return kept
     demand = cluster.demand(pods.rows)
-    by_turn = np.argsort(pods.rank, kind="stable")
-    ends = np.cumsum(np.bincount(pods.rank))
-    for start, end in zip(np.concatenate([[0], ends[:-1]]), ends, strict=True):
-        turn = by_turn[start:end]
-        columns, wanted = pods.column[turn], demand[:, turn]
-        fits = (wanted <= slack[:, columns]).all(axis=0)
-        kept[turn] = fits
-        slack[:, columns] -= np.where(fits, wanted, 0)
-    return kept
+    begins = np.flatnonzero(pods.rank == 0)
+    short = np.add.reduceat(demand, begins, axis=1) > slack[:, pods.column[begins]]
+    scarce = np.flatnonzero(short.any(axis=1))
+    if not len(scarce):
+        return kept  # enough of everything for everybody
+    demand, slack = demand[scarce], slack[scarce]
+    turns = int(pods.rank.max()) + 1
+    wanted = np.zeros((len(scarce), turns, slack.shape[1]), dtype=np.int64)
+    wanted[:, pods.rank, pods.column] = demand
+    fits = np.empty((turns, slack.shape[1]), dtype=np.bool_)
+    for turn in range(turns):
+        np.all(wanted[:, turn] <= slack, axis=0, out=fits[turn])
+        slack -= wanted[:, turn] * fits[turn]
+    found: Mask = fits[pods.rank, pods.column]
+    return found
 
 
 def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Rows, Ints]:
@@ -208,6 +214,13 @@ def slack_next_to(cluster: Cluster, assigned: Sequence[Assignment]) -> tuple[Row
     column = np.searchsorted(slots, places).astype(np.int32)
     classes = cluster.pods.cls[np.array([each.row for each in assigned], dtype=np.int32)]
     slack = cluster.nodes.free(slots)
+    if (
+        len(classes) and (classes == classes[0]).all()
+    ):  # the usual gang: one product instead of a sum for each resource
+        requested = cluster.classes.requests[:, classes[0]]
+        slack -= requested[:, None] * np.bincount(column, minlength=len(slots))
+        slack[requested == 0] = UNLIMITED
+        return slots, slack
     for left, requests in zip(slack, cluster.classes.requests, strict=True):
         add_at(left, column, -requests, classes)
         requesting = np.bincount(column[requests[classes] > 0], minlength=len(slots))

@@ -22,6 +22,9 @@ from reprieve.preemption.units import (
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import breaks_by_node
 
+FEW = 8
+"""Below this share of the nodes (one in so many) a turn picks them one by one."""
+
 
 class Sweep:
     """Victims on every swept node."""
@@ -32,7 +35,7 @@ class Sweep:
         self._layout: Layout = layout_of(view)
         below = int(view.cluster.pods.priority[filters.row])
         lower = self._layout.priority < below
-        self._breaks, unclear = breaks_by_node(view, self._layout.rows, lower)
+        self._breaks, unclear = breaks_by_node(view, self._layout.covered(view), lower)
         """Pods that would break a budget, by turn and node: they are tried first."""
         self.closer: Mask = candidates & (unclear | self._need_a_closer_look(lower))
         """Nodes that must be tried one by one."""
@@ -56,23 +59,20 @@ class Sweep:
         demands: list[Ints] = []
         slacks: list[Ints] = []
         for index, number in self._filters.cls.requested:
+            left = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots] - number
+            if (left[swept] >= 0).all():
+                continue  # enough of it next to everybody: it decides nothing
             wanted = layout.requested(view, index)
             if not everybody:
                 wanted = np.where(lower, wanted, 0)
-            free = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots]
-            slack = free + wanted.sum(axis=0) - number
+            slack = left + wanted.sum(axis=0)
             possible &= slack >= 0
             demands.append(wanted)
             slacks.append(slack)
         victims = lower & possible
         for group in (victims & self._breaks, victims & ~self._breaks) if self._breaks.any() else (victims,):
             for turn in np.flatnonzero(group.any(axis=1)).tolist():
-                stays = group[turn].copy()
-                for wanted, slack in zip(demands, slacks, strict=True):
-                    stays &= wanted[turn] <= slack
-                for wanted, slack in zip(demands, slacks, strict=True):
-                    slack -= np.where(stays, wanted[turn], 0)
-                victims[turn] &= ~stays
+                _try(victims[turn], group[turn], [wanted[turn] for wanted in demands], slacks)
         return victims, possible
 
     def best(self, most: int) -> list[Selection]:
@@ -85,8 +85,9 @@ class Sweep:
     def _keys(self) -> list[Ints]:
         """`pods.choice_key` without the position of the node."""
         pods = self._view.cluster.pods
-        column, turn = np.nonzero(self._victims[:, self.slots].T)  # victims by node, in order of importance
-        place = turn, self.slots[column]
+        turns = np.flatnonzero(self._victims.any(axis=1))
+        column, turn = np.nonzero(self._victims[turns][:, self.slots].T)  # by node, in order of importance
+        place = turns[turn], self.slots[column]
         rows = self._layout.rows[place]
         priority = (pods.priority if self._view.faithful else self._view.priority)[rows]
         entries = np.bincount(column, minlength=len(self.slots))
@@ -127,3 +128,21 @@ class Sweep:
             if group != SINGLE:
                 units[index] = whole_unit(view, group, placed_members(view, group))
         return units
+
+
+def _try(victims: Mask, tried: Mask, wanted: list[Ints], slacks: list[Ints]) -> None:
+    """One pod of every node that is marked in `tried` stays if there is enough left for it."""
+    columns = np.flatnonzero(tried)
+    if len(columns) * FEW > len(tried):  # most nodes: whole columns are faster than indexes
+        stays = tried.copy()
+        for demand, slack in zip(wanted, slacks, strict=True):
+            stays &= demand <= slack
+        for demand, slack in zip(wanted, slacks, strict=True):
+            slack -= demand * stays
+        victims &= ~stays
+        return
+    for demand, slack in zip(wanted, slacks, strict=True):
+        columns = columns[demand[columns] <= slack[columns]]
+    for demand, slack in zip(wanted, slacks, strict=True):
+        slack[columns] -= demand[columns]
+    victims[columns] = False

@@ -4,6 +4,7 @@ Budgets are charged for all potential victims, most important first, whether or 
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,35 +40,62 @@ def _breaks(view: View, row: int, left: list[int]) -> bool:
 NONE, SEVERAL = -1, -2
 
 
-def breaks_by_node(view: View, rows: Rows, lower: Mask) -> tuple[Mask, Mask]:
+class Covered(NamedTuple):
+    """Pods of a table (by turn, most important first, and node) under a budget, by node, budget and turn."""
+
+    turn: Rows
+    node: Rows
+    budget: Rows
+    """Its number, or `SEVERAL`."""
+
+
+def covered(view: View, rows: Rows, nodes: Rows) -> Covered:
+    """The pods under a budget among those in `rows`, the columns of `nodes`; negative rows are empty."""
+    cluster = view.cluster
+    classes = cluster.pods.cls[rows]
+    budget_of = np.full(len(cluster.classes.all), NONE, dtype=np.int32)
+    for number in np.unique(classes[rows >= 0]).tolist():
+        budget_of[number] = _only(cluster.budgets.covering(cluster.classes.all[number]))
+    budget = np.where(rows >= 0, budget_of[classes], NONE) if len(budget_of) else np.full_like(rows, NONE)
+    turn, column = (each.astype(np.int32) for each in np.nonzero(budget != NONE))
+    found = Covered(turn, nodes[column], budget[turn, column])
+    order = np.lexsort((found.turn, found.budget, found.node))
+    return Covered(*(each[order] for each in found))
+
+
+def breaks_by_node(view: View, table: Covered, lower: Mask) -> tuple[Mask, Mask]:
     """The same for single pods, each node by itself: (pods that break a budget, nodes where that is unclear).
 
-    `rows` are pods by turn (most important first) and node, `lower` marks the potential victims. A pod under
-    several budgets is charged to one after the other, and a budget may have counted a pod already: such nodes
-    are unclear and need `count_violations`.
+    `lower` marks the potential victims by turn and node. A pod under several budgets is charged to one after
+    the other, and a budget may have counted a pod already: those nodes are unclear to it.
     """
     cluster = view.cluster
     broken, unclear = np.zeros_like(lower), np.zeros(lower.shape[1], dtype=np.bool_)
     budgets = cluster.budgets.all
-    if not budgets:
-        return broken, unclear
-    covering = (cluster.budgets.covering(each) for each in cluster.classes.all)
-    budget_of = np.array([*(_only(numbers) for numbers in covering), NONE])
-    budget = np.where(lower, budget_of[np.where(rows >= 0, cluster.pods.cls[rows], -1)], NONE)
-    unclear |= (budget == SEVERAL).any(axis=0)
     for each in budgets:
         for name in each.status.disrupted_pods:
             row = cluster.pods.row_of.get(f"{each.namespace}/{name}")
             if row is not None and view.home[row] >= 0:
                 unclear[view.home[row]] = True
-    node, turn = np.nonzero((budget >= 0).T)
-    charged = node * len(budgets) + budget[turn, node]
-    order = np.argsort(charged, kind="stable")
-    charged, node, turn = charged[order], node[order], turn[order]
-    earlier = np.arange(len(charged)) - np.searchsorted(charged, charged)
-    allowed = np.array([each.status.disruptions_allowed for each in budgets])
-    broken[turn, node] = earlier >= allowed[charged % len(budgets)]
+    here = lower[table.turn, table.node]
+    turn, node, budget = (column if here.all() else column[here] for column in table)
+    several = budget == SEVERAL
+    if several.any():
+        unclear[node[several]] = True
+        turn, node, budget = (column[~several] for column in (turn, node, budget))
+    if len(turn):
+        allowed = np.array([each.status.disruptions_allowed for each in budgets])
+        broken[turn, node] = _earlier(node, budget) >= allowed[budget]
     return broken, unclear
+
+
+def _earlier(node: Rows, budget: Rows) -> Rows:
+    """How many pods of the same node and budget come before each."""
+    at = np.arange(len(node), dtype=np.int32)
+    begins = np.ones(len(node), dtype=np.bool_)
+    begins[1:] = (node[1:] != node[:-1]) | (budget[1:] != budget[:-1])
+    earlier: Rows = at - np.maximum.accumulate(np.where(begins, at, 0))
+    return earlier
 
 
 def _only(numbers: tuple[int, ...]) -> int:
