@@ -26,6 +26,7 @@ API_VERSIONS = {
     "PodDisruptionBudget": "policy/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
     "PodGroup": "scheduling.k8s.io/v1beta1",
+    "CompositePodGroup": "scheduling.k8s.io/v1alpha3",
 }
 KUEUE = "kueue.x-k8s.io/v1beta2"
 """Of every kind that is not in the table."""
@@ -175,6 +176,47 @@ def pod_group(
         spec={**body, **spec},
         status=status,
     )
+
+
+def composite(
+    name: str = "tree",
+    minimum: int | None = 1,
+    priority: int | str | None = None,
+    *,
+    parent: str = "",
+    key: str = "",
+    mode: str = "",
+    namespace: str = "default",
+    metadata: Document | None = None,
+    annotations: dict[str, str] | None = None,
+) -> Document:
+    """A composite group of at least `minimum` children; without one (None) a basic one. `key`: of a label."""
+    policy: Document = {"basic": {}} if minimum is None else {"gang": {"minGroupCount": minimum}}
+    body = {
+        "schedulingPolicy": policy,
+        "workloadRef": {"workloadName": "w", "templateName": name},
+        **_priority(priority),
+        **below(parent, name),
+        **in_one(key),
+    }
+    if mode:
+        body["disruptionMode"] = {mode: {}}
+    return document(
+        "CompositePodGroup", name, namespace, metadata=metadata, annotations=annotations, spec=body
+    )
+
+
+def below(parent: str, template: str = "t") -> Document:
+    """The fields of a group in a tree; none for a group on its own."""
+    if not parent:
+        return {}
+    reference = {"workloadName": "w", "templateName": template}
+    return {"parentCompositePodGroupName": parent, "workloadRef": reference}
+
+
+def in_one(key: str) -> Document:
+    """The field of a group that stays in one domain of a label; none without a label."""
+    return {"schedulingConstraints": {"topology": [{"key": key}]}} if key else {}
 
 
 def gang(

@@ -21,6 +21,7 @@ def test_our_gates_are_on_but_for_the_one_kueue_keeps_off() -> None:
         "SchedulerAsyncPreemption": True,
         "PodGroupPreemptionPolicy": True,
         "TopologyAwareWorkloadScheduling": True,
+        "CompositePodGroup": True,
         "MultiKueueOrchestratedPreemption": False,
     }
 

@@ -85,7 +85,7 @@ def test_nothing_is_defaulted_in_templates() -> None:
         ("spec.schedulingConstraints.topology", [{}], "spec.schedulingConstraints.topology[0].key"),
         ("spec.workloadRef", {"workloadName": "w"}, "spec.workloadRef.templateName"),
         ("spec.workloadRef.templateName", "a.b", "spec.workloadRef.templateName"),
-        ("spec.parentCompositePodGroupName", "p", "spec.parentCompositePodGroupName"),
+        ("spec.parentCompositePodGroupName", "Not A Name", "spec.parentCompositePodGroupName"),
         ("status.conditions.0.status", "Maybe", "status.conditions[0].status"),
     ],
 )
@@ -196,7 +196,6 @@ def two_templates(**second: Any) -> dict[str, Any]:
         (edited(WORKLOAD, "spec.podGroupTemplates.0.name", "A"), "spec.podGroupTemplates[0].name"),
         (edited(WORKLOAD, "spec.podGroupTemplates.0.name", ...), "spec.podGroupTemplates[0].name"),
         (edited(WORKLOAD, "spec.controllerRef", {"kind": "Job"}), "spec.controllerRef.name"),
-        (edited(WORKLOAD, "spec.compositePodGroupTemplates", [{}]), "spec.compositePodGroupTemplates"),
         (two_templates(name="worker"), "spec.podGroupTemplates[1].name"),
     ],
 )

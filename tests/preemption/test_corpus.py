@@ -14,22 +14,22 @@ from reprieve.preemption import decide
 from reprieve.whatif.pods import load
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "kubernetes"
+COMPOSITE = CORPUS.parent / "composite"
 Row = dict[str, Any]
 
 
-def rows(family: str) -> Iterator[Row]:
-    with gzip.open(CORPUS / f"{family}.jsonl.gz", "rt") as lines:
+def rows(family: str, folder: Path = CORPUS) -> Iterator[Row]:
+    with gzip.open(folder / f"{family}.jsonl.gz", "rt") as lines:
         yield from map(json.loads, lines)
 
 
-def configuration(row: Row) -> Configuration:
+def configuration(row: Row, algorithm: str = "kubernetes") -> Configuration:
     upstream = row["config"].get("featureGates", {})
     on = upstream.get("GenericWorkload", True)
     gates = {"GenericWorkload": on, "GangScheduling": on, "WorkloadAwarePreemption": on}
-    gates |= {
-        k: upstream.get(k, False) for k in ("PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling")
-    }
-    return Configuration.load({"preemption": {"algorithm": "kubernetes"}, "featureGates": gates})
+    others = ("PodGroupPreemptionPolicy", "TopologyAwareWorkloadScheduling", "CompositePodGroup")
+    gates |= {name: upstream.get(name, False) for name in others}
+    return Configuration.load({"preemption": {"algorithm": algorithm}, "featureGates": gates})
 
 
 def comparable(answer: Row, group: bool) -> Row:
@@ -47,8 +47,8 @@ def comparable(answer: Row, group: bool) -> Row:
     }
 
 
-def decided(row: Row) -> Row:
-    plan = decide(load(row["objects"]), Reference.parse(row["submit"]), configuration(row), 0)
+def decided(row: Row, algorithm: str = "kubernetes") -> Row:
+    plan = decide(load(row["objects"]), Reference.parse(row["submit"]), configuration(row, algorithm), 0)
     answer = plan.to_dict()
     return {**answer, "victims": [victim["pod"] for victim in answer["victims"]]}
 
@@ -64,7 +64,7 @@ def recorded(row: Row) -> list[Row]:
 
 
 def differs(row: Row) -> bool:
-    group = row["submit"].startswith("PodGroup/")
+    group = not row["submit"].startswith("Pod/")
     ours = comparable(decided(row), group)
     theirs = [comparable(each, group) for each in recorded(row)]
     if ours in theirs:

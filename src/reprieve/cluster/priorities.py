@@ -8,7 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster.columns import Ints, grown
-from reprieve.objects import Pod, PodGroup, PriorityClass, PriorityClasses, effective_priority, well_known
+from reprieve.objects import (
+    CompositePodGroup,
+    Pod,
+    PodGroup,
+    PriorityClass,
+    PriorityClasses,
+    effective_priority,
+    well_known,
+)
 
 _UNKNOWN = -(2**62)
 """The value of an unknown class: below every priority, so it protects nothing."""
@@ -50,12 +58,12 @@ class Resolved(NamedTuple):
     """Name of a priority class that was named and does not exist, otherwise empty."""
 
 
-def resolve(obj: Pod | PodGroup, table: PriorityTable) -> Resolved:
+def resolve(obj: Pod | PodGroup | CompositePodGroup, table: PriorityTable) -> Resolved:
     found = effective_priority(obj.spec, table.classes)
     return Resolved(found.priority, found.never_preempts, _preemption_class(obj, table), found.missing)
 
 
-def _preemption_class(obj: Pod | PodGroup, table: PriorityTable) -> int:
+def _preemption_class(obj: Pod | PodGroup | CompositePodGroup, table: PriorityTable) -> int:
     name = obj.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION, "")
     if not name and isinstance(obj, PodGroup):
         name = obj.spec.preemption_priority_class_name

@@ -22,6 +22,7 @@ from reprieve.cluster.priorities import PriorityTable, resolve
 from reprieve.cluster.ranking import Ranking
 from reprieve.cluster.usage import Usage
 from reprieve.objects import (
+    CompositePodGroup,
     LabelSelector,
     Namespace,
     Node,
@@ -87,6 +88,8 @@ class Cluster:
                 self._set_node(obj)
             case PodGroup():
                 self._set_group(obj)
+            case CompositePodGroup():
+                self._set_composite(obj)
             case PodDisruptionBudget():
                 self.budgets.set(obj)
             case PriorityClass():
@@ -110,6 +113,9 @@ class Cluster:
         elif kind is PodGroup and key in self.groups.number_of:
             self._prioritise(self.groups.number_of[key], rules=False)
             self.groups.remove(key)
+        elif kind is CompositePodGroup:
+            for number in self.groups.remove_composite(key):
+                self._reconsider(number)
         elif kind is PodDisruptionBudget:
             self.budgets.remove(key)
         elif kind is PriorityClass:
@@ -284,6 +290,8 @@ class Cluster:
         for group in self.groups.objects:
             if group is not None:
                 self._set_group(group)
+        for composite in self.groups.trees.objects.values():
+            self._set_composite(composite)
         self.version += 1
 
     def _join(self, row: int, pod: Pod) -> None:
@@ -389,6 +397,11 @@ class Cluster:
     def _prioritise(self, group: int, *, rules: bool) -> None:
         self.ranking.prioritise(group, rules=rules)
         self._reconsider(group)
+
+    def _set_composite(self, group: CompositePodGroup) -> None:
+        found = resolve(group, self.priorities)
+        for number in self.groups.set_composite(group, found.priority, found.preemption_class):
+            self._reconsider(number)
 
     def _reconsider(self, group: int) -> None:
         """The importance of a group's pods may have changed."""

@@ -37,6 +37,11 @@ OWN: dict[str, Gate] = {
     "TopologyAwareWorkloadScheduling": Gate(
         True, "spec.schedulingConstraints.topology keeps a group inside one domain", ("GenericWorkload",)
     ),
+    "CompositePodGroup": Gate(
+        True,
+        "CompositePodGroups join groups to trees that are placed and preempted as one",
+        ("GenericWorkload", "TopologyAwareWorkloadScheduling"),
+    ),
     "MultiKueueOrchestratedPreemption": Gate(
         False,
         "one cluster preempts at a time: preemption gates are set, honoured and opened",

@@ -89,7 +89,7 @@ from reprieve.objects.quantity import QuantityError, amount, exact, format_amoun
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, pod_problems, review
-from reprieve.objects.scheduling import PodGroup, PodGroupStatus, PriorityClass
+from reprieve.objects.scheduling import CompositePodGroup, PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
 from reprieve.objects.structure import (
@@ -138,6 +138,7 @@ __all__ = [
     "AdmissionCheckState",
     "ClusterQueue",
     "Cohort",
+    "CompositePodGroup",
     "Condition",
     "Conditions",
     "Container",

@@ -33,15 +33,16 @@ from reprieve.objects.normalise import respell
 from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.proposals import contradictions
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
-from reprieve.objects.validation import fleet, groups, pods, queues, workloads
+from reprieve.objects.validation import composites, fleet, groups, pods, queues, workloads
 from reprieve.objects.validation.annotations import own_annotations
 from reprieve.objects.validation.checks import At, Problems
 from reprieve.objects.validation.shared import metadata, unchanged_identity
 
 Key = tuple[str, str]
 _POD, _POD_GROUP = ("", "Pod"), ("scheduling.k8s.io", "PodGroup")
+_COMPOSITE = ("scheduling.k8s.io", "CompositePodGroup")
 _WORKLOAD = ("scheduling.k8s.io", "Workload")
-_PROTECTED = (_POD, _POD_GROUP, _WORKLOAD)
+_PROTECTED = (_POD, _POD_GROUP, _COMPOSITE, _WORKLOAD)
 """Kinds with a priority that protects from preemption."""
 
 
@@ -69,7 +70,7 @@ def admit(
     problems += [Problem(*each) for each in contradictions(current, key)]
     if before is None:
         problems += _resolve_priority(current, key, context)
-    if key == _POD_GROUP:
+    if key in (_POD_GROUP, _COMPOSITE):
         stored = None if before is None else before.get("spec")
         defaults.default_policy(current.get("spec"), stored, context.gate)
     if key in _PROTECTED:
@@ -95,14 +96,14 @@ def _resolve_priority(document: Document, key: Key, context: Context) -> list[Pr
     if key != _POD and not context.gate("GenericWorkload"):
         return []
     if key == _WORKLOAD:
-        return list(_resolve_templates(At(spec, "spec").field("podGroupTemplates"), context))
+        return list(_resolve_templates(At(spec, "spec"), context))
     with_policy = key == _POD or context.gate("PodGroupPreemptionPolicy")
     return priorities.resolve(At(spec, "spec"), context.classes, with_policy=with_policy)
 
 
-def _resolve_templates(templates: At, context: Context) -> Problems:
+def _resolve_templates(spec: At, context: Context) -> Problems:
     """A template that names a class gets its priority; one that names none gets nothing, as upstream."""
-    for template in templates.items():
+    for template in composites.all_templates(spec):
         if isinstance(template.value, dict) and template.field("priorityClassName").text:
             yield from priorities.resolve(template, context.classes, with_policy=False)
 
@@ -134,11 +135,24 @@ def _pod_group(new: At, old: At | None, context: Context) -> Problems:
         yield from groups.pod_group_update(new, old)
 
 
+def _composite_pod_group(new: At, old: At | None, context: Context) -> Problems:
+    yield from composites.composite_pod_group(new, context.gate)
+    yield from own_annotations(new, old)
+    if old is not None:
+        yield from composites.composite_pod_group_update(new, old)
+
+
 def _scheduling_workload(new: At, old: At | None, context: Context) -> Problems:
     allowed = context.allow_whole_group_disruption_for_basic
     yield from groups.workload(new, context.gate, allow_basic_all=allowed)
+    spec = new.field("spec")
+    trees = spec.field("compositePodGroupTemplates").is_set
+    if trees:
+        yield from composites.composite_templates(spec, context.gate, allow_basic_all=allowed)
     if old is not None:
         yield from groups.workload_update(new, old)
+        if trees or old.field("spec", "compositePodGroupTemplates").is_set:
+            yield from composites.composite_templates_update(spec, old.field("spec"))
 
 
 def _kueue_workload(new: At, old: At | None, _context: Context) -> Problems:
@@ -156,6 +170,7 @@ _RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
     ("policy", "PodDisruptionBudget"): lambda new, _old, _context: pods.disruption_budget(new),
     ("scheduling.k8s.io", "PriorityClass"): _priority_class,
     _POD_GROUP: _pod_group,
+    _COMPOSITE: _composite_pod_group,
     _WORKLOAD: _scheduling_workload,
     ("kueue.x-k8s.io", "ClusterQueue"): lambda new, old, context: queues.cluster_queue(
         new, context.gate, old

@@ -33,6 +33,7 @@ TABLE: dict[tuple[str, str], Kind] = {
     ("policy", "PodDisruptionBudget"): Kind(policy.PodDisruptionBudget, ("v1", "v1beta1"), True),
     ("scheduling.k8s.io", "PriorityClass"): Kind(scheduling.PriorityClass, ("v1",), False),
     ("scheduling.k8s.io", "PodGroup"): Kind(scheduling.PodGroup, _POD_GROUP_VERSIONS, True),
+    ("scheduling.k8s.io", "CompositePodGroup"): Kind(scheduling.CompositePodGroup, ("v1alpha3",), True),
     ("scheduling.k8s.io", "Workload"): Kind(scheduling.Workload, _POD_GROUP_VERSIONS, True),
     ("kueue.x-k8s.io", "ClusterQueue"): Kind(kueue.ClusterQueue, _KUEUE_VERSIONS, False),
     ("kueue.x-k8s.io", "Cohort"): Kind(kueue.Cohort, _KUEUE_VERSIONS, False),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from reprieve.objects import well_known
 from reprieve.objects.core import PodSpec
 from reprieve.objects.meta import Document, ObjectMeta
-from reprieve.objects.scheduling import GroupFields, PriorityClass
+from reprieve.objects.scheduling import CompositeFields, GroupFields, PriorityClass
 from reprieve.objects.structure import REFUSED, Problem
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import At
@@ -71,7 +71,9 @@ class EffectivePriority(NamedTuple):
     """Name of a priority class that was named and does not exist, otherwise empty."""
 
 
-def effective_priority(spec: PodSpec | GroupFields, classes: PriorityClasses) -> EffectivePriority:
+def effective_priority(
+    spec: PodSpec | GroupFields | CompositeFields, classes: PriorityClasses
+) -> EffectivePriority:
     """The priority and preemption policy of a pod or group.
 
     `spec.priority`, where it is set, is what admission gave.

@@ -21,6 +21,7 @@ _CLUSTER_SCOPED = frozenset(kind for (_, kind), entry in TABLE.items() if not en
 _WORDS = {
     "Pod": ("pod", "pods", "po"),
     "PodGroup": ("podgroup", "podgroups", "pg"),
+    "CompositePodGroup": ("compositepodgroup", "compositepodgroups", "cpg"),
     "Workload": ("workload", "workloads", "wl"),
     "ClusterQueue": ("clusterqueue", "clusterqueues", "cq"),
     "LocalQueue": ("localqueue", "localqueues", "lq", "queue", "queues"),

@@ -203,7 +203,9 @@ def _outgoing(document: At, namespace: str) -> Iterator[tuple[At, Key, str]]:
         yield spec.field("schedulingGroup", "podGroupName"), (_SCHEDULING, "PodGroup"), namespace
         yield spec.field("priorityClassName"), (_SCHEDULING, "PriorityClass"), ""
         yield spec.field("nodeName"), ("", "Node"), ""
-    elif key == (_SCHEDULING, "PodGroup"):
+    elif key in ((_SCHEDULING, "PodGroup"), (_SCHEDULING, "CompositePodGroup")):
+        parent = spec.field("parentCompositePodGroupName")
+        yield parent, (_SCHEDULING, "CompositePodGroup"), namespace
         yield spec.field("workloadRef", "workloadName"), (_SCHEDULING, "Workload"), namespace
         for name in ("priorityClassName", "preemptionPriorityClassName"):
             yield spec.field(name), (_SCHEDULING, "PriorityClass"), ""

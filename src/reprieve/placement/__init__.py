@@ -5,6 +5,7 @@
     why = diagnose(filters)                    # each node's first objection, `why.message`
     all_of_it = objections(filters)            # {reason: the nodes that give it}
     gang = place_gang(cluster, rows, min_count=4, running=0)
+    tree = TreePlacer(cluster).place(root)     # a tree of groups, each in the best of its domains
 
 Reads the cluster and supposes pods on nodes; changes nothing that outlives a rollback.
 """
@@ -24,6 +25,7 @@ from reprieve.placement.gang import Assignment, GangPlacement, place_gang
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
+from reprieve.placement.trees import TreeGroup, TreePlacer
 
 __all__ = [
     "DEFAULT",
@@ -37,6 +39,8 @@ __all__ = [
     "GangPlacement",
     "PodFilters",
     "Scoring",
+    "TreeGroup",
+    "TreePlacer",
     "best_domain",
     "diagnose",
     "diagnosis",

@@ -25,10 +25,17 @@ def domains_of(cluster: Cluster, key: str, running: Iterable[int]) -> list[Domai
 
     Running members pin the group to their domain; when they span several, no domain is left.
     """
+    return domains_within(cluster, key, running, None)
+
+
+def domains_within(cluster: Cluster, key: str, running: Iterable[int], within: Mask | None) -> list[Domain]:
+    """The same for some of the nodes: each domain is what lies inside them."""
     topology = cluster.nodes.topology(key)
     ids = topology.ids[: cluster.nodes.slots]
-    present = {int(each) for each in ids[cluster.nodes.order] if each >= 0}
-    taken = {int(ids[slot]) for slot in running if slot >= 0}
+    if within is not None:
+        ids = np.where(within, ids, -1)
+    present = {int(each) for each in np.unique(ids[cluster.nodes.order]) if each >= 0}
+    taken = {int(topology.ids[slot]) for slot in running if slot >= 0}
     chosen = present & taken if len(taken) == 1 else (set() if taken else present)
     return [
         Domain(topology.values[each], ids == each) for each in sorted(chosen, key=topology.values.__getitem__)
@@ -51,22 +58,27 @@ def best_domain(
         return first if len(tried) == 1 and tried[0][0].nodes is None else first._replace(status=text)
     if len(feasible) == 1:
         return feasible[0][1]
-    most = max(running + len(placement.assigned) for _, placement in feasible)
-
-    def score(pair: tuple[Domain, GangPlacement]) -> int:
-        domain, placement = pair
-        return (running + len(placement.assigned)) * 100 // most + _fullness(
-            cluster, domain, placement, scoring
-        )
-
-    return max(feasible, key=score)[1]
+    proposals = [(domain, [each.row for each in placement.assigned]) for domain, placement in feasible]
+    return feasible[best_of(cluster, proposals, running, scoring)][1]
 
 
-def _fullness(cluster: Cluster, domain: Domain, placement: GangPlacement, scoring: Scoring) -> int:
+def best_of(
+    cluster: Cluster, proposals: Sequence[tuple[Domain, list[int]]], running: int, scoring: Scoring
+) -> int:
+    """Which of the domains is best, given the pods that each would get; the first of several."""
+    most = max(running + len(rows) for _, rows in proposals)
+    scores = [
+        (running + len(rows)) * 100 // most + _fullness(cluster, domain, rows, scoring)
+        for domain, rows in proposals
+    ]
+    return scores.index(max(scores))
+
+
+def _fullness(cluster: Cluster, domain: Domain, rows: list[int], scoring: Scoring) -> int:
     """How full the whole domain would be, 0 to 100."""
     nodes = cluster.nodes
     inside = nodes.known if domain.nodes is None else domain.nodes
-    classes = cluster.pods.cls[np.array([each.row for each in placement.assigned], dtype=np.int32)]
+    classes = cluster.pods.cls[np.array(rows, dtype=np.int32)]
     total = weights = 0
     for index, weight in scoring.weights:
         offered = int(nodes.allocatable[index, : nodes.slots][inside].sum())

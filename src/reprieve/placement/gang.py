@@ -35,6 +35,10 @@ class GangPlacement(NamedTuple):
     """Pods that were tried and found no node."""
     status: str
     """Why not, in kube-scheduler's wording; empty when feasible."""
+    phantoms: Sequence[Assignment] = ()
+    """In a tree: pods that found nodes although their group failed. Nothing is kept for them."""
+    broken: bool = False
+    """Not for want of capacity: no eviction helps."""
 
 
 def place_gang(

@@ -131,7 +131,7 @@ class Ledger:
 
     def group_cost(self, group: int) -> float:
         """The preemption cost in the annotations of the group's own object."""
-        found = self.view.cluster.groups.objects[group]
+        found = self.view.cluster.groups.object(group)
         return (
             _number(found.metadata.annotations.get(well_known.PREEMPTION_COST_ANNOTATION, ""))
             if found is not None
@@ -314,8 +314,8 @@ def _terms(view: View, victims: Sequence[Victim]) -> dict[str, Terms]:
             continue
         counted.add(victim.unit)
         unit = Reference.parse(victim.unit)
-        if unit.kind == "PodGroup":
-            numbers["preemption_cost"][at] += ledger.group_cost(cluster.groups.number_of[unit.key])
+        if unit.kind != "Pod":
+            numbers["preemption_cost"][at] += ledger.group_cost(cluster.groups.number_of_unit(unit))
     return {
         victim.pod: Terms(**{name: column[at] for name, column in numbers.items()})
         for at, victim in enumerate(victims)

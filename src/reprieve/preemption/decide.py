@@ -19,21 +19,26 @@ from reprieve.preemption.preemptor import (
     NEVER,
     ONGOING,
     Preemptor,
+    find_composite,
     find_group,
     find_pod,
     must_wait,
     never_preempts,
     pod_refusal,
+    whole_tree,
     why_invalid,
 )
-from reprieve.preemption.reasons import missing, node_name, short_of, why_unhelped
+from reprieve.preemption.reasons import missing, node_name, short_of, short_of_pods, why_unhelped
 from reprieve.preemption.rendering import plan_of
+from reprieve.preemption.trees import is_ready, missing_parent, root_of, unready
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
 
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
+BELOW_QUORUM = 'waiting for composite pod group "{}" tree to meet quorum'
+INCOMPLETE_TREE = "failed to build hierarchy snapshot: parent composite pod group state not found for {}"
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 LED = (
     "There is room only where a leader runs, "
@@ -54,7 +59,9 @@ def decide(
     alternatives: bool = False,
     expired: Callable[[], bool] | None = None,
 ) -> Plan:
-    """Where `for_` (a Pod or a PodGroup) goes and which pods are evicted for it.
+    """Where `for_` (a Pod, a PodGroup or a CompositePodGroup) goes and which pods are evicted for it.
+
+    A group in a tree, or a pod in one, is planned for with the whole tree.
 
     `now` is in microseconds since 1970. With `alternatives` the plan also lists alternatives and their cost;
     each of them is a decision of its own. `expired` ends a search that has used up the caller's time. The
@@ -70,18 +77,38 @@ def decide(
 
 def _decide(view: View, for_: Reference, alternatives: bool) -> Plan:
     cluster = view.cluster
-    if for_.kind == "PodGroup":
+    if for_.kind in ("PodGroup", "CompositePodGroup"):
         if not view.groups_exist:
             raise ReprieveError(f"cannot plan for {for_}: the feature gate GenericWorkload is off")
-        return _plan_group(view, for_, find_group(view, for_.key), alternatives)
+        if for_.kind == "CompositePodGroup":
+            if not view.config.gate("CompositePodGroup"):
+                raise ReprieveError(f"cannot plan for {for_}: the feature gate CompositePodGroup is off")
+            return _plan_in_tree(view, for_, find_composite(view, for_.key), alternatives)
+        find_group(view, for_.key)
+        return _plan_in_tree(view, for_, cluster.groups.number_of[for_.key], alternatives)
     row = find_pod(cluster, for_.key)
     group = int(cluster.pods.group[row])
     if view.groups_exist and group >= 0 and cluster.pods.node[row] == NOWHERE:
         if cluster.groups.objects[group] is None:
             name = split_key(cluster.groups.keys[group])[1]
             return _refused(view, for_, outcomes.GATED, MISSING_GROUP.format(name))
-        return _plan_group(view, for_, find_group(view, cluster.groups.keys[group]), alternatives)
+        return _plan_in_tree(view, for_, group, alternatives)
     return _plan_pod(view, for_, row, alternatives)
+
+
+def _plan_in_tree(view: View, for_: Reference, number: int, alternatives: bool) -> Plan:
+    """A plan for a group with the whole tree that it is in, or on its own."""
+    groups = view.cluster.groups
+    if not view.config.gate("CompositePodGroup") or not (
+        number in groups.trees.objects or groups.trees.parent(number)
+    ):
+        return _plan_group(view, for_, find_group(view, groups.keys[number]), alternatives)
+    root = root_of(view, number)
+    if root is None:
+        missing = missing_parent(view, number)
+        text = f"{for_} is part of a tree that is not complete: {missing} does not exist, or is too far up."
+        return _refused(view, for_, outcomes.GATED, INCOMPLETE_TREE.format(missing.key), text)
+    return _plan_group(view, for_, whole_tree(view, root), alternatives)
 
 
 def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan:
@@ -121,10 +148,8 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
     cluster = view.cluster
     if any(cluster.pods.info[row].gated for row in preemptor.waiting):
         return _refused(view, for_, outcomes.GATED, GATED)
-    known, wanted = len(preemptor.waiting) + preemptor.gang.running, max(1, preemptor.gang.min_count)
-    if known < wanted:
-        text = f"{for_} has {counted(known, 'pod')} and needs {wanted} at once."
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, TOO_FEW, text)
+    if lacking := _lacks_pods(for_, preemptor):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, *lacking)
     invalid = why_invalid(view, preemptor)
     if invalid:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, invalid)
@@ -141,10 +166,26 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
     return _preempt_for_group(view, for_, preemptor, placement, alternatives)
 
 
+def _lacks_pods(for_: Reference, preemptor: Preemptor) -> tuple[str, ...]:
+    """Why a group is not even tried yet; empty when enough pods exist."""
+    gang = preemptor.gang
+    if gang.tree is not None:
+        if is_ready(gang.tree):
+            return ()
+        name = preemptor.group.name
+        return BELOW_QUORUM.format(name), *map(short_of_pods, unready(gang.tree))
+    known, wanted = len(preemptor.waiting) + gang.running, max(1, gang.min_count)
+    if known >= wanted:
+        return ()
+    return TOO_FEW, f"{for_} has {counted(known, 'pod')} and needs {wanted} at once."
+
+
 def _preempt_for_group(
     view: View, for_: Reference, preemptor: Preemptor, placement: GangPlacement, alternatives: bool
 ) -> Plan:
     status = placement.status
+    if placement.broken:
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, status)
     refused = f"{status}, pod group preemption: "
     if never_preempts(view, preemptor):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NEVER)
@@ -173,7 +214,7 @@ def _preempt_for_group(
     found = find()
     if isinstance(found, GangPlacement):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
-    short = short_of(preemptor.gang, len(placement.assigned))
+    short = short_of(preemptor.gang, placement)
     plan = plan_of(view, for_, found, gang=True, without=status, short=short)
     return _with(plan, for_gang(view, preemptor, found)) if alternatives else plan
 

@@ -8,9 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import Mask
-from reprieve.placement import EVERYWHERE, Assignment, Domain, GangPlacement, best_domain, place_gang
+from reprieve.placement import (
+    EVERYWHERE,
+    Assignment,
+    Domain,
+    GangPlacement,
+    TreeGroup,
+    TreePlacer,
+    best_domain,
+    place_gang,
+)
 from reprieve.preemption.importance import by_importance, has_ties, importance_keys, singles_by_importance
 from reprieve.preemption.reprieve import (
+    fit_together,
     only_capacity_counts,
     ranked,
     reprieve,
@@ -33,6 +43,8 @@ class Gang(NamedTuple):
     priority: int
     min_count: int
     running: int
+    tree: TreeGroup | None = None
+    """The tree of a composite group; its groups say what must be placed together, and where."""
 
 
 class GangSearch:
@@ -58,7 +70,11 @@ class GangSearch:
         A placement that failed is returned as it is, for its message.
         """
         with self.placed_without(out) as placement:
-            return self._reprieve(placement.assigned, out) if placement.feasible else placement
+            if not placement.feasible:
+                return placement
+            if placement.phantoms and self.view.faithful:
+                return self._reprieve_next_to_phantoms(placement, out)
+            return self._reprieve(placement.assigned, out)
 
     @contextmanager
     def placed_without(self, out: Mask) -> Iterator[GangPlacement]:
@@ -70,6 +86,18 @@ class GangSearch:
             yield place_in_domains(self.view, self.gang, self.domains)
         finally:
             cluster.rollback(mark)
+
+    def _reprieve_next_to_phantoms(self, placement: GangPlacement, out: Mask) -> Selection:
+        """kube-scheduler 1.38 nominates pods of groups that failed, and lets them count.
+
+        Where they do not fit next to the pods that were really placed, no unit at all passes the test.
+        """
+        assigned = [*placement.assigned, *placement.phantoms]
+        plain = all(each.filters.plain for each in assigned)
+        if plain and not fit_together(assigned):
+            victims = self.ordered(np.flatnonzero(out).tolist())
+            return Selection(assigned, victims, [], self._broken())
+        return self._reprieve(assigned, out)
 
     def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
         if only_capacity_counts(assigned):
@@ -159,6 +187,8 @@ class GangSearch:
 def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> GangPlacement:
     """Where the gang would go in the best domain; nothing stays attached."""
     cluster = view.cluster
+    if gang.tree is not None:
+        return place_tree(view, gang.tree)
     tried = []
     for domain in domains:
         placement = place_gang(
@@ -166,3 +196,10 @@ def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWH
         )
         tried.append((domain, placement))
     return best_domain(cluster, tried, gang.running, view.scoring)
+
+
+def place_tree(view: View, tree: TreeGroup) -> GangPlacement:
+    """Where the pods of a tree would go; nothing stays attached."""
+    return TreePlacer(view.cluster, view.scoring, faithful=view.faithful, tolerant=not view.faithful).place(
+        tree
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.preemption.importance import importance_keys
-from reprieve.preemption.units import GROUP
+from reprieve.preemption.units import COMPOSITE, GROUP
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import Covered, covered
 
@@ -36,7 +36,7 @@ class _Entries:
         size, start = np.ones(len(rows), dtype=np.int64), pods.start[rows]
         group = np.full(len(rows), SINGLE, dtype=np.int32)
         if whole.any():
-            group[whole] = pods.group[rows[whole]]
+            group[whole] = view.unit[rows[whole]]
             table = _GroupTable(view, np.unique(group[whole]))
             size[whole], start[whole] = table.size[group[whole]], table.start[group[whole]]
             awkward |= whole & table.awkward[group]
@@ -46,7 +46,8 @@ class _Entries:
         keys: list[Ints] = importance_keys(view, rows)
         if whole.any():
             grouped = group != SINGLE
-            keys = [keys[0], np.where(grouped, -GROUP, keys[1]), -size, np.where(grouped, start, keys[2])]
+            rank = np.where(_composites(view)[group], COMPOSITE, GROUP)
+            keys = [keys[0], np.where(grouped, -rank, keys[1]), -size, np.where(grouped, start, keys[2])]
         order = np.lexsort([pods.sequence[rows], *reversed(keys), columns.astype(np.int64)])
         same = columns[order[1:]] == columns[order[:-1]]
         for key in keys:
@@ -80,6 +81,14 @@ class _Entries:
         return keep
 
 
+def _composites(view: View) -> Mask:
+    """Which numbers of groups are those of composite ones; the last entry stands for SINGLE."""
+    groups = view.cluster.groups
+    found: Mask = np.zeros(len(groups.keys) + 1, dtype=np.bool_)
+    found[list(groups.trees.objects)] = True
+    return found
+
+
 class _GroupTable:
     """Size and start of whole groups, by number. Awkward ones are left to the dry run of one node: those with
     pods that have not started, are on lost nodes, differ in priority or have a minimum run time.
@@ -88,11 +97,9 @@ class _GroupTable:
     def __init__(self, view: View, groups: Rows) -> None:
         cluster = view.cluster
         pods, count = cluster.pods, len(cluster.groups.keys) + 1  # one more: SINGLE is the last
-        members = np.array(
-            [row for group in groups.tolist() for row in cluster.groups.members[group]], np.int32
-        )
+        members = np.array([row for group in groups.tolist() for row in view.members(group)], np.int32)
         members = members[view.placed[members]]
-        group = pods.group[members]
+        group = view.unit[members]
         self.size: Ints = np.bincount(group, minlength=count)
         self.start: Ints = np.full(count, NOT_STARTED, dtype=np.int64)
         np.minimum.at(self.start, group, pods.start[members])
@@ -138,9 +145,9 @@ class Layout:
         for slot in changed:
             if slot < self.group.shape[1]:
                 groups.update(self.group[:, slot].tolist())
-            groups.update(int(cluster.pods.group[row]) for row in cluster.residents[slot] if view.whole[row])
+            groups.update(int(view.unit[row]) for row in cluster.residents[slot])
         groups.discard(SINGLE)
-        homes = {int(view.home[row]) for group in groups for row in cluster.groups.members[group]}
+        homes = {int(view.home[row]) for group in groups for row in view.members(group)}
         return {slot for slot in homes if slot >= 0}
 
     def _build(self, view: View) -> None:
@@ -251,7 +258,7 @@ class Layout:
             return none
         covered = np.array([bool(cluster.budgets.covering(each)) for each in cluster.classes.all])
         members = np.flatnonzero(view.whole)
-        groups = np.unique(cluster.pods.group[members[covered[cluster.pods.cls[members]]]])
+        groups = np.unique(view.unit[members[covered[cluster.pods.cls[members]]]])
         covering: Mask = np.asarray(np.isin(self.group, groups).any(axis=0))
         return covering
 
@@ -269,7 +276,7 @@ def _replaced(table: Covered, column: Covered, slot: int) -> Covered:
 
 def layout_of(view: View) -> Layout:
     """The table for the observed cluster, cached."""
-    key = ("layout", view.group_victims)
+    key = ("layout", view.group_victims, view.trees)
     found: Layout | None = view.cluster.lasting.get(key)
     if found is None:
         found = view.cluster.lasting[key] = Layout(view)

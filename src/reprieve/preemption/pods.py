@@ -79,8 +79,8 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUn
     for row in sorted(cluster.residents[slot], key=cluster.pods.sequence.__getitem__):
         if view.priority[row] >= below:
             continue
-        group = int(cluster.pods.group[row])
-        if not view.whole[row]:
+        group = int(view.unit[row])
+        if group < 0:
             if not view.within_min_runtime[row]:
                 units.append(single_unit(view, row))
         elif group not in seen:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import LOST, NOWHERE, Cluster, Rows, resolve
-from reprieve.objects import PodGroup, ReprieveError, well_known
+from reprieve.objects import CompositePodGroup, PodGroup, ReprieveError, well_known
 from reprieve.placement import EVERYWHERE, UNRESOLVABLE, Domain, domains_of, nominated_slot
 from reprieve.preemption.gangs import Gang, place_in_domains
+from reprieve.preemption.trees import tree_of
 from reprieve.preemption.view import View
 
 
@@ -17,9 +18,9 @@ class UnknownTarget(ReprieveError):
 
 
 class Preemptor(NamedTuple):
-    """A group with its waiting and running pods."""
+    """A group, or the root of a tree, with its waiting and running pods."""
 
-    group: PodGroup
+    group: PodGroup | CompositePodGroup
     number: int
     waiting: tuple[int, ...]
     """In queue order: by arrival, then by name."""
@@ -52,6 +53,24 @@ def find_group(view: View, key: str) -> Preemptor:
     placed = len(running) + cluster.groups.ended(number, len(running))
     gang = Gang(waiting, int(cluster.groups.priority[number]), minimum, placed)
     return Preemptor(group, number, waiting, running, gang, _domains(view, group, running))
+
+
+def find_composite(view: View, key: str) -> int:
+    """The number of a composite group."""
+    known = view.cluster.groups.trees.number_of
+    if key not in known:
+        names = ", ".join(sorted(known)[:5]) or "none"
+        raise UnknownTarget(f"there is no CompositePodGroup {key!r}; known ones: {names}")
+    return known[key]
+
+
+def whole_tree(view: View, number: int) -> Preemptor:
+    """The tree below a root."""
+    groups = view.cluster.groups
+    tree, group = tree_of(view, number), groups.trees.objects[number]
+    waiting = tuple(row for leaf in tree.leaves() for row in leaf.rows)
+    gang = Gang(waiting, int(groups.priority[number]), 1, 0, tree)
+    return Preemptor(group, number, waiting, tree.placed, gang, EVERYWHERE)
 
 
 def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Domain]:

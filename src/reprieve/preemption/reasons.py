@@ -7,17 +7,26 @@ import numpy as np
 
 from reprieve.cluster import LOST, PODS, Rows, add_at
 from reprieve.objects import Reference, counted, format_amount, is_or_are, some
-from reprieve.placement import UNSCHEDULABLE, Diagnosis, PodFilters, diagnose, static_fit
+from reprieve.placement import (
+    UNSCHEDULABLE,
+    Diagnosis,
+    GangPlacement,
+    PodFilters,
+    TreeGroup,
+    diagnose,
+    static_fit,
+)
 from reprieve.preemption.gangs import Gang, GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.reprieve import slack_next_to
-from reprieve.preemption.units import Candidates, Selection, VictimUnit, rows_of
+from reprieve.preemption.units import COMPOSITE, Candidates, Selection, VictimUnit, rows_of
 from reprieve.preemption.view import View
 
 
 def unit_name(view: View, unit: VictimUnit) -> str:
     if unit.group >= 0:
-        return f"PodGroup/{view.cluster.groups.keys[unit.group]}"
+        kind = "CompositePodGroup" if unit.rank == COMPOSITE else "PodGroup"
+        return f"{kind}/{view.cluster.groups.keys[unit.group]}"
     return f"Pod/{view.cluster.pods.keys[unit.rows[0]]}"
 
 
@@ -177,6 +186,8 @@ def missing(view: View, search: GangSearch) -> list[str]:
     cluster = view.cluster
     with search.placed_without(search.everyone()) as placement:
         placed, gang = len(placement.assigned), search.gang
+        if gang.tree is not None:
+            return [*_lacking_in_tree(search, placement), *_totals(view, gang.rows)]
         short = gang.min_count - gang.running - placed
         lower = len(search.candidates)
         gone = f"Even with {counted(lower, 'unit')} of lower priority gone, " if lower else ""
@@ -191,8 +202,30 @@ def missing(view: View, search: GangSearch) -> list[str]:
     return lines
 
 
-def short_of(gang: Gang, placed: int) -> str:
+def _lacking_in_tree(search: GangSearch, placement: GangPlacement) -> list[str]:
+    found = len(placement.phantoms) + len(placement.assigned)
+    lower = len(search.candidates)
+    gone = f"Even with {counted(lower, 'unit')} of lower priority gone, " if lower else ""
+    waiting = counted(len(search.gang.rows), "pod")
+    return [
+        f"{gone}{found} of {waiting} would find a node, too few for the groups above them to be complete."
+    ]
+
+
+def short_of_pods(group: TreeGroup) -> str:
+    """What a group of a tree lacks before anybody tries to place it."""
+    if group.children is None:
+        known = len(group.rows) + group.counted
+        return f"{group.name} has {counted(known, 'pod')} and needs {max(1, group.minimum)} at once."
+    groups = counted(len(group.children), "group")
+    return f"{group.name} has {groups} below it, and {group.minimum} must have the pods they need."
+
+
+def short_of(gang: Gang, placement: GangPlacement) -> str:
     """Why a gang does not start as things are."""
+    if gang.tree is not None:
+        return f"Without preemption: {placement.status}."
+    placed = len(placement.assigned)
     running = f", next to {gang.running} that {is_or_are(gang.running)} there already" if gang.running else ""
     return (
         f"Without preemption {placed} of {counted(len(gang.rows), 'pod')} would find a node before one finds "

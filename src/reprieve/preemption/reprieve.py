@@ -65,6 +65,17 @@ def only_capacity_counts(assigned: Sequence[Assignment]) -> bool:
     return not expected or not any(each.filters.nominated(each.slot) for each in assigned)
 
 
+def fit_together(assigned: Sequence[Assignment]) -> bool:
+    """Whether each pod passes its filters next to those before it."""
+    mates: dict[int, list[int]] = {}
+    for each in assigned:
+        here = mates.setdefault(each.slot, [])
+        if not each.filters.allows(each.slot, here):
+            return False
+        here.append(each.row)
+    return True
+
+
 class CapacityTrial:
     """Only resources matter, so only nodes with a pod of the preemptor do: units elsewhere return at once.
 

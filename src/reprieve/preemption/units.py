@@ -1,4 +1,4 @@
-"""Victim units: what is evicted together. A pod, or all pods of a group in disruption mode *all*.
+"""Victim units: what is evicted together. A pod, or all pods of a group or tree in disruption mode *all*.
 
 `Candidates` holds all potential victims as columns; a `VictimUnit` is made only for those that a decision
 handles one by one. `Selection` is the result of an algorithm: places for the preemptor and the victims, as
@@ -15,8 +15,9 @@ from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.placement import Assignment
 from reprieve.preemption.view import View
 
-POD, GROUP = 1, 2
-"""Rank of a unit: at equal priority a group, or a pod of one, is more important than a pod on its own."""
+POD, GROUP, COMPOSITE = 1, 2, 3
+"""Rank of a unit: at equal priority a tree is more important than a group, or a pod of one, and either than a
+pod on its own."""
 
 
 class VictimUnit(NamedTuple):
@@ -84,7 +85,7 @@ class Candidates:
         self.singles: Rows = np.flatnonzero(single).astype(np.int32)
         self.groups: list[int] = []
         self.members: list[Rows] = []
-        for group in sorted(set(pods.group[: pods.rows][whole].tolist())):
+        for group in sorted(set(view.unit[whole].tolist())):
             members = placed_members(view, group)
             if not view.within_min_runtime[members].any():
                 self.groups.append(group)
@@ -140,8 +141,8 @@ class Candidates:
 
 
 def placed_members(view: View, group: int) -> Rows:
-    """Running pods of a group, in the scheduler's order."""
-    rows = np.array([row for row in view.cluster.groups.members[group] if view.placed[row]], dtype=np.int32)
+    """Running pods of a group, or of all groups below a composite one, in the scheduler's order."""
+    rows = np.array([row for row in view.members(group) if view.placed[row]], dtype=np.int32)
     return rows[np.argsort(view.position[rows], kind="stable")]
 
 
@@ -172,7 +173,8 @@ def single_units(view: View, rows: Rows) -> list[VictimUnit]:
 
 def whole_unit(view: View, group: int, members: Rows) -> VictimUnit:
     rows = tuple(members.tolist())
-    return VictimUnit(rows, int(view.priority[rows[0]]), GROUP, min(_start(view, row) for row in rows), group)
+    rank = COMPOSITE if group in view.cluster.groups.trees.objects else GROUP
+    return VictimUnit(rows, int(view.priority[rows[0]]), rank, min(_start(view, row) for row in rows), group)
 
 
 def _start(view: View, row: int) -> int:
@@ -220,4 +222,4 @@ class Selection(NamedTuple):
         """How many victims are groups, or pods of one."""
         if isinstance(self.victims, LazyUnits):
             return self.victims.in_groups
-        return sum(unit.rank == GROUP for unit in self.victims)
+        return sum(unit.rank >= GROUP for unit in self.victims)

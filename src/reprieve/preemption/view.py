@@ -37,20 +37,25 @@ class View:
         self.groups_exist = config.gate("GenericWorkload")
         self.gangs = self.groups_exist and config.gate("GangScheduling")
         self.group_victims = self.groups_exist and config.gate("WorkloadAwarePreemption")
+        self.trees = config.gate("CompositePodGroup") and bool(cluster.groups.trees.objects)
+        """Whether there are composite groups, and they count."""
         self.faithful = config.preemption.algorithm == "kubernetes"
         self.groups_rule = groups_rule(config)
         self.scoring: Scoring = resolve_scoring(cluster, config.placement.scoring_strategy)
 
     @cached_property
     def priority(self) -> Ints:
-        """Each pod's priority as a victim: its own or its group's, at least that of its preemption class."""
+        """Each pod's priority as a victim: its own or its group's, at least that of its preemption class.
+
+        In a tree the priority of the root counts for everything below it.
+        """
         pods, groups = self.cluster.pods, self.cluster.groups
         rows = pods.rows
         priority, preemption_class = pods.priority[:rows].copy(), pods.preemption_class[:rows]
         if self.group_victims and len(groups.keys):
             members = np.flatnonzero(pods.group[:rows] >= 0)
             members = members[groups.exists[pods.group[members]]]
-            group = pods.group[members]
+            group = groups.root[pods.group[members]] if self.trees else pods.group[members]
             priority[members] = groups.priority[group]
             preemption_class = preemption_class.copy()
             preemption_class[members] = groups.preemption_class[group]
@@ -64,12 +69,27 @@ class View:
     @cached_property
     def whole(self) -> Mask:
         """Pods that are evicted only together with the rest of their group."""
+        return self.unit >= 0
+
+    @cached_property
+    def unit(self) -> Rows:
+        """The number of the group that is evicted as a whole with each pod, -1 where the pod goes alone.
+
+        In a tree it is the topmost group in mode *all*.
+        """
         pods, groups = self.cluster.pods, self.cluster.groups
         group = pods.group[: pods.rows]
         if not self.group_victims or not len(groups.keys):
-            return np.zeros(pods.rows, dtype=np.bool_)
-        mask: Mask = (group >= 0) & groups.whole[group] & self.placed
-        return mask
+            return np.full(pods.rows, -1, dtype=np.int32)
+        if self.trees:
+            return np.where((group >= 0) & self.placed, groups.unit[group], -1).astype(np.int32)
+        whole = (group >= 0) & groups.whole[group] & self.placed
+        return np.where(whole, group, -1).astype(np.int32)
+
+    def members(self, unit: int) -> list[int]:
+        """The pods of a group, running or not; those of a composite group are in the groups below it."""
+        groups = self.cluster.groups
+        return groups.members_below(unit) if self.trees else list(groups.members[unit])
 
     @cached_property
     def placed(self) -> Mask:

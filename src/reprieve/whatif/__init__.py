@@ -56,9 +56,9 @@ def plan(
 ) -> "Plan | QuotaPlan | JobPlan":
     """Who makes way for `for_` (`KIND/NAMESPACE/NAME`), and where it goes.
 
-    A `Pod` or `PodGroup` gets a `Plan` of nodes, a job of any kind a `JobPlan`, a Kueue `Workload` a
-    `QuotaPlan`; all have `outcome`, `reasons` and `to_dict()`. Without `now` the present moment counts.
-    `cluster_queue` replaces the queue of a workload; `given` fixes parts of a quota plan's answer.
+    A `Pod`, `PodGroup` or `CompositePodGroup` gets a `Plan` of nodes, a job of any kind a `JobPlan`, a Kueue
+    `Workload` a `QuotaPlan`; all have `outcome`, `reasons` and `to_dict()`. Without `now` the present moment
+    counts. `cluster_queue` replaces the queue of a workload; `given` fixes parts of a quota plan's answer.
     """
     settings, moment = Configuration.load(config), _moment(now)
     target = parse_target(for_, settings)

@@ -24,6 +24,7 @@ NODE_KINDS = frozenset(
         ("policy", "PodDisruptionBudget"),
         (well_known.SCHEDULING_API, "PriorityClass"),
         (well_known.SCHEDULING_API, "PodGroup"),
+        (well_known.SCHEDULING_API, "CompositePodGroup"),
     }
 )
 """What a plan of nodes reads. Of services and controllers only the selectors, for spreading."""

@@ -107,6 +107,7 @@ def _add_finalizer(document: Document, finalizer: str) -> None:
 _DEFAULTS: dict[tuple[str, str], Callable[[Document, Gate], None]] = {
     ("", "Pod"): _pod,
     ("scheduling.k8s.io", "PodGroup"): _pod_group,
+    ("scheduling.k8s.io", "CompositePodGroup"): _pod_group,
     ("kueue.x-k8s.io", "ClusterQueue"): _cluster_queue,
     ("kueue.x-k8s.io", "Cohort"): _cohort,
     ("kueue.x-k8s.io", "LocalQueue"): _local_queue,

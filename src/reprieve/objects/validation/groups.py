@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from reprieve.objects import well_known
-from reprieve.objects.structure import FORBIDDEN
+from reprieve.objects.structure import FORBIDDEN, REQUIRED
 from reprieve.objects.validation.checks import (
     At,
     Problems,
@@ -65,23 +65,28 @@ def priority_class_update(new: At, old: At) -> Problems:
 def pod_group(document: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
     spec = document.field("spec")
     yield from _group_fields(spec, gate, allow_basic_all=allow_basic_all)
-    reference = spec.field("workloadRef")
+    reference, parent = spec.field("workloadRef"), spec.field("parentCompositePodGroupName")
+    yield from workload_reference(reference)
+    yield from subdomain(parent)
+    if parent.is_set and not gate("CompositePodGroup"):
+        yield parent.problem("needs the feature gate CompositePodGroup", FORBIDDEN)
+    elif parent.is_set and not reference.is_set:
+        yield reference.problem("must be set when parentCompositePodGroupName is set", REQUIRED)
+
+
+def workload_reference(reference: At) -> Problems:
     if reference.is_set:
         for name in ("workloadName", "templateName"):
             yield from required(reference.field(name))
         yield from subdomain(reference.field("workloadName"))
         yield from dns_label(reference.field("templateName"))
-    if spec.field("parentCompositePodGroupName").is_set:
-        yield spec.field("parentCompositePodGroupName").problem(
-            "composite pod groups are not supported", FORBIDDEN
-        )
 
 
 def pod_group_update(new: At, old: At) -> Problems:
     """Everything stays but `gang.minCount` and the preemption priority class."""
     spec, before = new.field("spec"), old.field("spec")
     yield from all_immutable(spec, before, ("workloadRef", "parentCompositePodGroupName", *_FIXED_FIELDS))
-    yield from _same_policy(spec.field("schedulingPolicy"), before.field("schedulingPolicy"))
+    yield from same_policy(spec.field("schedulingPolicy"), before.field("schedulingPolicy"))
 
 
 def workload(document: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
@@ -90,17 +95,21 @@ def workload(document: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
     if reference.is_set:
         for name in ("kind", "name"):
             yield from required(reference.field(name))
-    if spec.field("compositePodGroupTemplates").is_set:
-        message = "composite pod groups are not supported"
-        yield spec.field("compositePodGroupTemplates").problem(message, FORBIDDEN)
     templates = spec.field("podGroupTemplates")
-    yield from required(templates)
+    if spec.field("compositePodGroupTemplates").is_set:
+        yield from exactly_one(spec, ("podGroupTemplates", "compositePodGroupTemplates"))
+    else:
+        yield from required(templates)
     yield from at_most_items(templates, MOST_TEMPLATES)
     yield from unique(template.field("name") for template in templates.items())
     for template in templates.items():
-        yield from required(template.field("name"))
-        yield from dns_label(template.field("name"))
-        yield from _group_fields(template, gate, allow_basic_all=allow_basic_all)
+        yield from group_template(template, gate, allow_basic_all=allow_basic_all)
+
+
+def group_template(template: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
+    yield from required(template.field("name"))
+    yield from dns_label(template.field("name"))
+    yield from _group_fields(template, gate, allow_basic_all=allow_basic_all)
 
 
 def workload_update(new: At, old: At) -> Problems:
@@ -118,7 +127,7 @@ def workload_update(new: At, old: At) -> Problems:
             yield template.field("name").problem("a template cannot be added", FORBIDDEN)
             continue
         yield from all_immutable(template, earlier, _FIXED_FIELDS)
-        yield from _same_policy(template.field("schedulingPolicy"), earlier.field("schedulingPolicy"))
+        yield from same_policy(template.field("schedulingPolicy"), earlier.field("schedulingPolicy"))
 
 
 def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
@@ -130,10 +139,8 @@ def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
         if not gang.field("minCount").is_set:
             yield from required(gang.field("minCount"))
         yield from int32(gang.field("minCount"), 1)
-    if isinstance(mode.value, str):
-        yield from one_of(mode, ("Pod", "PodGroup"))
-    elif mode.is_set:
-        yield from exactly_one(mode, ("single", "all"))
+    yield from subdomain(spec.field("preemptionPriorityClassName"))
+    yield from shared_fields(spec, gate)
     is_basic = policy.field("basic").is_set and not gang.is_set
     if mode.field("all").is_set and is_basic and not allow_basic_all:
         message = (
@@ -142,9 +149,17 @@ def _group_fields(spec: At, gate: Gate, *, allow_basic_all: bool) -> Problems:
             "accepts it, as Kubernetes 1.37 does)"
         )
         yield mode.problem(message, FORBIDDEN)
+
+
+def shared_fields(spec: At, gate: Gate) -> Problems:
+    """What groups, composite groups and the templates of both have in common."""
+    mode = spec.field("disruptionMode")
+    if isinstance(mode.value, str):
+        yield from one_of(mode, ("Pod", "PodGroup"))
+    elif mode.is_set:
+        yield from exactly_one(mode, ("single", "all"))
     yield from _topology(spec.field("schedulingConstraints"), gate)
     yield from subdomain(spec.field("priorityClassName"))
-    yield from subdomain(spec.field("preemptionPriorityClassName"))
     yield from int32(spec.field("priority"))
     if spec.field("priorityClassName").text not in well_known.SYSTEM_CLASSES:
         yield from between(spec.field("priority"), None, HIGHEST_USER_PRIORITY)
@@ -164,7 +179,7 @@ def _topology(constraints: At, gate: Gate) -> Problems:
         yield from label_key(each.field("key"))
 
 
-def _same_policy(new: At, old: At) -> Problems:
+def same_policy(new: At, old: At) -> Problems:
     for member in ("basic", "gang"):
         if new.field(member).is_set != old.field(member).is_set:
             yield new.problem(f"cannot be changed: {member} can neither be set nor unset later", FORBIDDEN)

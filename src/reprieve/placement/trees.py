@@ -1,0 +1,189 @@
+"""Where a tree of groups goes: depth first, each group in its best domain, all or none at every level.
+
+As kube-scheduler does it. A group that fails is taken back with everything below it; one that succeeded stays
+for the siblings that come after it. Nothing is tried twice: the order of the children decides. The cluster is
+rolled back at the end: nothing stays placed.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from reprieve.cluster import Cluster, Mask
+from reprieve.placement.domains import Domain, best_of, domains_within
+from reprieve.placement.gang import Assignment, GangPlacement, place_gang
+from reprieve.placement.resources import DEFAULT, Scoring
+
+UNSCHEDULABLE = "pod group is unschedulable"
+SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: "
+
+
+class TreeGroup(NamedTuple):
+    """A group of a tree: a pod group with pods, or a composite group with children."""
+
+    name: str
+    """`Kind/namespace/name`."""
+    minimum: int
+    """How many of its pods, or of its children, must be placed."""
+    topology: str
+    """The label whose value all its pods share; empty when they may go anywhere."""
+    rows: tuple[int, ...]
+    """Waiting pods of a pod group, in queue order."""
+    counted: int
+    """Pods of a pod group that count towards its minimum already."""
+    placed: tuple[int, ...]
+    """Pods on nodes: its own, or those of all groups below."""
+    children: tuple["TreeGroup", ...] | None
+    """None for a pod group."""
+
+    def leaves(self) -> Iterator["TreeGroup"]:
+        if self.children is None:
+            yield self
+        for child in self.children or ():
+            yield from child.leaves()
+
+    def groups(self) -> Iterator["TreeGroup"]:
+        """The group and all below it."""
+        yield self
+        for child in self.children or ():
+            yield from child.groups()
+
+
+class Evaluated(NamedTuple):
+    """What became of a group and everything below it."""
+
+    ok: bool
+    assigned: list[Assignment]
+    """Pods of groups that succeeded together with all groups above them, up to this one."""
+    phantoms: list[Assignment]
+    """Pods that found nodes in vain: their group failed, or one above it. Their capacity is not kept."""
+    failed: list[int]
+    """Pods that were tried and found no node."""
+    status: str
+    """Why it failed, in kube-scheduler's wording; empty when it did not."""
+    inner: str
+    """The part of it that a group above repeats."""
+    broken: bool = False
+    """Not a lack of capacity but an error: no eviction helps."""
+
+
+class TreePlacer:
+    """`tolerant`: an error in one child is no more than the failure of that child."""
+
+    def __init__(
+        self, cluster: Cluster, scoring: Scoring = DEFAULT, *, faithful: bool = True, tolerant: bool = False
+    ) -> None:
+        self._cluster = cluster
+        self._scoring = scoring
+        self._faithful = faithful
+        self._tolerant = tolerant
+
+    def place(self, root: TreeGroup) -> GangPlacement:
+        """Where the pods of the tree go. Feasible when the root is, and at least one pod was placed."""
+        found = self.evaluate(root, None)
+        status = UNSCHEDULABLE if found.ok and not found.assigned else found.status
+        feasible = found.ok and bool(found.assigned)
+        return GangPlacement(feasible, found.assigned, found.failed, status, found.phantoms, found.broken)
+
+    def evaluate(self, group: TreeGroup, within: Mask | None) -> Evaluated:
+        """The group in the best of its domains; nothing stays attached."""
+        domains = self._domains(group, within)
+        if isinstance(domains, str):
+            return Evaluated(False, [], [], [], domains, domains, broken=True)
+        if not domains:
+            return Evaluated(
+                False, [], [], [], "no feasible placements found", "no feasible placements found"
+            )
+        tried: list[tuple[Domain, Evaluated]] = []
+        for domain in domains:
+            found = self._inside(group, domain.nodes)
+            if found.broken:
+                return found
+            tried.append((domain, found))
+        good = [(domain, found) for domain, found in tried if found.ok]
+        if not good:
+            first = tried[0][1]
+            text = f"0/{len(tried)} placements are available, first placement status: {first.inner}"
+            return first._replace(
+                status=f"{UNSCHEDULABLE}, {text}",
+                inner=UNSCHEDULABLE,
+                assigned=[],
+                phantoms=[*first.phantoms, *first.assigned],
+            )
+        if len(good) == 1:
+            return good[0][1]
+        return self._best(group, good)
+
+    def _best(self, group: TreeGroup, good: list[tuple[Domain, Evaluated]]) -> Evaluated:
+        counted = len(group.placed)
+        if not counted and not any(found.assigned for _, found in good):
+            text = "no pods from pod group are assigned to any of the candidate placements"
+            return Evaluated(False, [], [], [], text, text, broken=True)
+        proposals = [(domain, [each.row for each in found.assigned]) for domain, found in good]
+        return good[best_of(self._cluster, proposals, counted, self._scoring)][1]
+
+    def _domains(self, group: TreeGroup, within: Mask | None) -> list[Domain] | str:
+        """Where the group may go; a text when its pods are where it cannot be."""
+        if not group.topology:
+            return [Domain("", within)]
+        cluster = self._cluster
+        slots = [int(cluster.pods.node[row]) for row in group.placed]
+        ids = cluster.nodes.topology(group.topology).ids
+        values = cluster.nodes.topology(group.topology).values
+        at = [-1 if slot < 0 else int(ids[slot]) for slot in slots]
+        if -1 in at:
+            pod = cluster.pods.keys[group.placed[at.index(-1)]]
+            return f"{SEVERAL_DOMAINS}no topology domain found for pod {pod}"
+        names = sorted({values[each] for each in at})
+        if len(names) > 1:
+            listed = ", ".join(names)
+            return f"{SEVERAL_DOMAINS}more than 1 domain found for pod group: {listed}"
+        return domains_within(cluster, group.topology, slots, within)
+
+    def _inside(self, group: TreeGroup, within: Mask | None) -> Evaluated:
+        return self._leaf(group, within) if group.children is None else self._composite(group, within)
+
+    def _leaf(self, group: TreeGroup, within: Mask | None) -> Evaluated:
+        found = place_gang(
+            self._cluster, group.rows, group.minimum, group.counted, self._scoring, within, self._faithful
+        )
+        if found.feasible or group.counted >= group.minimum:
+            return Evaluated(True, found.assigned, [], found.failed, "", "")
+        stopped = found.status.startswith("minCount")
+        inner = found.status if stopped else UNSCHEDULABLE
+        return Evaluated(False, [], found.assigned, found.failed, found.status, inner)
+
+    def _composite(self, group: TreeGroup, within: Mask | None) -> Evaluated:
+        children = group.children or ()
+        scheduled, remaining = 0, len(children)
+        assigned: list[Assignment] = []
+        phantoms: list[Assignment] = []
+        failed: list[int] = []
+        mark = self._cluster.checkpoint()
+        for child in children:
+            if scheduled + remaining < group.minimum:
+                break
+            found = self.evaluate(child, within)
+            if found.broken and not self._tolerant:
+                self._cluster.rollback(mark)
+                text = f"composite pod group evaluation failed due to child error: {found.status}"
+                return Evaluated(False, [], [], [], text, text, broken=True)
+            remaining -= 1
+            scheduled += found.ok
+            phantoms += found.phantoms
+            failed += found.failed
+            if found.ok:
+                assigned += found.assigned
+                self._attach(found.assigned)
+        self._cluster.rollback(mark)
+        progress = f"{scheduled} scheduled, {remaining} remaining"
+        if scheduled + remaining < group.minimum:
+            status = f"minCount ({group.minimum}) cannot be satisfied: {progress}"
+            return Evaluated(False, [], [*phantoms, *assigned], failed, status, status)
+        return Evaluated(True, assigned, phantoms, failed, "", "")
+
+    def _attach(self, assigned: list[Assignment]) -> None:
+        if assigned:
+            rows = np.array([each.row for each in assigned], np.int32)
+            self._cluster.attach_all(rows, np.array([each.slot for each in assigned], np.int32))
