@@ -130,6 +130,10 @@ class GroupTable:
         self.root[number] = chain[-1] if chain else -1
         self.unit[number] = next((each for each in reversed(chain) if self.whole[each]), -1)
 
+    def ruling_priority(self, number: int) -> int:
+        """The priority of a group that exists: in a tree, that of the root."""
+        return int(self.priority[self.root[number]])
+
     def members_below(self, number: int) -> list[int]:
         """Pods of a pod group, or of all pod groups below a composite one."""
         if number not in self.trees.objects:

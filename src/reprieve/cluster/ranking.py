@@ -1,4 +1,4 @@
-"""Which priority counts for a pod: its own, or its group's where groups rule."""
+"""Which priority counts for a pod: its own, or where groups rule that of its group, or of its tree."""
 
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.pods import PodTable
@@ -33,13 +33,13 @@ class Ranking:
     def prioritise(self, group: int, *, rules: bool) -> None:
         """The members of a group count with its priority, or each with its own."""
         pods, rows = self._pods, list(self._groups.members[group])
-        pods.priority[rows] = self._groups.priority[group] if rules else pods.own_priority[rows]
+        pods.priority[rows] = self._groups.ruling_priority(group) if rules else pods.own_priority[rows]
 
     def _resolve(self, row: int, pod: Pod) -> None:
         pods, groups = self._pods, self._groups
         found, group = resolve(pod, self._priorities), int(pods.group[row])
         ruled = self.groups_rule and group >= 0 and groups.exists[group]
         pods.own_priority[row] = found.priority
-        pods.priority[row] = groups.priority[group] if ruled else found.priority
+        pods.priority[row] = groups.ruling_priority(group) if ruled else found.priority
         pods.preemption_class[row] = found.preemption_class
         pods.info[row] = pods.info[row]._replace(never_preempts=found.never_preempts)

@@ -115,7 +115,7 @@ class Cluster:
             self.groups.remove(key)
         elif kind is CompositePodGroup:
             for number in self.groups.remove_composite(key):
-                self._reconsider(number)
+                self._prioritise(number, rules=self.ranking.groups_rule)
         elif kind is PodDisruptionBudget:
             self.budgets.remove(key)
         elif kind is PriorityClass:
@@ -401,7 +401,7 @@ class Cluster:
     def _set_composite(self, group: CompositePodGroup) -> None:
         found = resolve(group, self.priorities)
         for number in self.groups.set_composite(group, found.priority, found.preemption_class):
-            self._reconsider(number)
+            self._prioritise(number, rules=self.ranking.groups_rule)
 
     def _reconsider(self, group: int) -> None:
         """The importance of a group's pods may have changed."""

@@ -8,6 +8,7 @@ import msgspec
 from reprieve.cluster import Cluster, ticks, unknown_class
 from reprieve.config import Configuration
 from reprieve.objects import (
+    CompositePodGroup,
     Document,
     InvalidObject,
     LabelSelector,
@@ -44,12 +45,20 @@ def plan_unit(
     notes = take_notes(documents, NODE_KINDS)
     missing: list[str] = []
     cluster = load(documents, missing)
+    if not config.gate("CompositePodGroup"):
+        _without_trees(cluster)
     _refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     ruled = divergent(cluster, for_) if groups_rule(config) else []
     reasons = (*plan.reasons, *ruled, *warnings(cluster, documents, for_), *missing, *notes.sentences)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
+
+
+def _without_trees(cluster: Cluster) -> None:
+    """As if composite groups were not known: the feature gate CompositePodGroup is off."""
+    for key in list(cluster.groups.trees.number_of):
+        cluster.remove(CompositePodGroup, key)
 
 
 def load(objects: Iterable[Document | Source], missing: list[str] | None = None) -> Cluster:
