@@ -207,7 +207,7 @@ def _render_fleet(screen: "Screen", plan: "FleetPlan", everything: bool) -> None
 
 
 def _render(screen: "Screen", kind: str, answer: "Plan | QuotaPlan | JobPlan", everything: bool) -> None:
-    if kind not in ("Pod", "PodGroup", "Workload"):
+    if kind not in ("Pod", "PodGroup", "CompositePodGroup", "Workload"):
         from reprieve.cli.plan_tables import render_job_plan
 
         render_job_plan(screen, cast("JobPlan", answer), everything=everything)

@@ -37,7 +37,7 @@ __all__ = [
     "targets",
 ]
 
-PLANNED = ("Pod", "PodGroup", "Workload")
+PLANNED = ("Pod", "PodGroup", "CompositePodGroup", "Workload")
 """What is planned as it is; everything else is a job."""
 
 Objects = Iterable[Document | Source]
