@@ -17,6 +17,8 @@ from reprieve.placement.spread import soft_constraints
 
 FULL = -1
 """The total of a full node; others have 0 or more."""
+LONGEST_STAY = 32
+"""How many pods a node is looked at for in one step."""
 
 
 def goes_in_waves(filters: PodFilters) -> bool:
@@ -69,7 +71,8 @@ class Waves:
            follow in order, up to and including the first that is full or still one of the best afterwards.
         2. It was the first of the list and is full now: the next node moves up to its position and wins in
            turn, as long as it is one of the best and full afterwards, too.
-        3. Otherwise that node alone.
+        3. It is one of the best afterwards, too: it wins again, until it is full or no longer one of them.
+        4. Otherwise that node alone.
         """
         best = int(self._total.max())
         ties = np.flatnonzero(self._total == best).astype(np.int32)
@@ -80,6 +83,8 @@ class Waves:
             return self._follow(ties[np.argsort(order)[:most]], best)
         if after == FULL and self._rank[first] == 0 and not self._rescales:
             return self._fill_from_the_front(best, most)
+        if after >= best and most > 1:
+            return self._stay(first, best, most)
         alone = np.array([first], dtype=np.int32)
         self._give(alone, np.array([after], dtype=np.int64))
         return alone
@@ -101,11 +106,25 @@ class Waves:
         self._give(front[:end], after[:end])
         return front[:end]
 
+    def _stay(self, first: int, best: int, most: int) -> Rows:
+        """As with GPUs, which no score counts: the node that won keeps its total, and so its place."""
+        guests = self._guests[first] + np.arange(1, min(most, LONGEST_STAY) + 1)
+        after = self._totals(np.full(len(guests), first, dtype=np.int32), guests)
+        ends = np.flatnonzero(after < best)
+        number = int(ends[0]) + 1 if len(ends) else len(guests)
+        self._guests[first] += number - 1
+        self._give(np.array([first], dtype=np.int32), after[number - 1 : number])
+        return np.full(number, first, dtype=np.int32)
+
     # --- what a pod changes ---------------------------------------------------------------------------------
 
     def _after(self, positions: Rows) -> Ints:
         """The totals of nodes once they get one more pod."""
-        slots, guests = self._slots[positions], self._guests[positions] + 1
+        return self._totals(positions, self._guests[positions] + 1)
+
+    def _totals(self, positions: Rows, guests: Ints) -> Ints:
+        """The totals of nodes with so many pods more than when the list was made."""
+        slots = self._slots[positions]
         fitting = fits(self._cluster, self._cls, slots, guests)
         found = self._scan.static.images[slots] + scores(
             self._cluster, self._cls, self._scoring, slots, guests
