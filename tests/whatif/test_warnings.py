@@ -18,15 +18,9 @@ def reasons(objects: list[Document], target: str = "Pod/default/p") -> str:
     return " ".join(plan.reasons)
 
 
-VOLUME: dict[str, Any] = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+DEVICE: dict[str, Any] = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
 CLAIMED: list[tuple[dict[str, Any], str]] = [
-    (VOLUME, "PersistentVolumeClaim default/data (not among the objects)"),
-    ({"volumes": [{"name": "scratch", "ephemeral": {}}]}, "the ephemeral volume scratch"),
-    ({"volumes": [{"name": "d", "gcePersistentDisk": {"pdName": "disk-1"}}]}, "gcePersistentDisk disk-1"),
-    (
-        {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]},
-        "ResourceClaim default/gpu (not among the objects)",
-    ),
+    (DEVICE, "ResourceClaim default/gpu (not among the objects)"),
     (
         {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]},
         "ResourceClaimTemplate default/gpu (not among the objects)",
@@ -42,18 +36,17 @@ def test_a_claim_that_nobody_checked_is_named(spec: dict[str, Any], named: str) 
 
 
 def test_a_claim_that_is_there_is_not_said_to_be_missing() -> None:
-    claim = document("PersistentVolumeClaim", "data", "default") | {"apiVersion": "v1"}
-    assert "claims are not checked: PersistentVolumeClaim default/data. " in reasons(
-        [node(), claim, pod("p", **VOLUME)]
+    claim = document("ResourceClaim", "gpu", "default") | {"apiVersion": "resource.k8s.io/v1"}
+    assert "claims are not checked: ResourceClaim default/gpu. " in reasons(
+        [node(), claim, pod("p", **DEVICE)]
     )
 
 
 def test_claims_of_all_waiting_members_of_a_gang_are_named_and_nobody_elses() -> None:
     members = gang(2, 1)
     for number, member in enumerate(members[1:]):
-        claim = {"claimName": f"data-{number}"}
-        member["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": claim}]
-    other = pod("other", on="n", volumes=[{"name": "x", "persistentVolumeClaim": {"claimName": "theirs"}}])
+        member["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": f"data-{number}"}]
+    other = pod("other", on="n", resourceClaims=[{"name": "x", "resourceClaimName": "theirs"}])
     for target in ("PodGroup/default/gang", "Pod/default/gang-1"):
         text = reasons([node(), *members, other], target)
         assert "data-0" in text
@@ -71,14 +64,14 @@ def test_volumes_that_every_node_has_need_no_warning() -> None:
 
 
 def test_the_warning_is_in_the_table_in_json_and_in_a_comparison(tmp_path: Path) -> None:
-    (tmp_path / "o.json").write_text(json.dumps({"kind": "List", "items": [node(), pod("p", **VOLUME)]}))
+    (tmp_path / "o.json").write_text(json.dumps({"kind": "List", "items": [node(), pod("p", **DEVICE)]}))
     line = ["plan", "-f", str(tmp_path), "--for", "Pod/default/p"]
     for more in ([], ["-o", "json"], ["-o", "yaml"], ["--compare"], ["--compare", "-o", "json"]):
         assert "claims are not checked" in CliRunner().invoke(main, [*line, *more]).output
 
 
 def test_the_page_gives_the_planners_answer_with_its_warnings() -> None:
-    claimed = pod("p", **VOLUME)
+    claimed = pod("p", **DEVICE)
     question = Question(json.dumps(claimed), "", None, 10, 1 << 30)
     shown = answer(question, [node()])
     planned: Any = reprieve.plan([node(), claimed], "Pod/default/p").to_dict()

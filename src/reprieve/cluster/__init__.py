@@ -12,13 +12,17 @@
 supposed changes run under `checkpoint()` and `rollback()`. Nothing here does I/O or reads a clock.
 """
 
+from reprieve.cluster.attached import AttachedTable
 from reprieve.cluster.classes import PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
+from reprieve.cluster.in_tree import plugin_of, required_by_driver
 from reprieve.cluster.nodes import CPU, EPHEMERAL, MAX_AMOUNT, MEMORY, PODS, NodeTable, Topology
+from reprieve.cluster.pod_volumes import PodVolumes
 from reprieve.cluster.pods import NOT_STARTED, ticks
 from reprieve.cluster.ports import ports_conflict
 from reprieve.cluster.priorities import resolve
 from reprieve.cluster.state import Cluster
+from reprieve.cluster.storage import NOT_OWNER, StorageTable, belongs, owns
 from reprieve.cluster.terms import Spread, Term
 from reprieve.cluster.unknown_classes import missing_classes, unknown_class
 
@@ -28,21 +32,29 @@ __all__ = [
     "LOST",
     "MAX_AMOUNT",
     "MEMORY",
+    "NOT_OWNER",
     "NOT_STARTED",
     "NOWHERE",
     "PODS",
+    "AttachedTable",
     "Cluster",
     "Ints",
     "Mask",
     "NodeTable",
     "PodClass",
+    "PodVolumes",
     "Rows",
     "Spread",
+    "StorageTable",
     "Term",
     "Topology",
     "add_at",
+    "belongs",
     "missing_classes",
+    "owns",
+    "plugin_of",
     "ports_conflict",
+    "required_by_driver",
     "resolve",
     "ticks",
     "unknown_class",

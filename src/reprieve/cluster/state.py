@@ -20,6 +20,7 @@ from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable, is_finished, min_runtime_end
 from reprieve.cluster.priorities import PriorityTable, resolve
 from reprieve.cluster.ranking import Ranking
+from reprieve.cluster.storage import StorageTable
 from reprieve.cluster.usage import Usage
 from reprieve.objects import (
     CompositePodGroup,
@@ -31,6 +32,7 @@ from reprieve.objects import (
     PodDisruptionBudget,
     PodGroup,
     PriorityClass,
+    storage,
 )
 
 Undo = tuple[Any, ...]
@@ -54,6 +56,7 @@ class Cluster:
         self.priorities = PriorityTable()
         self.ranking = Ranking(self.pods, self.groups, self.priorities)
         self.budgets = BudgetTable()
+        self.storage = StorageTable(self.nodes)
         self._usage = Usage(self.nodes, self.pods, self.classes)
         self.ports = self._usage.ports
         self.touched = self._usage.touched
@@ -98,6 +101,8 @@ class Cluster:
             case Namespace():
                 self.namespaces[obj.name] = obj.metadata.labels
                 self.caches.clear()
+            case _ if isinstance(obj, storage.STORAGE_KINDS):
+                self.storage.set(obj)
 
     def remove(self, kind: type[Object], key: str) -> None:
         """Forget an object by its type and key (`namespace/name`, or the bare name)."""
@@ -124,6 +129,8 @@ class Cluster:
         elif kind is Namespace:
             self.namespaces.pop(key, None)
             self.caches.clear()
+        else:
+            self.storage.remove(kind, key)
 
     def _begin(self) -> None:
         """Before an observed change: refuse it while a what-if is open, and cut logs that have grown long."""
@@ -188,6 +195,8 @@ class Cluster:
                 self.touched.extend(slots.tolist())
             elif kind == "nominations":
                 (self.nominated,) = record
+            elif kind == "reserved":
+                self.storage.restore(record[0])
             elif kind == "priority":
                 rows, before = record
                 self.pods.priority[rows] = before
@@ -228,6 +237,11 @@ class Cluster:
         self.pods.node[rows] = NOWHERE
         here = slots >= 0
         self._usage.count_many(rows[here], slots[here], -1)
+
+    def reserve(self, volumes: dict[str, str], nodes: dict[str, str]) -> None:
+        """Suppose volumes kept for claims, and claims that are to be provisioned on nodes."""
+        if volumes or nodes:
+            self._undo.append(("reserved", self.storage.reserve(volumes, nodes)))
 
     def set_nominations_aside(self, rows: Collection[int]) -> None:
         """Suppose waiting pods without their nominations."""
@@ -281,6 +295,7 @@ class Cluster:
         pods = self.pods
         pods.fill(row, pod)
         pods.cls[row] = self.classes.join(pod).id
+        self.storage.set_pod(row, pod)
         self._join(row, pod)
         self.ranking.describe(row, pod)
         pods.min_runtime_end[row] = min_runtime_end(pod)
@@ -313,6 +328,7 @@ class Cluster:
             self.groups.leave(group, row)
         self.ranking.without_priority.pop(row, None)
         self.classes.leave(int(self.pods.cls[row]))
+        self.storage.remove_pod(row)
         self.pods.remove(row)
         if self.classes.reclaim():
             self._forget_derived()
@@ -361,6 +377,7 @@ class Cluster:
         self.touched.append(slot)
         if not fresh:
             return
+        self.storage.node_changed(node.name)
         while len(self.residents) <= slot:
             self.residents.append({})
         for row in sorted(self._lost.pop(node.name, {}), key=self.pods.sequence.__getitem__):
@@ -375,6 +392,7 @@ class Cluster:
             self.pods.node[row] = LOST
             self._lost.setdefault(name, {})[row] = None
         self.nodes.remove(name)
+        self.storage.node_changed(name)
         self.touched.append(slot)
         self.moved.append(slot)
 

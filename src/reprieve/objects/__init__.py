@@ -4,7 +4,18 @@ The other rooms import from here, never from the modules inside. Where two API g
 (`Workload`) it is Kueue's, and `scheduling.Workload` is the other.
 """
 
-from reprieve.objects import batch, core, kueue, outcomes, policy, scheduling, schemas, well_known
+from reprieve.objects import (
+    batch,
+    core,
+    kueue,
+    outcomes,
+    policy,
+    scheduling,
+    schemas,
+    storage,
+    volumes,
+    well_known,
+)
 from reprieve.objects.admission import Context, admit
 from reprieve.objects.batch import JobOwner, must_name_queue
 from reprieve.objects.conditions import (
@@ -270,10 +281,12 @@ __all__ = [
     "some",
     "split_key",
     "state_requests",
+    "storage",
     "strays",
     "tolerates",
     "unknown_fields",
     "usable",
+    "volumes",
     "well_known",
     "with_condition",
     "without_nulls",

@@ -26,7 +26,7 @@ whenever they are there.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reprieve.objects import defaults, priorities
+from reprieve.objects import defaults, priorities, well_known
 from reprieve.objects.kinds import TABLE, group_version, kind_key, unread_version
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import respell
@@ -161,11 +161,20 @@ def _kueue_workload(new: At, old: At | None, _context: Context) -> Problems:
         yield from workloads.workload_update(new, old)
 
 
+_STORAGE = (
+    *(("", kind) for kind in ("PersistentVolume", "PersistentVolumeClaim")),
+    *(
+        (well_known.STORAGE_API, kind)
+        for kind in ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment")
+    ),
+)
+"""Their shape is checked here; what else an API server asks of them, the embedded one asks."""
 _RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
     _POD: _pod,
     ("", "Node"): lambda new, _old, _context: pods.node(new),
     ("", "Namespace"): lambda _new, _old, _context: iter(()),
     ("", "LimitRange"): lambda new, _old, _context: pods.limit_range(new),
+    **dict.fromkeys(_STORAGE, lambda _new, _old, _context: iter(())),
     ("batch", "Job"): lambda new, _old, _context: pods.job(new),
     ("policy", "PodDisruptionBudget"): lambda new, _old, _context: pods.disruption_budget(new),
     ("scheduling.k8s.io", "PriorityClass"): _priority_class,

@@ -5,6 +5,7 @@
 import msgspec
 
 from reprieve.objects.meta import Condition, Int32, Int64, LabelSelector, Object, Time, View
+from reprieve.objects.volumes import Volume
 
 Quantity = str | int | float
 """A resource quantity as it stands on the wire; `reprieve.objects.quantity` gives it a value."""
@@ -139,6 +140,7 @@ class PodSpec(View):
     termination_grace_period_seconds: Int64 | None = None
     restart_policy: str = ""
     runtime_class_name: str = ""
+    volumes: tuple[Volume, ...] = ()
 
 
 class ContainerStatus(View):

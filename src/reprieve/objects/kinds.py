@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from reprieve.objects import batch, core, kueue, policy, scheduling
+from reprieve.objects import batch, core, kueue, policy, scheduling, storage
 from reprieve.objects.meta import Document, Object
 
 _POD_GROUP_VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
@@ -29,6 +29,13 @@ TABLE: dict[tuple[str, str], Kind] = {
     ("", "Node"): Kind(core.Node, ("v1",), False),
     ("", "Namespace"): Kind(core.Namespace, ("v1",), False),
     ("", "LimitRange"): Kind(core.LimitRange, ("v1",), True),
+    ("", "PersistentVolume"): Kind(storage.PersistentVolume, ("v1",), False),
+    ("", "PersistentVolumeClaim"): Kind(storage.PersistentVolumeClaim, ("v1",), True),
+    ("storage.k8s.io", "StorageClass"): Kind(storage.StorageClass, ("v1",), False),
+    ("storage.k8s.io", "CSINode"): Kind(storage.CSINode, ("v1",), False),
+    ("storage.k8s.io", "CSIDriver"): Kind(storage.CSIDriver, ("v1",), False),
+    ("storage.k8s.io", "CSIStorageCapacity"): Kind(storage.CSIStorageCapacity, ("v1", "v1beta1"), True),
+    ("storage.k8s.io", "VolumeAttachment"): Kind(storage.VolumeAttachment, ("v1",), False),
     ("batch", "Job"): Kind(batch.Job, ("v1",), True),
     ("policy", "PodDisruptionBudget"): Kind(policy.PodDisruptionBudget, ("v1", "v1beta1"), True),
     ("scheduling.k8s.io", "PriorityClass"): Kind(scheduling.PriorityClass, ("v1",), False),

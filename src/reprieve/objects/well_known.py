@@ -54,6 +54,21 @@ NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 """Annotation of the bookmark after which a watch has sent everything that existed when it began."""
 
+# Core and storage.k8s.io: volumes
+
+STORAGE_API = "storage.k8s.io"
+OLD_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+"""Annotation with the class of a claim or volume; where it stands, the field does not count."""
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+"""Annotation of a claim whose volume knows of it, too."""
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+"""Annotation of a claim: where its volume is to be made."""
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+"""Annotation of a CSINode: in-tree plugins whose volumes a CSI driver serves there."""
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+
 # batch and policy
 
 JOB_COMPLETE = "Complete"

@@ -46,12 +46,18 @@ class Diagnosis(NamedTuple):
     nodes: int
     refusal: str = ""
     """Why the pod was rejected before any node was considered."""
+    error: str = ""
+    """Why kube-scheduler cannot tell: its attempt fails with this text."""
+    over_claims: bool = False
+    """The refusal is about the pod's claims: kube-scheduler then does not get to preemption at all."""
 
     @property
     def message(self) -> str:
         """`0/5 nodes are available: ...`; counts are sorted as text, as in kube-scheduler."""
         if not self.nodes:
             return NO_NODES
+        if self.error:
+            return self.error
         if self.refusal:
             return f"0/{self.nodes} nodes are available: {self.refusal}."
         parts = sorted(f"{count} {reason}" for reason, count in self.reasons.items())
@@ -67,6 +73,10 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
     fit = scan_of(cluster, filters.cls, scoring).static
     if fit.conflict:
         return Diagnosis(code, reasons, int(considered.sum()), CONFLICT)
+    volumes = filters.volumes
+    if volumes is not None and volumes.refusal:
+        refusal, error = volumes.claims.refusal, volumes.claims.error
+        return Diagnosis(code, reasons, int(considered.sum()), refusal, error, over_claims=True)
     for reason, text in STATIC_REASONS.items():
         _count(reasons, text, int((considered & (fit.code == reason)).sum()))
     left = considered & fit.fine
@@ -84,6 +94,17 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
         taken[list(cluster.ports.taken(filters.cls))] = True
         object_to(taken, PORTS_TAKEN, UNSCHEDULABLE)
     left = _diagnose_resources(filters, left, code, reasons)
+    if volumes is not None:
+        error = volumes.error(left)
+        if error:
+            code[:] = UNRESOLVABLE
+            return Diagnosis(code, reasons, int(considered.sum()), error=error)
+        for objection in volumes.objections():
+            hit = left & objection.mask
+            code[hit] = UNSCHEDULABLE if objection.helped else UNRESOLVABLE
+            for text, mask in objection.reasons:
+                _count(reasons, text, int((hit & mask).sum()))
+            left = left & ~hit
     if filters.spread is not None:
         missing, skewed = filters.spread.refused()
         object_to(missing, SPREAD_LABEL, UNRESOLVABLE)
@@ -124,6 +145,12 @@ def _all_objections(filters: PodFilters, scoring: Scoring) -> Iterator[tuple[str
     for index, number in cls.requested:
         reason = TOO_MANY_PODS if index == PODS else INSUFFICIENT + nodes.resources[index]
         yield reason, nodes.allocatable[index, :slots] - nodes.used[index, :slots] < number
+    if filters.volumes is not None:
+        if filters.volumes.refusal:
+            yield filters.volumes.refusal, np.ones(slots, dtype=np.bool_)
+        else:
+            for objection in filters.volumes.objections():
+                yield from objection.reasons
     if filters.spread is not None:
         yield from zip((SPREAD_LABEL, SPREAD_SKEW), filters.spread.refused(), strict=True)
     if filters.affinity is not None:

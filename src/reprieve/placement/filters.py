@@ -12,6 +12,7 @@ import numpy as np
 from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, ports_conflict
 from reprieve.placement.affinity import AffinityState, may_refuse
 from reprieve.placement.spread import SpreadState
+from reprieve.placement.volumes.state import VolumeState
 
 
 class PodFilters:
@@ -31,11 +32,20 @@ class PodFilters:
             state = AffinityState(cluster, self.cls)
             if not (faithful and state.idle):
                 self.affinity = state
+        volumes = cluster.storage.pods.get(row)
+        self.volumes = None if volumes is None else VolumeState(cluster, row, volumes, faithful=faithful)
 
     @property
     def plain(self) -> bool:
         """Only the node's own resources and host ports decide: pods elsewhere do not matter."""
-        return self.spread is None and self.affinity is None
+        return self.spread is None and self.affinity is None and self.volumes is None
+
+    @property
+    def local(self) -> bool:
+        """What a node says depends only on the node and the pods there."""
+        return (
+            self.spread is None and self.affinity is None and (self.volumes is None or self.volumes.is_local)
+        )
 
     def change(self, row: int, slot: int, delta: int) -> None:
         """A pod comes to (+1) or leaves (-1) a node."""
@@ -45,9 +55,13 @@ class PodFilters:
             self.spread.change(row, slot, delta)
         if self.affinity is not None:
             self.affinity.change(row, slot, delta)
+        if self.volumes is not None:
+            self.volumes.change(row, slot, delta)
 
     def others_allow(self, slot: int) -> bool:
-        """Spread and affinity, for one node."""
+        """Volumes, spread and affinity, for one node."""
+        if self.volumes is not None and not self.volumes.allows(slot):
+            return False
         if self.spread is not None and not self.spread.allows(slot):
             return False
         return self.affinity is None or self.affinity.allows(slot)
@@ -57,6 +71,7 @@ class PodFilters:
         twin = copy.copy(self)
         twin.spread = self.spread.copy() if self.spread is not None else None
         twin.affinity = self.affinity.copy() if self.affinity is not None else None
+        twin.volumes = self.volumes.copy() if self.volumes is not None else None
         return twin
 
     # --- nominated pods -------------------------------------------------------------------------------------
@@ -119,10 +134,12 @@ class PodFilters:
         return True
 
     def refused(self) -> Mask:
-        """Nodes that ports, spread or affinity refuse."""
+        """Nodes that ports, volumes, spread or affinity refuse."""
         mask = np.zeros(self.cluster.nodes.slots, dtype=np.bool_)
         if self.cls.ports:
             mask[list(self.cluster.ports.taken(self.cls))] = True
+        if self.volumes is not None:
+            mask |= self.volumes.refused()
         if self.spread is not None:
             for part in self.spread.refused():
                 mask |= part

@@ -162,23 +162,26 @@ class _Placer:
             tally.fail([filters.row])
         else:
             self._cluster.attach(filters.row, slot)
+            if filters.volumes is not None:
+                here = self._cluster.nodes.names[slot]
+                provisioned = dict.fromkeys(filters.volumes.provisions_at(slot), here)
+                self._cluster.reserve(filters.volumes.volumes_at(slot), provisioned)
             tally.place([Assignment(filters.row, slot, filters)])
 
 
 def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:
     """Pods that may be placed together: consecutive ones that differ at most in name, namespace and labels.
 
-    A pod with a nominated node tries that one first and is placed alone.
+    A pod with a nominated node tries that one first and is placed alone, and so is one with volumes: they are
+    its own.
     """
-    info = cluster.pods.info
+    info, volumes = cluster.pods.info, cluster.storage.pods
     classes = cluster.pods.cls[list(rows)].tolist()
     shapes = {number: cluster.classes.all[number].shape for number in set(classes)}
-    if len(set(shapes.values())) == 1 and not any(info[row].nominated_node for row in rows):
+    alone = {row for row in rows if info[row].nominated_node or row in volumes}
+    if len(set(shapes.values())) == 1 and not alone:
         yield list(rows)
         return
-    kinds = [
-        (row if info[row].nominated_node else -1, shapes[number])
-        for row, number in zip(rows, classes, strict=True)
-    ]
+    kinds = [(row if row in alone else -1, shapes[number]) for row, number in zip(rows, classes, strict=True)]
     for _, run in groupby(zip(kinds, rows, strict=True), itemgetter(0)):
         yield [row for _, row in run]

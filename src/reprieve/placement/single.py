@@ -1,8 +1,8 @@
 """Where one pod goes: the feasible nodes, their total scores, and the best of them.
 
-Total score: 3 x taints + 2 x node affinity + fit + balance + 2 x spread + 2 x pod affinity + images. Equal
-totals are decided as kube-scheduler's heap decides them: the first in pre-order of the implicit binary tree
-over the list of feasible nodes.
+Total score: 3 x taints + 2 x node affinity + fit + balance + 2 x spread + 2 x pod affinity + images + free
+storage. Equal totals are decided as kube-scheduler's heap decides them: the first in pre-order of the
+implicit binary tree over the list of feasible nodes.
 """
 
 import numpy as np
@@ -81,6 +81,8 @@ def feasible_mask(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask 
     mask = scan_of(cluster, filters.cls, scoring).fits.copy()
     if within is not None:
         mask &= within
+    if filters.volumes is not None and filters.volumes.error(mask):
+        mask[:] = False
     if filters.cls.ports or not filters.plain:
         mask &= ~filters.refused()
     for name in cluster.nominated:
@@ -107,7 +109,9 @@ def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None =
     if len(feasible) == 1:
         return int(feasible[0])
     scan = scan_of(cluster, filters.cls, scoring)
-    return best(feasible, totals(cluster, filters.cls, scan, feasible))
+    total = totals(cluster, filters.cls, scan, feasible)
+    stored = filters.volumes.scores(feasible) if filters.volumes is not None else None
+    return best(feasible, total if stored is None else total + stored)
 
 
 def nominated_slot(cluster: Cluster, row: int) -> int | None:

@@ -8,12 +8,12 @@ import msgspec
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects import PlanOutcome, Reference, ReprieveError, counted, outcomes, split_key
-from reprieve.placement import EVERYWHERE, Domain, GangPlacement, PodFilters, diagnose, place
+from reprieve.placement import EVERYWHERE, Assignment, Domain, GangPlacement, PodFilters, diagnose, place
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
-from reprieve.preemption.plan import Alternative, Plan
+from reprieve.preemption.plan import Alternative, ClaimUse, Plan
 from reprieve.preemption.pods import MOST_SHOWN, best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
     NEVER,
@@ -29,7 +29,7 @@ from reprieve.preemption.preemptor import (
     why_invalid,
 )
 from reprieve.preemption.reasons import missing, node_name, short_of, short_of_pods, why_unhelped
-from reprieve.preemption.rendering import plan_of
+from reprieve.preemption.rendering import claim_uses, plan_of
 from reprieve.preemption.trees import is_ready, missing_parent, root_of, unready
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
@@ -122,8 +122,14 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     slot = place(filters, view.scoring)
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
-        return _scheduled(view, for_, where, f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way.")
+        text = f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way."
+        return _scheduled(view, for_, where, text, claim_uses(view, [Assignment(row, slot, filters)]))
     diagnosis = diagnose(filters, view.scoring)
+    if diagnosis.error:
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.error)
+    if diagnosis.over_claims:
+        # kube-scheduler says "not found" where it otherwise says how preemption went: it did not get there.
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} not found")
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
@@ -162,7 +168,7 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
         pods = counted(len(preemptor.waiting), "pod")
         text = f"{for_} fits: {len(where)} of {pods} would find a node; nobody makes way."
-        return _scheduled(view, for_, where, text)
+        return _scheduled(view, for_, where, text, claim_uses(view, placement.assigned))
     return _preempt_for_group(view, for_, preemptor, placement, alternatives)
 
 
@@ -242,10 +248,16 @@ def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:
     return msgspec.structs.replace(plan, alternatives=others)
 
 
-def _scheduled(view: View, for_: Reference, where: dict[str, str], text: str) -> Plan:
-    algorithm = view.config.preemption.algorithm
+def _scheduled(
+    view: View, for_: Reference, where: dict[str, str], text: str, volumes: dict[str, ClaimUse] | None = None
+) -> Plan:
     return Plan(
-        for_=str(for_), outcome=outcomes.SCHEDULED, placements=where, reasons=(text,), algorithm=algorithm
+        for_=str(for_),
+        outcome=outcomes.SCHEDULED,
+        placements=where,
+        volumes=volumes or {},
+        reasons=(text,),
+        algorithm=view.config.preemption.algorithm,
     )
 
 

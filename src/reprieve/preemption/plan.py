@@ -74,6 +74,14 @@ class Alternative(_Part):
     """Units."""
 
 
+class ClaimUse(_Part, omit_defaults=True):
+    """What an unbound claim gets: a volume that exists, or one that is made for it."""
+
+    volume: str = ""
+    provision: str = ""
+    """The node on which a volume is made for the claim."""
+
+
 class Plan(_Part):
     for_: str = msgspec.field(name="for")
     outcome: PlanOutcome
@@ -96,6 +104,8 @@ class Plan(_Part):
     """Victims that do not say when they started, so that their work is not counted."""
     ignored: tuple[Ignored, ...] = ()
     """Documents that were given and that no plan of nodes reads."""
+    volumes: dict[str, ClaimUse] = {}
+    """For each unbound claim (`namespace/name`) of pods that are placed: what it gets."""
     ongoing: bool = False
     """An earlier preemption for it is still under way: nothing new is evicted, the nominations stay."""
 

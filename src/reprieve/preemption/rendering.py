@@ -1,8 +1,11 @@
 """Rendering: from the rows and slots of a selection to a plan with names and reasons."""
 
+from collections.abc import Sequence
+
 from reprieve.cluster import Rows
 from reprieve.objects import Reference, outcomes
-from reprieve.preemption.plan import Cost, Plan, Victim
+from reprieve.placement import Assignment
+from reprieve.preemption.plan import ClaimUse, Cost, Plan, Victim
 from reprieve.preemption.reasons import (
     Leftovers,
     answer,
@@ -44,6 +47,18 @@ def plan_of(
         algorithm=view.config.preemption.algorithm,
         message=f"{without}{', ' if gang and without else ' '}{prefix}: {found}".strip(),
     )
+
+
+def claim_uses(view: View, assigned: Sequence[Assignment]) -> dict[str, ClaimUse]:
+    """What the unbound claims of pods get where these go."""
+    uses: dict[str, ClaimUse] = {}
+    for each in assigned:
+        volumes = each.filters.volumes
+        if volumes is not None:
+            where = view.cluster.nodes.names[each.slot]
+            uses |= {claim: ClaimUse(volume=name) for name, claim in volumes.volumes_at(each.slot).items()}
+            uses |= {claim: ClaimUse(provision=where) for claim in volumes.provisions_at(each.slot)}
+    return uses
 
 
 def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:

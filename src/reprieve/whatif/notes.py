@@ -16,9 +16,12 @@ from reprieve.objects import (
     well_known,
 )
 
+STORAGE_KINDS = ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment")
 NODE_KINDS = frozenset(
     {
         *(("", kind) for kind in ("Pod", "Node", "Namespace", "Service", "ReplicationController")),
+        *(("", kind) for kind in ("PersistentVolume", "PersistentVolumeClaim")),
+        *((well_known.STORAGE_API, kind) for kind in STORAGE_KINDS),
         *(("apps", kind) for kind in ("ReplicaSet", "StatefulSet")),
         ("node.k8s.io", "RuntimeClass"),
         ("policy", "PodDisruptionBudget"),

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from reprieve.cluster import Cluster, ticks, unknown_class
+from reprieve.cluster import NOWHERE, Cluster, ticks, unknown_class
 from reprieve.config import Configuration
 from reprieve.objects import (
     CompositePodGroup,
@@ -65,7 +65,8 @@ def load(objects: Iterable[Document | Source], missing: list[str] | None = None)
     """A cluster of these objects; sentences about what else they refer to go into `missing`.
 
     Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for
-    them; kube-scheduler's recorded answers do the same.
+    them; kube-scheduler's recorded answers do the same. Those with volumes count on their nominated nodes, in
+    its answers as well: a volume that is attached there is gone for others.
     """
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
@@ -80,6 +81,9 @@ def load(objects: Iterable[Document | Source], missing: list[str] | None = None)
         seen.add(identity)
         _check(each)
         cluster.set(each)
+    for row in cluster.storage.pods:
+        if cluster.pods.node[row] == NOWHERE and cluster.pods.info[row].nominated_node:
+            cluster.nominate(cluster.pods.keys[row], cluster.pods.info[row].nominated_node)
     for kind, namespace, name, selector in _owners(map(document_of, documents)):
         cluster.set_owner(kind, namespace, name, selector)
     return cluster

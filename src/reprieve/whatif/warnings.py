@@ -91,7 +91,9 @@ def _nominated(cluster: Cluster) -> list[str]:
     waiting = [
         cluster.pods.keys[row]
         for row in cluster.pods.row_of.values()
-        if cluster.pods.info[row].nominated_node and cluster.pods.node[row] == NOWHERE
+        if cluster.pods.info[row].nominated_node
+        and cluster.pods.node[row] == NOWHERE
+        and row not in cluster.storage.pods
     ]
     return (
         [
@@ -103,41 +105,24 @@ def _nominated(cluster: Cluster) -> list[str]:
     )
 
 
-_VOLUMES = {
-    "gcePersistentDisk": "pdName",
-    "awsElasticBlockStore": "volumeID",
-    "azureDisk": "diskName",
-    "cinder": "volumeID",
-    "rbd": "image",
-    "iscsi": "iqn",
-}
-"""Volumes that a pod names itself and that keep it from some nodes, and the field with their name."""
-
-
 def _unchecked_claims(documents: Iterable[Document], cluster: Cluster, for_: Reference) -> list[str]:
-    """Volumes and devices of the preemptor: nothing here knows on which nodes they can be had."""
+    """Devices of the preemptor: nothing here knows on which nodes they can be had."""
     claims: dict[str, None] = {}
     given: set[str] = set()
     for document in documents:
         kind, metadata = document.get("kind"), document.get("metadata") or {}
         namespace = metadata.get("namespace") or "default"
-        if kind in ("PersistentVolumeClaim", "ResourceClaim", "ResourceClaimTemplate"):
+        if kind in ("ResourceClaim", "ResourceClaimTemplate"):
             given.add(f"{kind} {namespace}/{metadata.get('name')}")
         elif kind == "Pod" and _is_planned(document, f"{namespace}/{metadata.get('name')}", cluster, for_):
             claims |= dict.fromkeys(_claims(document.get("spec") or {}, namespace))
     if not claims:
         return []
-    named = [
-        name if name in given or not name.startswith(_NAMED_CLAIMS) else f"{name} (not among the objects)"
-        for name in claims
-    ]
+    named = [name if name in given else f"{name} (not among the objects)" for name in claims]
     return [
         f"Warning: claims are not checked: {some(named, MOST_NAMED)}. "
         "They can keep the pods from nodes that are said to fit, or from every node."
     ]
-
-
-_NAMED_CLAIMS = ("PersistentVolumeClaim ", "ResourceClaim ", "ResourceClaimTemplate ")
 
 
 def _is_planned(document: Document, key: str, cluster: Cluster, for_: Reference) -> bool:
@@ -155,14 +140,6 @@ def _is_planned(document: Document, key: str, cluster: Cluster, for_: Reference)
 
 
 def _claims(spec: dict[str, Any], namespace: str) -> Iterator[str]:
-    for volume in spec.get("volumes") or ():
-        if claim := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
-            yield f"PersistentVolumeClaim {namespace}/{claim}"
-        elif "ephemeral" in volume:
-            yield f"the ephemeral volume {volume.get('name')}"
-        for kind, field in _VOLUMES.items():
-            if volume.get(kind):
-                yield f"{kind} {volume[kind].get(field)}"
     for claim in spec.get("resourceClaims") or ():
         if name := claim.get("resourceClaimName"):
             yield f"ResourceClaim {namespace}/{name}"

@@ -1,0 +1,83 @@
+"""The claims of a pod, sorted into those with a volume and those without, or the reason why it must wait.
+
+What is said here is said before any node is looked at: no eviction helps. The order of the questions is that
+of the plugins: VolumeRestrictions, VolumeBinding, VolumeZone.
+"""
+
+from typing import NamedTuple
+
+from reprieve.cluster import NOT_OWNER, PodVolumes, StorageTable, owns
+from reprieve.objects import storage, well_known
+
+IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+
+
+class Claims(NamedTuple):
+    bound: tuple[storage.PersistentVolumeClaim, ...] = ()
+    unbound: tuple[storage.PersistentVolumeClaim, ...] = ()
+    """They wait for their first consumer."""
+    labelled: tuple[storage.PersistentVolume, ...] = ()
+    """Volumes of the bound claims that are not ephemeral: their labels may name zones."""
+    refusal: str = ""
+    """Why the pod fits nowhere, whoever is evicted."""
+    error: str = ""
+    """Why nobody can tell; kube-scheduler's attempt fails with this."""
+
+
+def sort_claims(table: StorageTable, pod: PodVolumes) -> Claims:
+    refusal = _missing(table, pod) or _unusable(table, pod)
+    if refusal:
+        return Claims(refusal=refusal)
+    bound, unbound, immediate = [], [], False
+    for each in pod.claims:
+        claim = table.claims[each.key]
+        if claim.fully_bound:
+            bound.append(claim)
+            continue
+        found = table.classes.get(claim.storage_class) if claim.storage_class else None
+        if found is not None and not found.volume_binding_mode:
+            text = f'VolumeBindingMode not set for StorageClass "{claim.storage_class}"'
+            return Claims(error=f'running PreFilter plugin "VolumeBinding": {text}')
+        delayed = found is not None and found.volume_binding_mode == well_known.WAIT_FOR_FIRST_CONSUMER
+        if delayed and not claim.spec.volume_name:
+            unbound.append(claim)
+        else:
+            immediate = True
+    if immediate:
+        return Claims(refusal=IMMEDIATE)
+    labelled = []
+    for each in pod.claims:
+        name = table.claims[each.key].spec.volume_name
+        if each.ephemeral or not name:
+            continue
+        volume = table.volumes.get(name)
+        if volume is None:
+            return Claims(refusal=f'persistentvolume "{name}" not found')
+        labelled.append(volume)
+    return Claims(tuple(bound), tuple(unbound), tuple(labelled))
+
+
+def _missing(table: StorageTable, pod: PodVolumes) -> str:
+    for each in pod.claims:
+        if not each.ephemeral and each.key not in table.claims:
+            return f'persistentvolumeclaim "{each.name}" not found'
+    return ""
+
+
+def _unusable(table: StorageTable, pod: PodVolumes) -> str:
+    for each in pod.claims:
+        claim = table.claims.get(each.key)
+        if claim is None:
+            return (
+                f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{each.name}"'
+            )
+        if claim.status.phase == "Lost":
+            return (
+                f'persistentvolumeclaim "{each.name}" bound to non-existent persistentvolume '
+                f'"{claim.spec.volume_name}"'
+            )
+        if claim.metadata.deletion_timestamp is not None:
+            return f'persistentvolumeclaim "{each.name}" is being deleted'
+        if each.ephemeral and not owns(pod, claim):
+            return NOT_OWNER.format(claim=claim.key, pod=pod.pod)
+    return ""
