@@ -185,8 +185,10 @@ MALFORMED = {
     "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
     "explain train -f {gang}": "cannot explain 'train': expected KIND/NAMESPACE/NAME, for instance",
     "explain cat/ml/felix -f {gang}": (
-        "with KIND one of Pod, PodGroup, Workload, ClusterQueue, LocalQueue, Node, "
-        "Job, CronJob, Deployment, ReplicaSet, StatefulSet, DaemonSet; 'cat' is no kind known here"
+        "with KIND one of Pod, PodGroup, Workload, ClusterQueue, LocalQueue, Node, Job, CronJob, Deployment, "
+        "ReplicaSet, StatefulSet, JobSet, LeaderWorkerSet, PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob, "
+        "MPIJob, TrainJob, RayCluster, RayJob, RayService, AppWrapper, SparkApplication, DaemonSet; 'cat' is "
+        "no kind known here"
     ),
     "explain deploymnet/ml/web -f {gang}": "'deploymnet' is no kind known here; did you mean 'deployment'?",
     "explain pod/a/b/c -f {gang}": "expected KIND/NAMESPACE/NAME",

@@ -196,3 +196,42 @@ def test_a_typing_error_is_answered_with_what_was_meant() -> None:
         "Did you mean PodGroup/default/train?"
     ]
     assert meant("pod/zebra", pod("web-0")) == []
+
+
+RAY_TEMPLATE = {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
+
+
+def ray(kind: str, name: str, owner: str = "", **spec: Any) -> Document:
+    metadata = owned("RayJob", owner, "ray.io/v1")["metadata"] if owner else {}
+    return document(kind, name, "default", metadata=metadata, spec=spec) | {"apiVersion": "ray.io/v1"}
+
+
+def test_a_ray_job_answers_for_the_pods_of_the_cluster_that_it_made() -> None:
+    shape = {
+        "headGroupSpec": {"template": RAY_TEMPLATE},
+        "workerGroupSpecs": [{"groupName": "w", "replicas": 2, "template": RAY_TEMPLATE}],
+    }
+    made = [
+        ray("RayJob", "tune", rayClusterSpec=shape, submissionMode="HTTPMode"),
+        ray("RayCluster", "tune-x1", "tune", **shape),
+        pod("tune-x1-head", on="n", **owned("RayCluster", "tune-x1", "ray.io/v1")),
+        pod("tune-x1-w-0", status=unschedulable("no"), **owned("RayCluster", "tune-x1", "ray.io/v1")),
+    ]
+    answer = explain("rayjob/tune", Evidence([node("n", 1), *made]), NOW)
+    assert answer.sentence == "RayJob default/tune: 1 of 3 pods run, 1 waits."
+    assert len(answer.waits_for) == 1
+
+
+def test_a_suspended_training_job_names_the_field_that_starts_it() -> None:
+    training = document("PyTorchJob", "t", "default", spec={"runPolicy": {"suspend": True}})
+    answer = explain("pytorchjob/t", Evidence([training | {"apiVersion": "kubeflow.org/v1"}]), NOW)
+    assert answer.state == "stopped"
+    assert "(spec.runPolicy.suspend: true)" in answer.sentence
+
+
+def test_a_job_set_that_has_ended_says_how() -> None:
+    over = document(
+        "JobSet", "s", "default", spec={}, status={"conditions": [{"type": "Completed", "status": "True"}]}
+    )
+    answer = explain("jobset/s", Evidence([over | {"apiVersion": "jobset.x-k8s.io/v1alpha2"}]), NOW)
+    assert (answer.state, answer.sentence) == ("finished", "JobSet default/s has ended: Completed.")

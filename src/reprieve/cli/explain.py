@@ -10,6 +10,7 @@ import msgspec
 
 from reprieve.cli.completion import complete_target
 from reprieve.cli.output import NO, Output, output_option, print_result
+from reprieve.jobs import RUNTIMES, JobKinds
 from reprieve.objects import TABLE, Ignored, Reference, ReprieveError, ignored, ignored_sentence
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ _READ = frozenset(
         *TABLE,
         *(("", kind) for kind in ("Event", "Service", "ReplicationController")),
         ("events.k8s.io", "Event"),
-        ("batch", "CronJob"),
-        *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")),
+        ("apps", "DaemonSet"),
+        *RUNTIMES,
+        *((kind.group, kind.kind) for kind in JobKinds()),
     }
 )
 """Kinds that some explanation reads."""
@@ -60,8 +62,8 @@ def command(
 ) -> None:
     """Why is it pending? Who preempted it, for whom, and what would help?
 
-    KIND is pod, podgroup, workload, clusterqueue, localqueue, node, job, cronjob, deployment, replicaset,
-    statefulset or daemonset.
+    KIND is pod, podgroup, workload, clusterqueue, localqueue, node, daemonset, or a kind of job: job,
+    cronjob, deployment, statefulset, jobset, rayjob, pytorchjob and more (docs/jobs.md).
 
     \b
     Examples:
@@ -109,8 +111,10 @@ def _from_files(files: tuple[str, ...], records: str | None) -> "tuple[Evidence,
 
 
 def _target(text: str) -> Reference:
+    from reprieve.explain import parse_target
+
     try:
-        return Reference.parse(text)
+        return parse_target(text)
     except ReprieveError as error:
         raise ReprieveError(f"cannot explain {error}") from error
 

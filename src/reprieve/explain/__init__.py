@@ -22,6 +22,7 @@ from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.queues import explain_queue
 from reprieve.explain.quota import explain_workload
 from reprieve.explain.suggest import suggestions
+from reprieve.jobs import JobKinds
 from reprieve.objects import Reference
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "explain",
     "fetch_records",
     "from_cluster",
+    "parse_target",
     "read_records",
     "render",
 ]
@@ -45,17 +47,20 @@ EXPLAINERS: dict[str, Explainer] = {
     "ClusterQueue": explain_queue,
     "LocalQueue": explain_queue,
     "Node": explain_node,
-    **dict.fromkeys(
-        ("Job", "CronJob", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), explain_owner
-    ),
+    **dict.fromkeys((*(each.kind for each in JobKinds()), "DaemonSet"), explain_owner),
 }
+
+
+def parse_target(text: str) -> Reference:
+    """What a person wrote for something that can be explained."""
+    return Reference.parse(text, EXPLAINERS, JobKinds().words())
 
 
 def explain(
     target: str, evidence: Evidence, now: datetime, config: Mapping[str, Any] | None = None
 ) -> Explanation:
     """The story of one object, from the evidence alone."""
-    named = Reference.parse(target)
+    named = parse_target(target)
     answer = EXPLAINERS[named.kind](named, evidence, config, now)
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)

@@ -14,6 +14,7 @@ import msgspec
 
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.redaction import namespaces_of, without
+from reprieve.jobs import JobKinds
 from reprieve.kube import EVENTS, OWNER_KINDS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
 from reprieve.objects import Document, Reference, ReprieveError
 from reprieve.records import Decision
@@ -32,12 +33,19 @@ async def from_cluster(client: Client, target: Reference, decisions: Iterable[Ma
     for resource in SCHEDULER_KINDS + QUOTA_KINDS:
         objects += await _readable(client, resource, target.namespace, not_shown)
     partial = bool(not_shown)
-    if target.kind in {resource.kind for resource in OWNER_KINDS}:
-        for resource in OWNER_KINDS:
-            objects += await _readable(client, resource, target.namespace, not_shown, only_there=True)
+    for resource in _owners(target.kind):
+        objects += await _readable(client, resource, target.namespace, not_shown, only_there=True)
     events = await _readable(client, EVENTS, target.namespace, not_shown)
     shown = await _visible(client, list(decisions), not_shown)
     return Evidence(objects, events, shown, not_shown, partial)
+
+
+def _owners(kind: str) -> list[Resource]:
+    """What creates the pods of such a thing: itself, and what stands between it and them."""
+    if kind in {resource.kind for resource in OWNER_KINDS}:
+        return [*OWNER_KINDS]
+    below = JobKinds().below(kind)
+    return [Resource(each.group, each.versions[0], each.kind, each.plural) for each in below]
 
 
 async def fetch_records(controller: str, token: str = "") -> list[dict[str, Any]]:

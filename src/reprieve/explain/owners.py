@@ -14,8 +14,10 @@ from reprieve.explain.evictions import evictions_named, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import Members, explain_pod, members_of
 from reprieve.explain.quota import explain_workload
+from reprieve.jobs import JobKinds, ending, pod_sets, suspended_by
 from reprieve.objects import (
     Document,
+    InvalidObject,
     Reference,
     condition_of,
     counted,
@@ -27,8 +29,7 @@ from reprieve.objects import (
 
 CAUSES_SHOWN = 3
 NAMED = 5
-OWNED = {"Deployment": "ReplicaSet", "CronJob": "Job"}
-"""What stands between an owner and its pods."""
+KINDS = JobKinds()
 REPLICATED = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
@@ -66,11 +67,23 @@ def explain_owner(
 
 
 def _pods_of(owner: Document, evidence: Evidence) -> Iterator[Document]:
-    between = OWNED.get(str(owner.get("kind")))
-    owners = [each for each in evidence.of_kind(between) if _owns(owner, each)] if between else [owner]
+    owners = _chain(owner, evidence)
     for pod in evidence.of_kind("Pod"):
         if any(_owns(each, pod) for each in owners):
             yield pod
+
+
+def _chain(owner: Document, evidence: Evidence) -> list[Document]:
+    """The owner, and what it made that makes pods in turn: the ReplicaSets of a Deployment."""
+    between = [each.kind for each in KINDS.below(str(owner.get("kind")))]
+    candidates = [each for kind in between for each in evidence.of_kind(kind)]
+    found, look_at = [owner], [owner]
+    while look_at:
+        one = look_at.pop()
+        made = [each for each in candidates if _owns(one, each) and each not in found]
+        found += made
+        look_at += made
+    return found
 
 
 def _owns(owner: Document, document: Document) -> bool:
@@ -101,32 +114,36 @@ def _sentence(target: Reference, owner: Document, members: Members) -> str:
 
 def _wanted(owner: Document) -> int | None:
     """How many pods it wants at a time; None where that is not for itself to say."""
-    spec, kind = owner.get("spec") or {}, owner.get("kind")
+    spec, status, kind = owner.get("spec") or {}, owner.get("status") or {}, owner.get("kind")
     if kind in REPLICATED:
         return int(spec.get("replicas", 1))
     if kind == "Job":
         most, left = int(spec.get("parallelism", 1)), spec.get("completions")
-        done = int((owner.get("status") or {}).get("succeeded") or 0)
-        return most if left is None else max(0, min(most, int(left) - done))
+        return most if left is None else max(0, min(most, int(left) - int(status.get("succeeded") or 0)))
     if kind == "DaemonSet":
-        return (owner.get("status") or {}).get("desiredNumberScheduled")
-    return None
+        return status.get("desiredNumberScheduled")
+    if kind == "CronJob" or KINDS.find(owner) is None:
+        return None
+    try:
+        return sum(each.count for each in pod_sets(owner, KINDS))
+    except InvalidObject:
+        return None  # a runtime that is not shown, or a kind that has changed
 
 
 def _ended(owner: Document) -> str:
-    """How a Job ended; empty while it has not."""
-    for type in well_known.JOB_ENDED if owner.get("kind") == "Job" else ():
-        condition = condition_of(owner, type)
-        if condition.get("status") == "True":
-            return f"{type}. {condition.get('message') or condition.get('reason') or ''}".strip()
-    return ""
+    """How a job ended; empty while it has not."""
+    condition = ending(owner)
+    if condition is None:
+        return ""
+    return f"{condition['type']}. {condition.get('message') or condition.get('reason') or ''}".strip()
 
 
 def _without_pods(target: Reference, owner: Document) -> tuple[str, str]:
     """(state, the rest of a sentence) for an owner that has no pods at all."""
     spec, labels = owner.get("spec") or {}, (owner.get("metadata") or {}).get("labels") or {}
     queue = labels.get(well_known.QUEUE_LABEL)
-    if spec.get("suspend"):
+    suspend = suspended_by(owner, KINDS)
+    if suspend:
         if queue:
             return "waiting", (
                 f"waits for quota in LocalQueue {queue}, but has no Workload: no quota controller has seen "
@@ -134,7 +151,7 @@ def _without_pods(target: Reference, owner: Document) -> tuple[str, str]:
             )
         return (
             "stopped",
-            "is suspended (spec.suspend: true), and nothing but a change of that field starts it.",
+            f"is suspended ({suspend}: true), and nothing but a change of that field starts it.",
         )
     if target.kind == "CronJob":
         return "active", f"has no pods now; its schedule is {spec.get('schedule') or 'missing'}."
@@ -201,12 +218,8 @@ def _evictions(
 ) -> list[Eviction]:
     """Of its pods that are there, and of those that are gone, which are known by the names it gives."""
     found = [each for pod in pods for each in evictions_of_pod(key_of(pod), pod, evidence)]
-    names = [
-        Reference.read(each).name
-        for each in evidence.of_kind(OWNED.get(target.kind, ""))
-        if _owns(owner, each)
-    ]
-    known = "|".join(map(re.escape, names or [target.name]))
+    names = [Reference.read(each).name for each in _chain(owner, evidence)]
+    known = "|".join(map(re.escape, names[1:] or [target.name]))
     pattern = re.compile(rf"{re.escape(target.namespace)}/(?:{known})(?:-\d+)?(?:-[a-z0-9]{{5}})?")
     gone = [each for each in evictions_named(pattern, evidence) if each not in found]
     return found + gone

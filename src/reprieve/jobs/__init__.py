@@ -16,7 +16,7 @@ from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.special import RUNTIMES
-from reprieve.jobs.workloads import is_finished, queue_of, workload_of
+from reprieve.jobs.workloads import ending, queue_of, suspended_by, workload_of
 
 __all__ = [
     "RUNTIMES",
@@ -25,10 +25,11 @@ __all__ = [
     "JobKinds",
     "PodSet",
     "PodSetRule",
+    "ending",
     "expand",
-    "is_finished",
     "pod_sets",
     "queue_of",
+    "suspended_by",
     "template_problems",
     "workload_of",
 ]

@@ -9,6 +9,7 @@ from reprieve.jobs.kinds import JobKind, JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
+from reprieve.jobs.workloads import suspended_by
 from reprieve.objects import Document, InvalidObject, Pod, Reference, countable, decode, group_key, well_known
 
 _GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
@@ -45,7 +46,7 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         sets=tuple(sets),
         pods=pods,
         groups=tuple(groups),
-        suspended=bool(kind.suspend and at(root, kind.suspend).value),
+        suspended=bool(suspended_by(document, kinds)),
     )
 
 

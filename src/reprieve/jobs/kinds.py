@@ -57,6 +57,8 @@ class JobKind(_Row):
     """Of the keys of a map, those that come first."""
     reader: str = ""
     """What paths cannot say: a function of `special`."""
+    makes: tuple[str, ...] = ()
+    """Kinds of jobs that stand between it and its pods."""
     suspend: str = ""
     """The truth value that keeps the job from starting; a kind without one is held by scheduling gates."""
     gang: bool = False
@@ -75,7 +77,9 @@ class JobKind(_Row):
         return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
 
 
-def _training(kind: str, field: str, *order: str, version: str = "v1") -> JobKind:
+def _training(
+    kind: str, field: str, *order: str, version: str = "v1", makes: tuple[str, ...] = ()
+) -> JobKind:
     """A job of Kubeflow's training operator: a map of roles, each with replicas and a template."""
     return JobKind(
         group="kubeflow.org",
@@ -94,6 +98,7 @@ def _training(kind: str, field: str, *order: str, version: str = "v1") -> JobKin
             ),
         ),
         order=order,
+        makes=makes,
         suspend="spec.runPolicy.suspend",
         gang=True,
         min_available="spec.runPolicy.schedulingPolicy.minAvailable",
@@ -101,7 +106,7 @@ def _training(kind: str, field: str, *order: str, version: str = "v1") -> JobKin
     )
 
 
-def _ray(kind: str, plural: str, spec: str, suspend: str, reader: str = "") -> JobKind:
+def _ray(kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: str = "") -> JobKind:
     """Something with a Ray cluster in it. Ray starts with its head and takes workers as they come."""
     labels = {"ray.io/cluster": "{job}", "ray.io/group": "{set}"}
     head = PodSetRule(
@@ -115,15 +120,16 @@ def _ray(kind: str, plural: str, spec: str, suspend: str, reader: str = "") -> J
     )  # fmt: skip
     return JobKind(
         group="ray.io", versions=("v1", "v1alpha1"), kind=kind, plural=plural,
-        pod_sets=(head, workers), suspend=suspend, reader=reader,
+        pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
     )  # fmt: skip
 
 
-def _set_of_pods(kind: str, plural: str, *short: str, pod_name: str = "{job}-{index}") -> JobKind:
+def _set_of_pods(kind: str, plural: str, *short: str, makes: tuple[str, ...] = ()) -> JobKind:
     """Something of apps/v1 that keeps a number of equal pods."""
     return JobKind(
         group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
-        pod_sets=(PodSetRule(at="spec", pod_name=pod_name),),
+        pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
+        makes=makes,
     )  # fmt: skip
 
 
@@ -151,6 +157,7 @@ TABLE: tuple[JobKind, ...] = (
         group="batch",
         versions=("v1",),
         kind="CronJob",
+        makes=("Job",),
         plural="cronjobs",
         short_names=("cj",),
         pod_sets=(
@@ -165,13 +172,14 @@ TABLE: tuple[JobKind, ...] = (
         suspend="spec.suspend",
         scheduling="spec.jobTemplate.spec.scheduling",
     ),
-    _set_of_pods("Deployment", "deployments", "deploy"),
+    _set_of_pods("Deployment", "deployments", "deploy", makes=("ReplicaSet",)),
     _set_of_pods("ReplicaSet", "replicasets", "rs"),
     _set_of_pods("StatefulSet", "statefulsets", "sts"),
     JobKind(
         group="jobset.x-k8s.io",
         versions=("v1alpha2",),
         kind="JobSet",
+        makes=("Job",),
         plural="jobsets",
         pod_sets=(
             PodSetRule(
@@ -196,6 +204,7 @@ TABLE: tuple[JobKind, ...] = (
         group="leaderworkerset.x-k8s.io",
         versions=("v1",),
         kind="LeaderWorkerSet",
+        makes=("StatefulSet",),
         plural="leaderworkersets",
         short_names=("lws",),
         reader="leader_worker_set",
@@ -207,24 +216,34 @@ TABLE: tuple[JobKind, ...] = (
     _training("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker"),
     _training("PaddleJob", "paddleReplicaSpecs", "Master", "Worker"),
     _training("JAXJob", "jaxReplicaSpecs", "Worker"),
-    _training("MPIJob", "mpiReplicaSpecs", "Launcher", "Worker", version="v2beta1"),
+    _training("MPIJob", "mpiReplicaSpecs", "Launcher", "Worker", version="v2beta1", makes=("Job",)),
     JobKind(
         group="trainer.kubeflow.org",
         versions=("v1alpha1",),
         kind="TrainJob",
+        makes=("JobSet",),
         plural="trainjobs",
         reader="train_job",
         suspend="spec.suspend",
         gang=True,
     ),
     _ray("RayCluster", "rayclusters", "spec", "spec.suspend"),
-    _ray("RayJob", "rayjobs", "spec.rayClusterSpec", "spec.suspend", reader="ray_submitter"),
-    _ray("RayService", "rayservices", "spec.rayClusterConfig", "spec.rayClusterConfig.suspend"),
+    _ray(
+        "RayJob",
+        "rayjobs",
+        "spec.rayClusterSpec",
+        "spec.suspend",
+        "RayCluster",
+        "Job",
+        reader="ray_submitter",
+    ),
+    _ray("RayService", "rayservices", "spec.rayClusterConfig", "spec.rayClusterConfig.suspend", "RayCluster"),
     JobKind(
         group="workload.codeflare.dev",
         versions=("v1beta2",),
         kind="AppWrapper",
         plural="appwrappers",
+        makes=("Job", "JobSet", "Deployment", "StatefulSet", "PyTorchJob", "MPIJob", "RayJob", "RayCluster"),
         reader="app_wrapper",
         suspend="spec.suspend",
         gang=True,
@@ -255,6 +274,17 @@ class JobKinds:
 
     def find(self, document: Document) -> JobKind | None:
         return self._kinds.get(kind_key(document))
+
+    def below(self, kind: str) -> list[JobKind]:
+        """The kind and all kinds that may stand between it and its pods."""
+        found: dict[str, None] = {}
+        to_do = [kind]
+        while to_do:
+            name = to_do.pop()
+            if name not in found:
+                found[name] = None
+                to_do += [made for each in self if each.kind == name for made in each.makes]
+        return [each for each in self if each.kind in found]
 
     def words(self) -> dict[str, str]:
         """What people may type for a kind, as for kubectl."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reprieve.jobs.kinds import JobKinds
-from reprieve.jobs.paths import Place, mapping
+from reprieve.jobs.paths import Place, at, mapping
 from reprieve.jobs.reading import pod_sets
 from reprieve.objects import Document, Reference, well_known
 
@@ -17,9 +17,19 @@ def queue_of(document: Document) -> str:
     return str(mapping(Place("", document), "metadata.labels").get(well_known.QUEUE_LABEL) or "")
 
 
-def is_finished(document: Document) -> bool:
+def ending(document: Document) -> Document | None:
+    """The condition with which a job says that it is over; None while it is not."""
     conditions = mapping(Place("", document), "status").get("conditions") or ()
-    return any(each.get("type") in _ENDED and each.get("status") == "True" for each in conditions)
+    ended = (each for each in conditions if each.get("type") in _ENDED and each.get("status") == "True")
+    return next(ended, None)
+
+
+def suspended_by(document: Document, kinds: JobKinds) -> str:
+    """The field that keeps a job from starting; empty if none does."""
+    kind = kinds.find(document)
+    if kind is None or not kind.suspend or not at(Place("", document), kind.suspend).value:
+        return ""
+    return kind.suspend
 
 
 def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Document:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from reprieve.config import Configuration
-from reprieve.jobs import JobKinds, is_finished, queue_of, workload_of
+from reprieve.jobs import JobKinds, ending, queue_of, workload_of
 from reprieve.objects import Document, InvalidObject, Reference, Source, document_of, kind_key, well_known
 
 
@@ -22,7 +22,7 @@ def with_workloads(
 
 
 def _in_queue(document: Document, kinds: JobKinds) -> bool:
-    return kinds.find(document) is not None and bool(queue_of(document)) and not is_finished(document)
+    return kinds.find(document) is not None and bool(queue_of(document)) and ending(document) is None
 
 
 def _owners(documents: Iterable[Document]) -> Iterator[Reference]:
