@@ -10,6 +10,7 @@ import numpy as np
 
 from reprieve.cluster.columns import Ints, Mask, Rows, grown
 from reprieve.cluster.hierarchy import Group, Hierarchy
+from reprieve.cluster.pods import checkpointed_at
 from reprieve.objects import CompositePodGroup, Pod, PodGroup, Reference, find_condition, well_known
 
 
@@ -26,6 +27,8 @@ class GroupTable:
         self._failed: Counter[int] = Counter()
         self.priority: Ints = np.zeros(0, dtype=np.int64)
         self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
+        self.checkpoint: Ints = np.zeros(0, dtype=np.int64)
+        """When the group last saved its work, for all of its pods; 0 for most groups."""
         self.exists: Mask = np.zeros(0, dtype=np.bool_)
         self.whole: Mask = np.zeros(0, dtype=np.bool_)
         """Disruption mode *all*: its pods go together."""
@@ -54,6 +57,7 @@ class GroupTable:
         self.members.append({})
         self.priority = grown(self.priority, found + 1)
         self.preemption_class = grown(self.preemption_class, found + 1, -1)
+        self.checkpoint = grown(self.checkpoint, found + 1)
         self.exists = grown(self.exists, found + 1)
         self.whole = grown(self.whole, found + 1)
         self.unit = grown(self.unit, found + 1, -1)
@@ -79,6 +83,7 @@ class GroupTable:
     def _describe(self, number: int, group: Group, priority: int, preemption_class: int) -> None:
         self.priority[number] = priority
         self.preemption_class[number] = preemption_class
+        self.checkpoint[number] = checkpointed_at(group.metadata.annotations)
         self.whole[number] = group.disrupted_as_a_whole
         self.trees.link(number, group.parent_key)
 
@@ -86,6 +91,7 @@ class GroupTable:
         number = self.number_of.get(key)
         if number is not None:
             self.objects[number] = None
+            self.checkpoint[number] = 0
             self.exists[number] = False
             self.whole[number] = False
             self.trees.unlink(number)

@@ -9,11 +9,21 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
-from reprieve.objects import InvalidObject, Pod, TimeError, find_condition, parse_duration, well_known
+from reprieve.objects import (
+    InvalidObject,
+    Pod,
+    TimeError,
+    find_condition,
+    parse_duration,
+    parse_time,
+    well_known,
+)
 
 NOT_STARTED = 2**62
 """The start time of a pod that has none: later than any other."""
 
+LEADER = "leader"
+"""The disruption role of a pod that is not to go before the others of its group."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -49,6 +59,10 @@ class PodTable:
         self.preemption_class: Rows = np.full(0, -1, dtype=np.int32)
         """Number of the priority class whose value it counts for as a victim, -1 for none."""
         self.start: Ints = np.zeros(0, dtype=np.int64)
+        self.checkpoint: Ints = np.zeros(0, dtype=np.int64)
+        """When its work was last saved (`reprieve.dev/checkpointed-at`); 0 for most pods."""
+        self.leader: Mask = np.zeros(0, dtype=np.bool_)
+        """Marked as the leader of its group (`reprieve.dev/disruption-role`)."""
         self.min_runtime_end: Ints = np.zeros(0, dtype=np.int64)
         """Until then it cannot be a victim (`reprieve.dev/min-runtime`); 0 for most pods."""
         self.sequence: Ints = np.zeros(0, dtype=np.int64)
@@ -88,6 +102,9 @@ class PodTable:
         self.start[row] = ticks(pod.status.start_time)
         self.terminating[row] = pod.metadata.deletion_timestamp is not None
         self.preempted[row] = terminating_by_preemption(pod)
+        notes = self.info[row].annotations
+        self.checkpoint[row] = checkpointed_at(notes) if notes else 0
+        self.leader[row] = bool(notes) and notes.get(well_known.DISRUPTION_ROLE_ANNOTATION) == LEADER
 
     def remove(self, row: int) -> None:
         del self.row_of[self.keys[row]]
@@ -104,6 +121,8 @@ class PodTable:
         self.own_priority = grown(self.own_priority, size)
         self.preemption_class = grown(self.preemption_class, size, -1)
         self.start = grown(self.start, size)
+        self.checkpoint = grown(self.checkpoint, size)
+        self.leader = grown(self.leader, size)
         self.min_runtime_end = grown(self.min_runtime_end, size)
         self.sequence = grown(self.sequence, size)
         self.terminating = grown(self.terminating, size)
@@ -139,6 +158,18 @@ def _info(pod: Pod) -> PodInfo:
         if notes
         else {},
     )
+
+
+def checkpointed_at(annotations: dict[str, str]) -> int:
+    """When a pod or group last saved its work, in microseconds since 1970; 0 when it does not say, or not
+    in a way that can be read."""
+    text = annotations.get(well_known.CHECKPOINTED_AT_ANNOTATION)
+    if not text:
+        return 0
+    try:
+        return ticks(parse_time(text))
+    except TimeError:
+        return 0
 
 
 def min_runtime_end(pod: Pod) -> int:

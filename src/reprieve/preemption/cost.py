@@ -28,8 +28,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster import CPU, EPHEMERAL, NOT_STARTED, PODS, Mask, PodClass, Rows, ticks
-from reprieve.objects import HIGHEST_COST, Reference, TimeError, parse_time, well_known
+from reprieve.cluster import CPU, EPHEMERAL, NOT_STARTED, PODS, Mask, PodClass, Rows
+from reprieve.objects import HIGHEST_COST, Reference, well_known
 from reprieve.placement import static_fit
 from reprieve.preemption.plan import Cost, Plan, Victim
 from reprieve.preemption.units import single_unit
@@ -101,7 +101,7 @@ class Ledger:
 
     def columns(self, rows: Rows) -> Columns:
         share, noted = self._shares(rows), self._notes(rows)
-        lost = share * self._seconds(rows, noted) / YEAR
+        lost = share * self.seconds(rows) / YEAR
         restart = share * RESTART_SECONDS / YEAR
         stated = np.zeros(len(rows))
         for at, notes in noted:
@@ -148,27 +148,16 @@ class Ledger:
         return shares
 
     def seconds(self, rows: Rows) -> Floats:
-        """Seconds of work that each pod would lose."""
-        return self._seconds(rows, self._notes(rows))
-
-    def _seconds(self, rows: Rows, noted: Notes) -> Floats:
-        """Seconds of work lost: since the last checkpoint, or since the start; 0 without a current time."""
+        """Seconds of work that each pod would lose: since its last checkpoint, or its start; 0 without a
+        current time."""
         if self.view.now is None:
             return np.zeros(len(rows))
         cluster, now = self.view.cluster, self.view.now
         since = np.minimum(cluster.pods.start[rows], now)
-        groups = {
-            number: _moment(text)
-            for number, group in enumerate(cluster.groups.objects)
-            if group is not None
-            and (text := group.metadata.annotations.get(well_known.CHECKPOINTED_AT_ANNOTATION, ""))
-        }
-        for number, moment in groups.items():
-            members = cluster.pods.group[rows] == number
-            since[members] = np.maximum(since[members], moment)
-        for at, notes in noted:
-            if text := notes.get(well_known.CHECKPOINTED_AT_ANNOTATION, ""):
-                since[at] = max(int(since[at]), _moment(text))
+        since = np.maximum(since, cluster.pods.checkpoint[rows])
+        group = cluster.pods.group[rows]
+        if len(cluster.groups.keys):
+            since = np.maximum(since, np.where(group >= 0, cluster.groups.checkpoint[group], 0))
         seconds: Floats = np.maximum(now - since, 0) / 1_000_000
         return seconds
 
@@ -234,14 +223,6 @@ def _number(text: str) -> float:
     except ValueError:
         return 0.0
     return max(-HIGHEST_COST, min(number, HIGHEST_COST)) if math.isfinite(number) else 0.0
-
-
-def _moment(text: str) -> int:
-    """A checkpoint in microseconds since 1970; one that cannot be parsed is ignored."""
-    try:
-        return ticks(parse_time(text))
-    except TimeError:
-        return 0
 
 
 def billed(view: View, plan: Plan, optimality: str = "") -> Plan:

@@ -1,9 +1,9 @@
 """The order of importance, in which units are reprieved.
 
 1. Higher priority.
-2. A group, or a pod of one, before a pod on its own.
+2. The leader of a group, then a group or another pod of one, then a pod on its own.
 3. More pods.
-4. Earlier start.
+4. More work to lose: the earlier checkpoint, or start where there was none (under `kubernetes`: start).
 5. Equal so far: under `kubernetes` the order of Go's sort; otherwise the name of the first pod.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Rows
 from reprieve.preemption.go_sort import INSERTION, go_order
-from reprieve.preemption.units import GROUP, POD, LazyUnits, VictimUnit, single_units
+from reprieve.preemption.units import LazyUnits, VictimUnit, ranks, single_units
 from reprieve.preemption.view import View
 
 
@@ -47,12 +47,10 @@ def singles_by_importance(view: View, rows: Rows) -> Sequence[VictimUnit]:
 
 def importance_keys(view: View, rows: Rows) -> list[Ints]:
     """The same order for single pods as columns, smaller first."""
-    pods = view.cluster.pods
-    rank = np.where(pods.group[rows] >= 0, GROUP, POD) if view.group_victims else np.full(len(rows), POD)
-    start = pods.start[rows]
+    start = view.start[rows]
     if (start == NOT_STARTED).any():
         start = np.where(start == NOT_STARTED, start + view.position[rows], start)
-    return [-view.priority[rows], -rank, start]
+    return [-view.priority[rows], -ranks(view, rows), start]
 
 
 def has_ties(units: Sequence[VictimUnit]) -> bool:

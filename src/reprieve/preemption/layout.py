@@ -33,7 +33,7 @@ class _Entries:
         """Pods that another one of their group stands for, and that one."""
         self.leader: Rows = np.zeros(0, dtype=np.int32)
         awkward = pods.min_runtime_end[rows] > 0
-        size, start = np.ones(len(rows), dtype=np.int64), pods.start[rows]
+        size, start = np.ones(len(rows), dtype=np.int64), view.start[rows]
         group = np.full(len(rows), SINGLE, dtype=np.int32)
         if whole.any():
             group[whole] = view.unit[rows[whole]]
@@ -102,7 +102,7 @@ class _GroupTable:
         group = view.unit[members]
         self.size: Ints = np.bincount(group, minlength=count)
         self.start: Ints = np.full(count, NOT_STARTED, dtype=np.int64)
-        np.minimum.at(self.start, group, pods.start[members])
+        np.minimum.at(self.start, group, view.start[members])
         lowest, highest = np.full(count, 2**62), np.full(count, -(2**62))
         np.minimum.at(lowest, group, pods.priority[members])
         np.maximum.at(highest, group, pods.priority[members])
@@ -276,7 +276,7 @@ def _replaced(table: Covered, column: Covered, slot: int) -> Covered:
 
 def layout_of(view: View) -> Layout:
     """The table for the observed cluster, cached."""
-    key = ("layout", view.group_victims, view.trees)
+    key = ("layout", view.group_victims, view.trees, view.faithful)
     found: Layout | None = view.cluster.lasting.get(key)
     if found is None:
         found = view.cluster.lasting[key] = Layout(view)

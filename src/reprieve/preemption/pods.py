@@ -145,7 +145,7 @@ def choice_key(view: View, choice: Selection) -> tuple[int, int, int, int, int, 
     rows = np.array([row for unit in choice.victims for row in unit.rows])
     priorities = (pods.priority if view.faithful else view.priority)[rows]
     highest = int(priorities.max())
-    starts = pods.start[rows[priorities == highest]]
+    starts = view.start[rows[priorities == highest]]
     return (
         choice.broken,
         int(priorities[0]) if view.faithful else highest,

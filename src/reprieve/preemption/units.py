@@ -15,9 +15,9 @@ from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.placement import Assignment
 from reprieve.preemption.view import View
 
-POD, GROUP, COMPOSITE = 1, 2, 3
-"""Rank of a unit: at equal priority a tree is more important than a group, or a pod of one, and either than a
-pod on its own."""
+POD, GROUP, LEADER, COMPOSITE = 1, 2, 3, 4
+"""Rank of a unit: at equal priority a tree is more important than the leader of a group, that than a group or
+another pod of one, and each than a pod on its own."""
 
 
 class VictimUnit(NamedTuple):
@@ -147,16 +147,22 @@ def placed_members(view: View, group: int) -> Rows:
 
 
 def single_unit(view: View, row: int) -> VictimUnit:
-    pods = view.cluster.pods
-    rank = GROUP if view.group_victims and pods.group[row] >= 0 else POD
+    in_group = view.group_victims and view.cluster.pods.group[row] >= 0
+    rank = LEADER if view.leader[row] else GROUP if in_group else POD
     return VictimUnit((row,), int(view.priority[row]), rank, _start(view, row), -1)
+
+
+def ranks(view: View, rows: Rows) -> Ints:
+    """The ranks of single pods."""
+    if not view.group_victims:
+        return np.full(len(rows), POD)
+    ranked = np.where(view.cluster.pods.group[rows] >= 0, GROUP, POD)
+    return np.where(view.leader[rows], LEADER, ranked) if view.leader.any() else ranked
 
 
 def single_units(view: View, rows: Rows) -> list[VictimUnit]:
     """The same for many pods at once."""
-    pods = view.cluster.pods
-    in_group = (pods.group[rows] >= 0) & view.group_victims
-    start = pods.start[rows]
+    start = view.start[rows]
     if (start == NOT_STARTED).any():
         start = np.where(start == NOT_STARTED, start + view.position[rows], start)
     return [
@@ -164,7 +170,7 @@ def single_units(view: View, rows: Rows) -> list[VictimUnit]:
         for row, priority, rank, began in zip(
             rows.tolist(),
             view.priority[rows].tolist(),
-            np.where(in_group, GROUP, POD).tolist(),
+            ranks(view, rows).tolist(),
             start.tolist(),
             strict=True,
         )
@@ -179,7 +185,7 @@ def whole_unit(view: View, group: int, members: Rows) -> VictimUnit:
 
 def _start(view: View, row: int) -> int:
     """A pod without a start time counts as started now, each a little later than the one before it."""
-    start = int(view.cluster.pods.start[row])
+    start = int(view.start[row])
     return start if start < NOT_STARTED else NOT_STARTED + int(view.position[row])
 
 

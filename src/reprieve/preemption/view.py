@@ -67,6 +67,28 @@ class View:
         return priority
 
     @cached_property
+    def start(self) -> Ints:
+        """Since when each pod does the work that it would lose: its last checkpoint, or its start.
+
+        kube-scheduler knows no checkpoints.
+        """
+        pods, groups = self.cluster.pods, self.cluster.groups
+        start, saved = pods.start[: pods.rows], pods.checkpoint[: pods.rows]
+        if self.faithful or not (saved.any() or groups.checkpoint.any()):
+            return start
+        group = pods.group[: pods.rows]
+        if len(groups.keys):
+            saved = np.maximum(saved, np.where(group >= 0, groups.checkpoint[group], 0))
+        return np.maximum(start, saved)
+
+    @cached_property
+    def leader(self) -> Mask:
+        """Leaders of groups whose pods are evicted one by one. kube-scheduler knows none."""
+        pods = self.cluster.pods
+        mask: Mask = pods.leader[: pods.rows] & (pods.group[: pods.rows] >= 0)
+        return mask & ~self.whole if self.group_victims and not self.faithful and mask.any() else mask & False
+
+    @cached_property
     def whole(self) -> Mask:
         """Pods that are evicted only together with the rest of their group."""
         return self.unit >= 0

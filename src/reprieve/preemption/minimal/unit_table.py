@@ -13,23 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reprieve.cluster import Mask, Rows
-from reprieve.objects import well_known
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.minimal.problem import Flags, Ints
 from reprieve.preemption.units import Candidates, VictimUnit, placed_members, single_unit, whole_unit
 from reprieve.preemption.view import View
 
-LEADER = "leader"
-
 
 def leads(view: View, row: int) -> bool:
     """Whether the pod is the leader of a group whose pods are evicted one by one."""
-    pods = view.cluster.pods
-    return bool(
-        pods.group[row] >= 0
-        and pods.info[row].annotations.get(well_known.DISRUPTION_ROLE_ANNOTATION) == LEADER
-        and not view.whole[row]
-    )
+    return bool(view.leader[row])
 
 
 def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] | None:
