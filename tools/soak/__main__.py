@@ -30,7 +30,8 @@ async def main(options: argparse.Namespace) -> int:
             await programs.stop()
     print(
         f"created {load.created}, refused {load.refused}, evicted {observer.evicted}, "
-        f"controllers killed {programs.kills} times, {samples[-1].waiting} still wait at the end"
+        f"controllers killed {programs.kills} times, "
+        f"{load.skipped} seconds skipped because too many waited, {samples[-1].waiting} still wait at the end"
     )
     _draw(samples, options.out)
     if options.samples:
@@ -43,7 +44,8 @@ async def _soak(
 ) -> tuple[list[Sample], Observer, Load]:
     async with Client.from_kubeconfig(programs.kubeconfig, qps=0) as client:
         await furnish(client)
-        observer, load = Observer(client, programs, folder), Load(client, options.rate, options.seed)
+        observer = Observer(client, programs, folder)
+        load = Load(client, options.rate, options.seed, lambda: observer.waiting)
         samples: list[Sample] = []
         async with observer.pods:
             working = asyncio.create_task(load.run())

@@ -51,6 +51,10 @@ class Observer:
         elif uid in self._seen:
             self._delays.append(time.monotonic() - self._seen.pop(uid))
 
+    @property
+    def waiting(self) -> int:
+        return len(self._seen)
+
     def sample(self) -> Sample:
         delays, self._delays = sorted(self._delays), []
         placed = [bool(pod["spec"].get("nodeName")) for pod in self.pods]
