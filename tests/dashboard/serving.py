@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from reprieve.config import Configuration
-from reprieve.dashboard.app import Dashboard
+from reprieve.dashboard.app import Dashboard, Planner
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
@@ -29,6 +29,7 @@ async def serving(
     *,
     access: Access | None = None,
     contact: Contact | None = None,
+    planner: Planner = no_plan,
     port: int = 0,
 ) -> AsyncIterator[str]:
     """The page's address."""
@@ -41,7 +42,7 @@ async def serving(
     Dashboard(
         inventory,
         records,
-        no_plan,
+        planner,
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, timedelta(minutes=5)),
         contact=contact or Contact(lambda: datetime.now(UTC)),

@@ -1,17 +1,21 @@
 """The what-if form is answered by a process of its own: right, bounded, the page's own is not held up."""
 
 import asyncio
-import time
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import aiohttp
 import pytest
 
 from reprieve.dashboard import planner
+from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
 from reprieve.kube import Client
 from reprieve.objects import ReprieveError
 from reprieve.server import EmbeddedServer, NodeTemplate
+from tests.dashboard.serving import serving
+from tests.steps import LONGEST_SECONDS, counted_steps
 
 POD = """
 apiVersion: v1
@@ -19,15 +23,14 @@ kind: Pod
 metadata: {name: %s, namespace: default}
 spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "%s"}}}]}
 """
-LONGEST_STEP_SECONDS = 0.1
 
 
 @asynccontextmanager
-async def what_if(seconds: int = 30) -> AsyncIterator[WhatIf]:
+async def what_if(seconds: int = 250) -> AsyncIterator[WhatIf]:
     async with EmbeddedServer() as server, Client.from_kubeconfig(server.kubeconfig) as client:
         for node in NodeTemplate.parse("n=2:cpu=4,memory=8Gi").nodes():
             await server.api.create("nodes", node)
-        yield WhatIf(client, seconds=seconds)
+        yield WhatIf(client, seconds=seconds)  # more than a viewer gets: the machine may be busy
 
 
 async def test_the_answer_is_the_planners() -> None:
@@ -58,22 +61,22 @@ async def test_a_question_that_takes_too_much_memory_is_given_up(monkeypatch: py
             await ask("\n---\n".join(POD % (f"a{i}", 1) for i in range(2_000)), "Pod/default/a1")
 
 
-async def test_a_storm_of_large_questions_does_not_hold_up_the_loop() -> None:
+async def test_a_storm_of_large_questions_does_not_hold_up_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = "\n---\n".join(POD % (f"a{i}", 1) for i in range(300))
-    longest = 0.0
+    body = json.dumps({"manifest": manifest, "for": "Pod/default/a1"}).encode()
 
-    async def watch() -> None:
-        nonlocal longest
-        while True:
-            before = time.process_time()  # work done in this process, however busy the machine is
-            await asyncio.sleep(0.01)
-            longest = max(longest, time.process_time() - before)
+    async def asked(page: str) -> str:
+        headers = {"Content-Type": "application/json"}
+        async with session.post(f"{page}/api/plan", data=body, headers=headers) as reply:
+            return await reply.text()
 
-    async with what_if() as ask:
-        watching = asyncio.create_task(watch())
-        questions = [ask(manifest, "Pod/default/a1") for _ in range(planner.MOST_WAITING + 4)]
-        answers = await asyncio.gather(*questions, return_exceptions=True)
-        watching.cancel()
-    refused = [answer for answer in answers if isinstance(answer, ReprieveError)]
-    assert [str(each) for each in refused] == [planner.BUSY] * 4
-    assert longest < LONGEST_STEP_SECONDS
+    async with (
+        what_if() as ask,
+        serving(Inventory(), planner=ask) as page,
+        aiohttp.ClientSession() as session,
+    ):
+        with counted_steps(monkeypatch) as steps:
+            answers = await asyncio.gather(*(asked(page) for _ in range(planner.MOST_WAITING + 4)))
+    assert sum(planner.BUSY in each for each in answers) == 4
+    assert sum('"outcome"' in each for each in answers) == planner.MOST_WAITING
+    assert steps.longest < LONGEST_SECONDS, steps.what

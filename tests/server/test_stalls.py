@@ -1,6 +1,10 @@
-"""Small requests that used to take a minute or all memory: bounded work for anything a client may send."""
+"""Small requests that used to take a minute or all memory: bounded work for anything a client may send, and
+nobody else waits for it.
+"""
 
-from typing import Any
+import asyncio
+import json
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -10,6 +14,8 @@ from reprieve.server.errors import ApiError
 from reprieve.server.patch import JSON_PATCH, apply_patch
 from reprieve.server.resources import builtin_resources
 from tests.effort import within
+from tests.server.wire import CONFIG_MAPS, Answer, Wire, config_map, connected
+from tests.steps import LONGEST_SECONDS, counted_steps
 
 PODS = next(each for each in builtin_resources() if each.storage_key == "pods")
 AT_MOST_SECONDS = 10.0
@@ -22,14 +28,17 @@ def small_pod() -> dict[str, Any]:
 
 @pytest.mark.parametrize("doublings", [23, 40])
 def test_copies_of_copies_are_refused_before_they_fill_the_memory(doublings: int) -> None:
+    with pytest.raises(ApiError, match="accumulated size increase of copy") as refused:
+        within(AT_MOST_SECONDS, lambda: apply_patch(JSON_PATCH, small_pod(), copies(doublings), PODS))
+    assert refused.value.code == 413
+
+
+def copies(doublings: int) -> list[dict[str, Any]]:
     patch: list[dict[str, Any]] = [{"op": "add", "path": "/metadata/annotations", "value": {"x": "y" * 100}}]
-    patch += [
+    return patch + [
         {"op": "copy", "from": "/metadata", "path": f"/metadata/annotations/c{number}"}
         for number in range(doublings)
     ]
-    with pytest.raises(ApiError, match="accumulated size increase of copy") as refused:
-        within(AT_MOST_SECONDS, lambda: apply_patch(JSON_PATCH, small_pod(), patch, PODS))
-    assert refused.value.code == 413
 
 
 def test_an_ordinary_copy_is_carried_out_and_the_document_before_stays() -> None:
@@ -111,3 +120,97 @@ def test_a_set_with_very_many_members_is_checked_in_linear_time() -> None:
     members = [*(f"m{i}" for i in range(150_000)), "m7"]
     (cause,) = within(AT_MOST_SECONDS, lambda: structural.validate(members, schema, "spec.x"))
     assert cause.field == "spec.x[150000]"
+
+
+YAML = {"Content-Type": "application/yaml"}
+OPERATIONS = {"Content-Type": JSON_PATCH}
+HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata:\n"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+
+
+class Heavy(NamedTuple):
+    status: int
+    """What it gets."""
+    method: str
+    path: str
+    body: str
+    headers: dict[str, str]
+
+
+def storm() -> list[Heavy]:
+    """Some of these took a minute."""
+    sixties = HEAD % "sixties" + "  a: " + ":".join(["59"] * 230_000) + "\n"
+    many = [f"k{number}" for number in range(75_000)]
+    twice = (
+        json.dumps({"metadata": {"name": "twice"}, "data": dict.fromkeys(many, "v")})[:-2] + ', "k7": "w"}}'
+    )
+    labels = {"metadata": {"name": "labels", "labels": values}}
+    slow = {"metadata": {"name": "w"}, "spec": "a" * 100_000 + "!"}
+    keys = [f'  "{key}": v\n' for key in many]
+    tests = [{"op": "test", "path": "/data/a", "value": "b"}] * 10_000
+    large = {
+        "metadata": {"name": "large"},
+        "data": {"text": "x" * 900_000} | dict.fromkeys(many[:2_000], "v"),
+    }
+    requests: list[tuple[int, str, str, str, dict[str, str]]] = [
+        (201, "POST", CONFIG_MAPS, sixties, YAML),
+        (413, "POST", CONFIG_MAPS, HEAD % "keys" + "".join(keys[:50_000]), YAML),
+        (400, "POST", CONFIG_MAPS, HEAD % "same" + "".join(keys[:40_000] + keys[7:8]), YAML),
+        (413, "POST", f"{CONFIG_MAPS}?fieldValidation=Strict", twice, {}),
+        (413, "POST", CONFIG_MAPS, json.dumps(labels), {}),
+        (201, "POST", CONFIG_MAPS, json.dumps(large), {}),
+        (413, "PATCH", f"{CONFIG_MAPS}/small", json.dumps(copies(23)), OPERATIONS),
+        (413, "PATCH", f"{CONFIG_MAPS}/small", json.dumps(copies(40)), OPERATIONS),
+        (200, "PATCH", f"{CONFIG_MAPS}/small", json.dumps(tests), OPERATIONS),
+        (422, "POST", WIDGETS, json.dumps(slow), {}),
+        (200, "GET", CONFIG_MAPS, "", {"Accept": "application/yaml"}),
+        (200, "GET", CONFIG_MAPS, "", {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}),
+    ]  # fmt: skip
+    return [Heavy(*each) for each in requests]
+
+
+async def answered(wire: Wire, heavy: Heavy) -> int:
+    """The status. What the client reads is not decoded: it shares the loop that is watched."""
+    sent = {"Content-Type": "application/json"} | heavy.headers if heavy.body else heavy.headers
+    url, body = wire.server.url + heavy.path, heavy.body.encode() or None
+    async with wire.session.request(heavy.method, url, data=body, headers=sent) as reply:
+        await reply.read()
+        return reply.status
+
+
+async def test_a_storm_of_heavy_requests_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connected() as wire:
+        pattern = {"type": "string", "pattern": "^(([a-z])+.)+[A-Z]([a-z])+$"}
+        assert (await wire.post(CRDS, definition(pattern))).status == 201
+        assert (await wire.post(CONFIG_MAPS, config_map("small", a="b"))).status == 201
+        requests = storm()
+        with counted_steps(monkeypatch) as steps:
+            found = await asyncio.gather(*(answered(wire, each) for each in requests))
+        assert found == [each.status for each in requests]
+        assert steps.longest < LONGEST_SECONDS, steps.what
+
+
+async def test_an_object_of_very_many_fields_is_refused_unless_it_defines_a_kind() -> None:
+    many = [f"k{number}" for number in range(20_001)]
+    fields = {"type": "object", "properties": {name: {"type": "string"} for name in many}}
+    async with connected() as wire:
+        refused = await wire.post(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": dict.fromkeys(many, "v")})
+        assert (refused.status, "more than 20000 fields and items" in refused.message) == (413, True)
+        assert (await wire.post(CRDS, definition(fields))).status == 201
+
+
+async def test_a_patch_beside_which_others_write_loses_nothing() -> None:
+    """It is carried out beside the loop: what others write meanwhile it builds upon."""
+    async with connected() as wire:
+        path = f"{CONFIG_MAPS}/shared"
+        await wire.post(CONFIG_MAPS, config_map("shared", first="x"))
+        many: list[dict[str, Any]] = [{"op": "test", "path": "/data/first", "value": "x"}] * 1_000
+
+        async def patched(number: int) -> Answer:
+            own = [*many, {"op": "add", "path": f"/data/k{number}", "value": "v"}]
+            return await wire("PATCH", path, own, OPERATIONS)
+
+        answers = await asyncio.gather(*(patched(number) for number in range(4)))
+        assert [each.status for each in answers] == [200] * 4
+        assert (await wire.get(path)).body["data"] == {"first": "x", **{f"k{n}": "v" for n in range(4)}}

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from reprieve.objects import Document, Problem, contradictions, modernise
 from reprieve.server.backend import Backend, DeleteOptions, WriteOptions
+from reprieve.server.custom_resources.serving import DEFINITIONS
 from reprieve.server.errors import (
     ApiError,
     bad_request,
@@ -22,10 +23,12 @@ from reprieve.server.errors import (
     unsupported_media_type,
 )
 from reprieve.server.field_validation import check_applied, validate_fields
+from reprieve.server.http.aside import aside
 from reprieve.server.http.duplicates import duplicate_fields
 from reprieve.server.http.negotiation import (
     JSON,
     Limits,
+    check_fields,
     read_document,
     read_json,
     read_yaml,
@@ -34,6 +37,7 @@ from reprieve.server.http.negotiation import (
 from reprieve.server.http.paths import Target
 from reprieve.server.http.rendering import Renderer
 from reprieve.server.operations.groups import GROUPS, placed_pods
+from reprieve.server.operations.reads import Page
 from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.security.identity import Identity
@@ -86,9 +90,15 @@ class Call:
             response.headers.add("Warning", f'299 - "{_quotable(warning)}"')
         return response
 
-    def answer_record(self, record: Record, status: int = 200) -> web.Response:
+    async def answer_record(self, record: Record, status: int = 200) -> web.Response:
         renderer = self.renderer()
-        return self.answer(renderer.object(record), status, renderer.content_type)
+        body = await aside(renderer.effort((record,)), lambda: renderer.object(record))
+        return self.answer(body, status, renderer.content_type)
+
+    async def answer_page(self, page: Page) -> web.Response:
+        renderer = self.renderer()
+        body = await aside(renderer.effort(page.records), lambda: renderer.page(page))
+        return self.answer(body, content_type=renderer.content_type)
 
     async def body(self) -> bytes:
         limit = self.limits.body
@@ -107,23 +117,34 @@ class Call:
             raise ApiError(408, "Timeout", "the request body did not arrive in time") from None
 
     async def document(self) -> Document:
-        document = read_document(self.request.headers.get("Content-Type", ""), await self.body(), self.limits)
+        body, media = await self.body(), self.request.headers.get("Content-Type", "")
+        document = await aside(len(body), lambda: self._read(partial(read_document, media), body))
         if not isinstance(document, dict):
             raise bad_request("the body of the request must be a JSON object")
+        return document
+
+    def _read(self, read: Callable[[bytes, Limits], Any], body: bytes) -> Any:
+        """An object, or a patch that is like one; a list of operations has a limit of its own."""
+        document, most = read(body, self.limits), self.limits.fields
+        if len(body) > most and isinstance(document, dict) and self.resource.storage_key != DEFINITIONS:
+            check_fields(document, most)
         return document
 
     async def validate(self, document: Document) -> None:
         """Warnings about fields that the kind does not have, or the body has twice; 400 in strict mode."""
         mode = self.query.get("fieldValidation", "")
         media = self.request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        duplicates: list[str] = []
-        if mode in ("Warn", "Strict"):
-            duplicates = duplicate_fields(await self.body())
-        if not self.resource.custom:
-            self._modernise(document)
-        if media == APPLY_PATCH:
-            check_applied(self.resource, document)
-        self.warnings += validate_fields(self.resource, document, mode, duplicates)
+        body = await self.body()
+
+        def validated() -> list[str]:
+            duplicates = duplicate_fields(body) if mode in ("Warn", "Strict") else ()
+            if not self.resource.custom:
+                self._modernise(document)
+            if media == APPLY_PATCH:
+                check_applied(self.resource, document)
+            return validate_fields(self.resource, document, mode, duplicates)
+
+        self.warnings += await aside(len(body), validated)
 
     def _modernise(self, document: Document) -> None:
         """Today's spelling, before fields that no schema knows are taken out."""
@@ -168,14 +189,15 @@ class Call:
             raise unsupported_media_type(", ".join(_PATCHES))
         body = await self.body()
         if media != APPLY_PATCH:
-            patch = read_json(body, self.limits)
+            patch = await aside(len(body), lambda: self._read(read_json, body))
             wanted = list if media == JSON_PATCH else dict
             if not isinstance(patch, wanted):
                 raise bad_request(
                     f"a patch of type {media} must be a JSON {'array' if wanted is list else 'object'}"
                 )
             return media, patch
-        patch = read_json(body, self.limits) if body.lstrip()[:1] == b"{" else read_yaml(body, self.limits)
+        read = read_json if body.lstrip()[:1] == b"{" else read_yaml
+        patch = await aside(len(body), lambda: self._read(read, body))
         if not isinstance(patch, dict):
             raise bad_request("an applied configuration must be an object")
         if not patch.get("apiVersion") or not patch.get("kind"):

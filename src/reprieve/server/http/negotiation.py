@@ -26,6 +26,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 100
     values: int = 200_000
     """How many values one body may hold."""
+    fields: int = 20_000
+    """How many fields and items one object may have: what follows its reading is one step of the loop. Only
+    definitions of kinds may have as many as a body holds.
+    """
     objects: int = 2_000_000
     """How many objects are stored at most."""
     header: int = 16 * 1024
@@ -110,6 +114,18 @@ def read_yaml(body: bytes, limits: Limits) -> Any:
     document = documents[0] if documents else None
     check_depth(document, limits.depth)
     return document
+
+
+def check_fields(document: Any, limit: int) -> None:
+    found, level = 0, [document]
+    while level:
+        containers = [value for value in level if isinstance(value, dict | list)]
+        found += sum(map(len, containers))
+        if found > limit:
+            raise too_large(f"the object has more than {limit} fields and items")
+        level = [
+            child for each in containers for child in (each.values() if isinstance(each, dict) else each)
+        ]
 
 
 def check_depth(document: Any, limit: int) -> None:

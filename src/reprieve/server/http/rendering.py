@@ -1,6 +1,6 @@
 """Records as bytes of an answer. Stored bytes are sent as they are; only other versions and forms cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,15 @@ class Renderer:
         self.content_type = YAML if output.form == "yaml" else JSON
         self._stored = f'{{"apiVersion":"{resource.storage_api_version}",'.encode()
         self._served = f'{{"apiVersion":"{resource.api_version}",'.encode()
+
+    def effort(self, records: Sequence[Record]) -> int:
+        """How many bytes have to be read and written anew to render them; none that another thread may not
+        render, because the table of groups looks at the pods of this moment.
+        """
+        stored = self._output.form == "json" and not self._resource.converts
+        if stored or (self._output.form == "table" and self._placed is not None):
+            return 0
+        return sum(len(record.raw) for record in records)
 
     def raw(self, record: Record) -> bytes:
         """JSON of the object in the requested version."""

@@ -5,10 +5,14 @@ exist (404, 405); then the body is read (413, 400, 415); then the operation deci
 its refusal rests on, is committed before the answer leaves.
 """
 
+from functools import partial
+from typing import Any
+
 from aiohttp import web
 
-from reprieve.server.backend import Backend
+from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.errors import ApiError, bad_request, method_not_allowed, not_acceptable, unknown_resource
+from reprieve.server.http.aside import LARGE_BYTES, aside
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.missing import missing_resource, missing_subresource
 from reprieve.server.http.negotiation import Limits
@@ -18,11 +22,12 @@ from reprieve.server.http.stream import WatchRequest, WatchStream
 from reprieve.server.http.subresources import SUBRESOURCE_HANDLERS, bind_document
 from reprieve.server.http.warnings import warnings_about
 from reprieve.server.operations import deletion, reads, writes
-from reprieve.server.patch import JSON_PATCH
+from reprieve.server.patch import JSON_PATCH, apply_patch
 from reprieve.server.registry import SUBRESOURCES, ResourceInfo
 from reprieve.server.security.identity import Identity
 from reprieve.server.security.reviews import Reviews
 from reprieve.server.security.tokens import ServiceAccountTokens
+from reprieve.server.storage import Record
 
 _RETURNS_DELETED = {
     "pods",
@@ -35,6 +40,9 @@ _RETURNS_DELETED = {
 
 
 _READS = ("get", "list", "watch")
+_MANY_OPERATIONS = 200
+_PATCH_ATTEMPTS = 5
+"""As often as kube-apiserver tries."""
 
 
 class Rest:
@@ -112,7 +120,9 @@ def _check_target(resource: ResourceInfo, target: Target) -> None:
 async def _get(call: Call) -> web.StreamResponse:
     target = call.target
     version = call.query.get("resourceVersion", "")
-    return call.answer_record(reads.get(call.backend, call.resource, target.namespace, target.name, version))
+    return await call.answer_record(
+        reads.get(call.backend, call.resource, target.namespace, target.name, version)
+    )
 
 
 def _list_options(query: dict[str, str]) -> reads.ListOptions:
@@ -130,9 +140,9 @@ def _list_options(query: dict[str, str]) -> reads.ListOptions:
 
 
 async def _list(call: Call) -> web.StreamResponse:
-    page = reads.list_page(call.backend, call.resource, call.scope, _list_options(call.query))
-    renderer = call.renderer()
-    return call.answer(renderer.page(page), content_type=renderer.content_type)
+    return await call.answer_page(
+        reads.list_page(call.backend, call.resource, call.scope, _list_options(call.query))
+    )
 
 
 async def _watch(call: Call) -> web.StreamResponse:
@@ -152,7 +162,7 @@ async def _create(call: Call) -> web.StreamResponse:
     await call.validate(document)
     record = writes.create(call.backend, resource, document, call.target.namespace, call.options())
     call.warnings += warnings_about(resource, record, created=True)
-    return call.answer_record(record, 201)
+    return await call.answer_record(record, 201)
 
 
 async def _update(call: Call) -> web.StreamResponse:
@@ -164,7 +174,7 @@ async def _update(call: Call) -> web.StreamResponse:
         call.backend, resource, document, target.namespace, target.name, call.options(), target.subresource
     )
     call.warnings += warnings_about(resource, record, created)
-    return call.answer_record(record, 201 if created else 200)
+    return await call.answer_record(record, 201 if created else 200)
 
 
 async def _patch(call: Call) -> web.StreamResponse:
@@ -172,18 +182,43 @@ async def _patch(call: Call) -> web.StreamResponse:
     resource, target = call.resource, call.target
     if media != JSON_PATCH:
         await call.validate(patch)
-    record, created = writes.patch(
-        call.backend,
-        resource,
-        target.namespace,
-        target.name,
-        media,
-        patch,
-        call.options(is_true(call.query, "force")),
-        target.subresource,
-    )
+    options = call.options(is_true(call.query, "force"))
+    record = await _patched_aside(call, patch, options) if media == JSON_PATCH else None
+    created = False
+    if record is None:
+        record, created = writes.patch(
+            call.backend,
+            resource,
+            target.namespace,
+            target.name,
+            media,
+            patch,
+            options,
+            target.subresource,
+        )
     call.warnings += warnings_about(resource, record, created)
-    return call.answer_record(record, 201 if created else 200)
+    return await call.answer_record(record, 201 if created else 200)
+
+
+async def _patched_aside(call: Call, operations: list[Any], options: WriteOptions) -> Record | None:
+    """Many operations, or copies, of which each may be large, are carried out beside the loop, and the result
+    is written if nobody else has written meanwhile. None when there are few, or when somebody always has.
+    """
+    resource, target, store = call.resource, call.target, call.backend.store
+    copies = any(isinstance(each, dict) and each.get("op") == "copy" for each in operations)
+    if not copies and len(operations) < _MANY_OPERATIONS:
+        return None
+    for _ in range(_PATCH_ATTEMPTS):
+        current = store.head(resource.storage_key, target.namespace, target.name)
+        if current is None:
+            return None
+        before = writes.served(resource, current)
+        after = await aside(LARGE_BYTES, partial(apply_patch, JSON_PATCH, before, operations, resource))
+        if store.head(resource.storage_key, target.namespace, target.name) is current:
+            return writes.write_patched(
+                call.backend, resource, current, before, after, options, target.subresource
+            )
+    return None
 
 
 async def _delete(call: Call) -> web.StreamResponse:
@@ -192,7 +227,7 @@ async def _delete(call: Call) -> web.StreamResponse:
     record, gone = deletion.delete(call.backend, resource, target.namespace, target.name, options, dry_run)
     if not gone or resource.storage_key in _RETURNS_DELETED:
         held = not gone and options.propagation_policy in ("Foreground", "Orphan")
-        return call.answer_record(record, 202 if held else 200)
+        return await call.answer_record(record, 202 if held else 200)
     uid = record.object["metadata"]["uid"]
     return call.answer(
         success_status(200, name=target.name, group=resource.group, kind=resource.plural, uid=uid)
@@ -214,9 +249,7 @@ async def _delete_collection(call: Call) -> web.StreamResponse:
             continue
         deleted.append(gone)
     await call.backend.store.settled()
-    renderer = call.renderer()
-    result = reads.Page(deleted, call.backend.store.revision)
-    return call.answer(renderer.page(result), content_type=renderer.content_type)
+    return await call.answer_page(reads.Page(deleted, call.backend.store.revision))
 
 
 _VERBS: dict[str, Handler] = {

@@ -68,7 +68,7 @@ async def _resize(call: Call) -> web.StreamResponse:
     media, wanted = change
     if media is not None:
         wanted = apply_patch(media, current.object, wanted, resource)
-    return call.answer_record(resize(call.backend, resource, current, wanted, call.options()))
+    return await call.answer_record(resize(call.backend, resource, current, wanted, call.options()))
 
 
 SUBRESOURCE_HANDLERS: dict[tuple[str, str], Handler] = {

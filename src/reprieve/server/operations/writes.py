@@ -183,9 +183,22 @@ def patch(
         raise not_found(resource.group, resource.plural, name)
     before = served(resource, current)
     after = apply_patch(content_type, before, body, resource)
+    return write_patched(backend, resource, current, before, after, options, subresource), False
+
+
+def write_patched(
+    backend: Backend,
+    resource: ResourceInfo,
+    current: Record,
+    before: Document,
+    after: Document,
+    options: WriteOptions,
+    subresource: str,
+) -> Record:
+    """Write what a patch made of the current state, as it is served before and after."""
     meta = metadata.check_shape(resource, after)
     _check_patched(resource, meta, before["metadata"], current)
-    return replace(backend, resource, after, current, options, subresource), False
+    return replace(backend, resource, after, current, options, subresource)
 
 
 def _check_patched(resource: ResourceInfo, meta: Document, before: Document, current: Record) -> None:
