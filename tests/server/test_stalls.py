@@ -142,9 +142,8 @@ def storm() -> list[Heavy]:
     """Some of these took a minute."""
     sixties = HEAD % "sixties" + "  a: " + ":".join(["59"] * 230_000) + "\n"
     many = [f"k{number}" for number in range(75_000)]
-    twice = (
-        json.dumps({"metadata": {"name": "twice"}, "data": dict.fromkeys(many, "v")})[:-2] + ', "k7": "w"}}'
-    )
+    values = dict.fromkeys(many, "v")
+    twice = json.dumps({"metadata": {"name": "twice"}, "data": values})[:-2] + ', "k7": "w"}}'
     labels = {"metadata": {"name": "labels", "labels": values}}
     slow = {"metadata": {"name": "w"}, "spec": "a" * 100_000 + "!"}
     keys = [f'  "{key}": v\n' for key in many]
