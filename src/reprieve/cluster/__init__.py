@@ -15,10 +15,11 @@ supposed changes run under `checkpoint()` and `rollback()`. Nothing here does I/
 from reprieve.cluster.attached import AttachedTable
 from reprieve.cluster.classes import PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
+from reprieve.cluster.devices import DeviceId, DeviceTable, PoolId, Shares
 from reprieve.cluster.in_tree import plugin_of, required_by_driver
 from reprieve.cluster.nodes import CPU, EPHEMERAL, MAX_AMOUNT, MEMORY, PODS, NodeTable, Topology
 from reprieve.cluster.pod_volumes import PodVolumes
-from reprieve.cluster.pods import NOT_STARTED, ticks
+from reprieve.cluster.pods import NOT_STARTED, PodClaims, ticks
 from reprieve.cluster.ports import ports_conflict
 from reprieve.cluster.priorities import resolve
 from reprieve.cluster.state import Cluster
@@ -38,12 +39,17 @@ __all__ = [
     "PODS",
     "AttachedTable",
     "Cluster",
+    "DeviceId",
+    "DeviceTable",
     "Ints",
     "Mask",
     "NodeTable",
+    "PodClaims",
     "PodClass",
     "PodVolumes",
+    "PoolId",
     "Rows",
+    "Shares",
     "Spread",
     "StorageTable",
     "Term",

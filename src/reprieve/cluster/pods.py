@@ -12,6 +12,7 @@ from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
 from reprieve.objects import (
     InvalidObject,
     Pod,
+    PodResourceClaim,
     TimeError,
     find_condition,
     parse_duration,
@@ -28,6 +29,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+class PodClaims(NamedTuple):
+    """The ResourceClaims that a pod names."""
+
+    named: tuple[PodResourceClaim, ...]
+    made: dict[str, str | None]
+    """Claims that were made from templates, by the pod's name for them; None: deliberately none."""
+
+
 class PodInfo(NamedTuple):
     """Facts about a pod that only some decisions read."""
 
@@ -38,6 +47,8 @@ class PodInfo(NamedTuple):
     node_name: str
     nominated_node: str
     annotations: dict[str, str]
+    claims: PodClaims | None = None
+    """None for most pods: they name none."""
 
 
 def ticks(instant: datetime | None) -> int:
@@ -157,6 +168,7 @@ def _info(pod: Pod) -> PodInfo:
         annotations={key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)}
         if notes
         else {},
+        claims=_claims(pod) if pod.spec.resource_claims else None,
     )
 
 
@@ -170,6 +182,11 @@ def checkpointed_at(annotations: dict[str, str]) -> int:
         return ticks(parse_time(text))
     except TimeError:
         return 0
+
+
+def _claims(pod: Pod) -> PodClaims:
+    made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+    return PodClaims(pod.spec.resource_claims, made)
 
 
 def min_runtime_end(pod: Pod) -> int:

@@ -13,8 +13,10 @@ from collections.abc import Collection
 from typing import Any
 
 from reprieve.cluster.budgets import BudgetTable
+from reprieve.cluster.claim_users import HELD, LEFT, RETURNED, ClaimUsers
 from reprieve.cluster.classes import ClassTable, PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Rows
+from reprieve.cluster.devices import DeviceTable
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable, is_finished, min_runtime_end
@@ -23,6 +25,7 @@ from reprieve.cluster.ranking import Ranking
 from reprieve.cluster.storage import StorageTable
 from reprieve.cluster.usage import Usage
 from reprieve.objects import (
+    Allocation,
     CompositePodGroup,
     LabelSelector,
     Namespace,
@@ -57,6 +60,8 @@ class Cluster:
         self.ranking = Ranking(self.pods, self.groups, self.priorities)
         self.budgets = BudgetTable()
         self.storage = StorageTable(self.nodes)
+        self.devices = DeviceTable()
+        self._claim_users = ClaimUsers(self.devices, self.pods)
         self._usage = Usage(self.nodes, self.pods, self.classes)
         self.ports = self._usage.ports
         self.touched = self._usage.touched
@@ -101,6 +106,8 @@ class Cluster:
             case Namespace():
                 self.namespaces[obj.name] = obj.metadata.labels
                 self.caches.clear()
+            case _ if self.devices.set(obj):
+                self._forget_derived()
             case _ if isinstance(obj, storage.STORAGE_KINDS):
                 self.storage.set(obj)
 
@@ -129,6 +136,8 @@ class Cluster:
         elif kind is Namespace:
             self.namespaces.pop(key, None)
             self.caches.clear()
+        elif self.devices.remove(kind, key):
+            self._forget_derived()
         else:
             self.storage.remove(kind, key)
 
@@ -136,10 +145,12 @@ class Cluster:
         """Before an observed change: refuse it while a what-if is open, and cut logs that have grown long."""
         if self._undo:
             raise RuntimeError("an observed change while a what-if is open")
-        if max(len(self.touched), len(self.moved), len(self.nodes.changes)) > LONGEST_LOG:
+        devices = self.devices.pool_changes
+        if max(len(self.touched), len(self.moved), len(self.nodes.changes), len(devices)) > LONGEST_LOG:
             self.touched.clear()
             self.moved.clear()
             self.nodes.changes.clear()
+            devices.clear()
             self._forget_derived()
 
     def _forget_derived(self) -> None:
@@ -193,6 +204,8 @@ class Cluster:
                 self.pods.node[rows] = NOWHERE
                 self._usage.count_many(rows, slots, -1)
                 self.touched.extend(slots.tolist())
+            elif kind in (HELD, LEFT, RETURNED):
+                self._claim_users.undo((kind, *record))
             elif kind == "nominations":
                 (self.nominated,) = record
             elif kind == "reserved":
@@ -212,6 +225,11 @@ class Cluster:
         self._undo.append(("one", row, slot, 1))
         self.pods.node[row] = slot
         self._usage.count(row, slot, 1)
+        self._claim_users.come_back(row, self._undo)
+
+    def suppose_allocated(self, claim: str, allocation: Allocation) -> None:
+        """Suppose a claim allocated."""
+        self._undo.append((HELD, claim, self.devices.suppose(claim, allocation)))
 
     def attach_all(self, rows: Rows, slots: Rows) -> None:
         """Suppose many pods on nodes at once."""
@@ -226,6 +244,7 @@ class Cluster:
         self._undo.append(("one", row, slot, -1))
         self.pods.node[row] = NOWHERE
         self._usage.count(row, slot, -1)
+        self._claim_users.leave((row,), self._undo)
 
     def detach_all(self, rows: Rows) -> None:
         """Suppose many pods gone at once: one masked subtraction for all of them."""
@@ -237,6 +256,8 @@ class Cluster:
         self.pods.node[rows] = NOWHERE
         here = slots >= 0
         self._usage.count_many(rows[here], slots[here], -1)
+        if self.devices.any_users:
+            self._claim_users.leave(rows.tolist(), self._undo)
 
     def reserve(self, volumes: dict[str, str], nodes: dict[str, str]) -> None:
         """Suppose volumes kept for claims, and claims that are to be provisioned on nodes."""

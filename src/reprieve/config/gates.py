@@ -42,6 +42,12 @@ OWN: dict[str, Gate] = {
         "CompositePodGroups join groups to trees that are placed and preempted as one",
         ("GenericWorkload", "TopologyAwareWorkloadScheduling"),
     ),
+    "DynamicResourceAllocation": Gate(True, "ResourceClaims are allocated; off: nobody looks at them"),
+    "DRAWorkloadResourceClaims": Gate(
+        True,
+        "a PodGroup may own ResourceClaims that its pods share",
+        ("GenericWorkload", "DynamicResourceAllocation"),
+    ),
     "MultiKueueOrchestratedPreemption": Gate(
         False,
         "one cluster preempts at a time: preemption gates are set, honoured and opened",

@@ -7,6 +7,7 @@ The other rooms import from here, never from the modules inside. Where two API g
 from reprieve.objects import (
     batch,
     core,
+    devices,
     kueue,
     outcomes,
     policy,
@@ -40,6 +41,7 @@ from reprieve.objects.core import (
     Pod,
     PodAffinity,
     PodAffinityTerm,
+    PodResourceClaim,
     PodSpec,
     PreferredSchedulingTerm,
     Quantity,
@@ -52,6 +54,23 @@ from reprieve.objects.core import (
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
 from reprieve.objects.defaults.resources import state_requests
+from reprieve.objects.devices import (
+    AllocatedDeviceStatus,
+    Allocation,
+    ConsumerReference,
+    Device,
+    DeviceAsk,
+    DeviceClass,
+    DeviceRequest,
+    DeviceResult,
+    DeviceSubRequest,
+    DeviceTaintRule,
+    ExactDeviceRequest,
+    ResourceClaim,
+    ResourceClaimSpec,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from reprieve.objects.documents import (
     MAX_BYTES,
     Found,
@@ -89,6 +108,7 @@ from reprieve.objects.meta import (
     LabelSelector,
     LabelSelectorRequirement,
     Object,
+    ObjectMeta,
     OwnerReference,
 )
 from reprieve.objects.normalise import group_key, group_name, normalise, without_nulls
@@ -96,7 +116,7 @@ from reprieve.objects.outcomes import PlanOutcome
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
 from reprieve.objects.proposals import contradictions, modernise
-from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano
+from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano, written
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, pod_problems, review
@@ -147,16 +167,27 @@ __all__ = [
     "Admission",
     "AdmissionCheck",
     "AdmissionCheckState",
+    "AllocatedDeviceStatus",
+    "Allocation",
     "ClusterQueue",
     "Cohort",
     "CompositePodGroup",
     "Condition",
     "Conditions",
+    "ConsumerReference",
     "Container",
     "ContainerImage",
     "Context",
+    "Device",
+    "DeviceAsk",
+    "DeviceClass",
+    "DeviceRequest",
+    "DeviceResult",
+    "DeviceSubRequest",
+    "DeviceTaintRule",
     "Document",
     "Duration",
+    "ExactDeviceRequest",
     "FairSharing",
     "Finding",
     "Found",
@@ -174,6 +205,7 @@ __all__ = [
     "NodeSelectorRequirement",
     "NodeSelectorTerm",
     "Object",
+    "ObjectMeta",
     "OwnerReference",
     "PlanOutcome",
     "Pod",
@@ -182,6 +214,7 @@ __all__ = [
     "PodDisruptionBudget",
     "PodGroup",
     "PodGroupStatus",
+    "PodResourceClaim",
     "PodSet",
     "PodSetAssignment",
     "PodSpec",
@@ -196,10 +229,14 @@ __all__ = [
     "ReclaimablePod",
     "Reference",
     "ReprieveError",
+    "ResourceClaim",
+    "ResourceClaimSpec",
+    "ResourceClaimTemplate",
     "ResourceFlavor",
     "ResourceGroup",
     "ResourceList",
     "ResourceRequirements",
+    "ResourceSlice",
     "SchedulingGroup",
     "SchemaNode",
     "Source",
@@ -224,6 +261,7 @@ __all__ = [
     "decode",
     "decode_all",
     "decode_as",
+    "devices",
     "dns_label",
     "dns_subdomain",
     "document_of",
@@ -290,4 +328,5 @@ __all__ = [
     "well_known",
     "with_condition",
     "without_nulls",
+    "written",
 ]

@@ -120,6 +120,21 @@ class SchedulingGroup(View):
     pod_group_name: str = ""
 
 
+class PodResourceClaim(View):
+    """How a pod names a ResourceClaim: one that exists, or one that is made from a template for it."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodResourceClaimStatus(View):
+    """The claim that was made from a template; without a name none was needed."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodSpec(View):
     node_name: str = ""
     scheduler_name: str = ""
@@ -141,6 +156,7 @@ class PodSpec(View):
     restart_policy: str = ""
     runtime_class_name: str = ""
     volumes: tuple[Volume, ...] = ()
+    resource_claims: tuple[PodResourceClaim, ...] = ()
 
 
 class ContainerStatus(View):
@@ -158,6 +174,7 @@ class PodStatus(View):
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     allocated_resources: ResourceList = {}
     resources: ResourceRequirements | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
 
 
 class Pod(Object):

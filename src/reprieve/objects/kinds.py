@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
-from reprieve.objects import batch, core, kueue, policy, scheduling, storage
+from reprieve.objects import batch, core, devices, kueue, policy, scheduling, storage
 from reprieve.objects.meta import Document, Object
 
 _POD_GROUP_VERSIONS = ("v1beta1", "v1alpha3", "v1alpha2")
 _KUEUE_VERSIONS = ("v1beta2", "v1beta1")
+_DEVICE_VERSIONS = ("v1", "v1beta2")
 
 STAND_IN_GROUP = "scheduling.reprieve.dev"
 """Where PodGroup and Workload live on API servers that do not serve them.
@@ -38,6 +39,11 @@ TABLE: dict[tuple[str, str], Kind] = {
     ("storage.k8s.io", "VolumeAttachment"): Kind(storage.VolumeAttachment, ("v1",), False),
     ("batch", "Job"): Kind(batch.Job, ("v1",), True),
     ("policy", "PodDisruptionBudget"): Kind(policy.PodDisruptionBudget, ("v1", "v1beta1"), True),
+    ("resource.k8s.io", "ResourceClaim"): Kind(devices.ResourceClaim, _DEVICE_VERSIONS, True),
+    ("resource.k8s.io", "ResourceClaimTemplate"): Kind(devices.ResourceClaimTemplate, _DEVICE_VERSIONS, True),
+    ("resource.k8s.io", "ResourceSlice"): Kind(devices.ResourceSlice, _DEVICE_VERSIONS, False),
+    ("resource.k8s.io", "DeviceClass"): Kind(devices.DeviceClass, _DEVICE_VERSIONS, False),
+    ("resource.k8s.io", "DeviceTaintRule"): Kind(devices.DeviceTaintRule, _DEVICE_VERSIONS, False),
     ("scheduling.k8s.io", "PriorityClass"): Kind(scheduling.PriorityClass, ("v1",), False),
     ("scheduling.k8s.io", "PodGroup"): Kind(scheduling.PodGroup, _POD_GROUP_VERSIONS, True),
     ("scheduling.k8s.io", "CompositePodGroup"): Kind(scheduling.CompositePodGroup, ("v1alpha3",), True),

@@ -11,6 +11,7 @@ Reads the cluster and supposes pods on nodes; changes nothing that outlives a ro
 """
 
 from reprieve.placement import diagnosis
+from reprieve.placement.devices import AllocationError, DeviceFilter, named
 from reprieve.placement.diagnosis import (
     FEASIBLE,
     UNRESOLVABLE,
@@ -33,7 +34,9 @@ __all__ = [
     "FEASIBLE",
     "UNRESOLVABLE",
     "UNSCHEDULABLE",
+    "AllocationError",
     "Assignment",
+    "DeviceFilter",
     "Diagnosis",
     "Domain",
     "GangPlacement",
@@ -46,6 +49,7 @@ __all__ = [
     "diagnosis",
     "domains_of",
     "feasible_mask",
+    "named",
     "nominated_slot",
     "objections",
     "passes",

@@ -12,8 +12,9 @@ import numpy as np
 
 from reprieve.cluster import PODS, Mask, Rows
 from reprieve.placement import static
+from reprieve.placement.devices import AllocationError, DeviceFilter
 from reprieve.placement.filters import PodFilters
-from reprieve.placement.resources import DEFAULT, Scoring
+from reprieve.placement.resources import DEFAULT, Scoring, delegated
 from reprieve.placement.scan import scan_of
 
 FEASIBLE, UNSCHEDULABLE, UNRESOLVABLE = range(3)
@@ -77,6 +78,8 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
     if volumes is not None and volumes.refusal:
         refusal, error = volumes.claims.refusal, volumes.claims.error
         return Diagnosis(code, reasons, int(considered.sum()), refusal, error, over_claims=True)
+    if filters.devices is not None and filters.devices.refusal:
+        return Diagnosis(code, reasons, int(considered.sum()), filters.devices.refusal)
     for reason, text in STATIC_REASONS.items():
         _count(reasons, text, int((considered & (fit.code == reason)).sum()))
     left = considered & fit.fine
@@ -114,6 +117,9 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
         object_to(unmet, AFFINITY, UNRESOLVABLE)
         object_to(violated, ANTI_AFFINITY, UNSCHEDULABLE)
         object_to(vetoed, VETOED, UNSCHEDULABLE)
+    if filters.devices is not None:
+        for text, mask in filters.devices.verdict(left).reasons.items():
+            object_to(mask, text, UNRESOLVABLE)
     _diagnose_nominations(filters, left, code, reasons)
     return Diagnosis(code, reasons, int(considered.sum()))
 
@@ -142,9 +148,12 @@ def _all_objections(filters: PodFilters, scoring: Scoring) -> Iterator[tuple[str
         taken = np.zeros(slots, dtype=np.bool_)
         taken[list(cluster.ports.taken(cls))] = True
         yield PORTS_TAKEN, taken
+    elsewhere = delegated(cluster, cls)
     for index, number in cls.requested:
         reason = TOO_MANY_PODS if index == PODS else INSUFFICIENT + nodes.resources[index]
-        yield reason, nodes.allocatable[index, :slots] - nodes.used[index, :slots] < number
+        offered = nodes.allocatable[index, :slots]
+        short = offered - nodes.used[index, :slots] < number
+        yield reason, short if index not in elsewhere else short & (offered > 0)
     if filters.volumes is not None:
         if filters.volumes.refusal:
             yield filters.volumes.refusal, np.ones(slots, dtype=np.bool_)
@@ -155,7 +164,16 @@ def _all_objections(filters: PodFilters, scoring: Scoring) -> Iterator[tuple[str
         yield from zip((SPREAD_LABEL, SPREAD_SKEW), filters.spread.refused(), strict=True)
     if filters.affinity is not None:
         yield from zip((AFFINITY, ANTI_AFFINITY, VETOED), filters.affinity.refused(), strict=True)
+    if filters.devices is not None:
+        yield from _device_objections(filters.devices, nodes.known)
     yield KEPT, _kept_for_others(filters)
+
+
+def _device_objections(devices: DeviceFilter, known: Mask) -> Iterator[tuple[str, Mask]]:
+    try:
+        yield from devices.verdict(known).reasons.items()
+    except AllocationError as error:
+        yield str(error), known
 
 
 def _kept_for_others(filters: PodFilters) -> Mask:
@@ -174,9 +192,12 @@ def _diagnose_resources(filters: PodFilters, left: Mask, code: Rows, reasons: Co
     width = nodes.slots
     short_of_any = np.zeros(width, dtype=np.bool_)
     hopeless = np.zeros(width, dtype=np.bool_)
+    elsewhere = delegated(filters.cluster, filters.cls)
     for index, number in filters.cls.requested:
         offered = nodes.allocatable[index, :width]
         short = left & (offered - nodes.used[index, :width] < number)
+        if index in elsewhere:
+            short &= offered > 0
         short_of_any |= short
         if index == PODS:
             _count(reasons, TOO_MANY_PODS, int(short.sum()))

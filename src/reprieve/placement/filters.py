@@ -11,6 +11,8 @@ import numpy as np
 
 from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, ports_conflict
 from reprieve.placement.affinity import AffinityState, may_refuse
+from reprieve.placement.devices import DeviceFilter, device_filter
+from reprieve.placement.resources import delegated
 from reprieve.placement.spread import SpreadState
 from reprieve.placement.volumes.state import VolumeState
 
@@ -34,18 +36,18 @@ class PodFilters:
                 self.affinity = state
         volumes = cluster.storage.pods.get(row)
         self.volumes = None if volumes is None else VolumeState(cluster, row, volumes, faithful=faithful)
+        self.devices: DeviceFilter | None = device_filter(cluster, row)
 
     @property
     def plain(self) -> bool:
         """Only the node's own resources and host ports decide: pods elsewhere do not matter."""
-        return self.spread is None and self.affinity is None and self.volumes is None
+        return self.local and self.volumes is None
 
     @property
     def local(self) -> bool:
         """What a node says depends only on the node and the pods there."""
-        return (
-            self.spread is None and self.affinity is None and (self.volumes is None or self.volumes.is_local)
-        )
+        elsewhere = self.spread is not None or self.affinity is not None or self.devices is not None
+        return not elsewhere and (self.volumes is None or self.volumes.is_local)
 
     def change(self, row: int, slot: int, delta: int) -> None:
         """A pod comes to (+1) or leaves (-1) a node."""
@@ -113,6 +115,8 @@ class PodFilters:
             return False
         if self.plain:
             return True
+        if self.devices is not None and not self.devices.allows(slot):
+            return False
         if not nominated:
             return self.others_allow(slot)
         twin = self.forked()
@@ -127,7 +131,10 @@ class PodFilters:
         cluster = self.cluster
         nodes, requests = cluster.nodes, cluster.classes.requests
         classes = [cluster.pods.cls[row] for row in guests]
+        elsewhere = delegated(cluster, self.cls)
         for index, number in self.cls.requested:
+            if index in elsewhere and not nodes.allocatable[index, slot]:
+                continue
             taken = nodes.used[index, slot] + sum(int(requests[index, each]) for each in classes)
             if nodes.allocatable[index, slot] - taken < number:
                 return False

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import Cluster, Mask
+from reprieve.objects import Allocation
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.single import place
@@ -26,6 +27,8 @@ class Assignment(NamedTuple):
     row: int
     slot: int
     filters: PodFilters
+    devices: dict[str, Allocation] = {}  # noqa: RUF012 - never changed
+    """What its claims get there."""
 
 
 class GangPlacement(NamedTuple):
@@ -161,12 +164,13 @@ class _Placer:
         if slot is None:
             tally.fail([filters.row])
         else:
+            taken = filters.devices.take(slot) if filters.devices is not None else {}
             self._cluster.attach(filters.row, slot)
             if filters.volumes is not None:
                 here = self._cluster.nodes.names[slot]
                 provisioned = dict.fromkeys(filters.volumes.provisions_at(slot), here)
                 self._cluster.reserve(filters.volumes.volumes_at(slot), provisioned)
-            tally.place([Assignment(filters.row, slot, filters)])
+            tally.place([Assignment(filters.row, slot, filters, taken)])
 
 
 def _runs(cluster: Cluster, rows: Sequence[int]) -> Iterator[list[int]]:

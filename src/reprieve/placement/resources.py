@@ -42,19 +42,37 @@ def resolve_scoring(cluster: Cluster, strategy: ScoringStrategy) -> Scoring:
 # --- does it fit --------------------------------------------------------------------------------------------
 
 
+def delegated(cluster: Cluster, cls: PodClass) -> tuple[int, ...]:
+    """Resources of the pod that devices serve on nodes that have none of their own."""
+    table = cluster.devices
+    if not table.classes or not table.enabled:
+        return ()
+    key = ("delegated", cls.id)
+    found: tuple[int, ...] | None = cluster.lasting.get(key)
+    if found is None:
+        names = cluster.nodes.resources
+        found = tuple(index for index, _ in cls.requested if table.class_serving(names[index]))
+        cluster.lasting[key] = found
+    return found
+
+
 def fits(cluster: Cluster, cls: PodClass, slots: Slots = None, guests: Guests = 0) -> Mask:
     """Nodes with enough of everything the pod requests; other resources may be overcommitted."""
     nodes, at = cluster.nodes, _at(cluster, slots)
     mask: Mask = np.ones(nodes.slots if slots is None else len(slots), dtype=np.bool_)
+    elsewhere = delegated(cluster, cls)
     for index, number in cls.requested:
-        mask &= nodes.allocatable[index, at] - nodes.used[index, at] >= number * (guests + 1)
+        enough = nodes.allocatable[index, at] - nodes.used[index, at] >= number * (guests + 1)
+        mask &= enough if index not in elsewhere else enough | (nodes.allocatable[index, at] == 0)
     return mask
 
 
 def fits_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> bool:
     allocatable, used, times = cluster.nodes.allocatable, cluster.nodes.used, guests + 1
+    elsewhere = delegated(cluster, cls)
     for index, number in cls.requested:
-        if allocatable.item(index, slot) - used.item(index, slot) < number * times:
+        offered = allocatable.item(index, slot)
+        if offered - used.item(index, slot) < number * times and not (index in elsewhere and not offered):
             return False
     return True
 

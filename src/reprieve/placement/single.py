@@ -85,6 +85,8 @@ def feasible_mask(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask 
         mask[:] = False
     if filters.cls.ports or not filters.plain:
         mask &= ~filters.refused()
+    if filters.devices is not None:
+        mask &= filters.devices.verdict(mask).fits
     for name in cluster.nominated:
         slot = cluster.nodes.slot_of.get(name)
         if slot is not None and mask[slot] and filters.nominated(slot):
@@ -110,8 +112,11 @@ def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None =
         return int(feasible[0])
     scan = scan_of(cluster, filters.cls, scoring)
     total = totals(cluster, filters.cls, scan, feasible)
-    stored = filters.volumes.scores(feasible) if filters.volumes is not None else None
-    return best(feasible, total if stored is None else total + stored)
+    if filters.volumes is not None and (stored := filters.volumes.scores(feasible)) is not None:
+        total = total + stored
+    if filters.devices is not None and (served := filters.devices.scores(feasible)) is not None:
+        total = total + 2 * served
+    return best(feasible, total)
 
 
 def nominated_slot(cluster: Cluster, row: int) -> int | None:

@@ -8,12 +8,22 @@ import msgspec
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects import PlanOutcome, Reference, ReprieveError, counted, outcomes, split_key
-from reprieve.placement import EVERYWHERE, Assignment, Domain, GangPlacement, PodFilters, diagnose, place
+from reprieve.placement import (
+    EVERYWHERE,
+    AllocationError,
+    Assignment,
+    Diagnosis,
+    Domain,
+    GangPlacement,
+    PodFilters,
+    diagnose,
+    place,
+)
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
-from reprieve.preemption.plan import Alternative, ClaimUse, Plan
+from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import MOST_SHOWN, best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
     NEVER,
@@ -29,11 +39,12 @@ from reprieve.preemption.preemptor import (
     why_invalid,
 )
 from reprieve.preemption.reasons import missing, node_name, short_of, short_of_pods, why_unhelped
-from reprieve.preemption.rendering import claim_uses, plan_of
+from reprieve.preemption.rendering import claim_uses, device_uses, plan_of
 from reprieve.preemption.trees import is_ready, missing_parent, root_of, unready
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
 
+FILTER_FAILED = 'running "DynamicResources" filter plugin: {}'
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
@@ -68,9 +79,12 @@ def decide(
     cluster is the same afterwards. Raises `UnknownTarget` for a target that does not exist.
     """
     view = View(cluster, config, now, expired)
-    before = cluster.let_groups_rule(view.groups_rule)
+    before, mark = cluster.let_groups_rule(view.groups_rule), cluster.checkpoint()
     try:
         return _decide(view, for_, alternatives)
+    except AllocationError as error:
+        cluster.rollback(mark)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, FILTER_FAILED.format(error))
     finally:
         cluster.let_groups_rule(before)
 
@@ -123,7 +137,10 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
         text = f"{for_} fits on {cluster.nodes.names[slot]}; nobody makes way."
-        return _scheduled(view, for_, where, text, claim_uses(view, [Assignment(row, slot, filters)]))
+        devices = filters.devices.allocations(slot) if filters.devices is not None else {}
+        return _scheduled(view, for_, where, text, [Assignment(row, slot, filters, devices)])
+    if filters.devices is not None and filters.devices.early:
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, f"DynamicResources: {filters.devices.refusal}")
     diagnosis = diagnose(filters, view.scoring)
     if diagnosis.error:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.error)
@@ -144,10 +161,19 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     if chosen is None:
         text = diagnosis.message
         if diagnosis.nodes:
-            text += f" preemption: {why_unhelped(view, row, diagnosis)}"
+            text += f" preemption: {_why_unhelped(view, row, diagnosis)}"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
     plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
+
+
+def _why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
+    mark = view.cluster.checkpoint()
+    try:
+        return why_unhelped(view, row, diagnosis)
+    except AllocationError as error:  # in what-ifs only: the attempt itself was a refusal
+        view.cluster.rollback(mark)
+        return FILTER_FAILED.format(error)
 
 
 def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives: bool) -> Plan:
@@ -168,7 +194,7 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
         pods = counted(len(preemptor.waiting), "pod")
         text = f"{for_} fits: {len(where)} of {pods} would find a node; nobody makes way."
-        return _scheduled(view, for_, where, text, claim_uses(view, placement.assigned))
+        return _scheduled(view, for_, where, text, placement.assigned)
     return _preempt_for_group(view, for_, preemptor, placement, alternatives)
 
 
@@ -249,13 +275,14 @@ def _with(plan: Plan, others: tuple[Alternative, ...]) -> Plan:
 
 
 def _scheduled(
-    view: View, for_: Reference, where: dict[str, str], text: str, volumes: dict[str, ClaimUse] | None = None
+    view: View, for_: Reference, where: dict[str, str], text: str, assigned: Sequence[Assignment] = ()
 ) -> Plan:
     return Plan(
         for_=str(for_),
         outcome=outcomes.SCHEDULED,
         placements=where,
-        volumes=volumes or {},
+        volumes=claim_uses(view, assigned),
+        devices=device_uses(assigned),
         reasons=(text,),
         algorithm=view.config.preemption.algorithm,
     )

@@ -86,6 +86,8 @@ class Plan(_Part):
     for_: str = msgspec.field(name="for")
     outcome: PlanOutcome
     placements: dict[str, str] = {}
+    devices: dict[str, dict[str, list[str]]] = {}
+    """What the plan allocates: claim to request to devices (`driver/pool/device`), in order."""
     victims: tuple[Victim, ...] = ()
     pdb_violations: int = 0
     pod_group_disruptions: int = 0
@@ -111,6 +113,7 @@ class Plan(_Part):
 
     def to_dict(self) -> dict[str, Any]:
         document: dict[str, Any] = msgspec.to_builtins(self)
-        if not self.ignored:
-            del document["ignored"]
+        for name in ("ignored", "devices"):
+            if not document[name]:
+                del document[name]
         return {"apiVersion": well_known.API_VERSION, "kind": "Plan", **document}

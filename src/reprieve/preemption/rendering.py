@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from reprieve.cluster import Rows
 from reprieve.objects import Reference, outcomes
-from reprieve.placement import Assignment
+from reprieve.placement import Assignment, named
 from reprieve.preemption.plan import ClaimUse, Cost, Plan, Victim
 from reprieve.preemption.reasons import (
     Leftovers,
@@ -37,6 +37,7 @@ def plan_of(
         for_=str(for_),
         outcome=outcomes.PREEMPTS,
         placements={pods.keys[each.row]: names[each.slot] for each in selection.assigned},
+        devices=device_uses(selection.assigned),
         victims=victims_of(view, selection),
         pdb_violations=selection.broken,
         pod_group_disruptions=selection.groups if gang else 0,
@@ -59,6 +60,11 @@ def claim_uses(view: View, assigned: Sequence[Assignment]) -> dict[str, ClaimUse
             uses |= {claim: ClaimUse(volume=name) for name, claim in volumes.volumes_at(each.slot).items()}
             uses |= {claim: ClaimUse(provision=where) for claim in volumes.provisions_at(each.slot)}
     return uses
+
+
+def device_uses(assigned: Sequence[Assignment]) -> dict[str, dict[str, list[str]]]:
+    """What the claims of pods get where these go."""
+    return named({key: each for pod in assigned for key, each in pod.devices.items()})
 
 
 def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:

@@ -41,6 +41,10 @@ class View:
         """Whether there are composite groups, and they count."""
         self.faithful = config.preemption.algorithm == "kubernetes"
         self.groups_rule = groups_rule(config)
+        cluster.devices.enabled = config.gate("DynamicResourceAllocation")
+        cluster.devices.group_claims = config.gate("DRAWorkloadResourceClaims")
+        cluster.devices.evictions_free = not self.faithful
+        cluster.devices.now = now
         self.scoring: Scoring = resolve_scoring(cluster, config.placement.scoring_strategy)
 
     @cached_property

@@ -46,7 +46,7 @@ def compare_algorithms(
         "common": common,
         "owners": {pods[pod]: owner for pod, owner in sorted(owners.items())},
         "plans": columns,
-        "warnings": [*warnings(cluster, documents, for_), *missing, *notes.sentences],
+        "warnings": [*warnings(cluster), *missing, *notes.sentences],
     }
     return found | ({"ignored": [*map(msgspec.to_builtins, notes.ignored)]} if notes.ignored else {})
 

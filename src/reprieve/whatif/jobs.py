@@ -86,7 +86,7 @@ def plan_job(
     cluster = load(expanded, missing)
     plans, fits = _plans(cluster, expansion, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
-    told = [*_hints(source, expansion), *_warnings(cluster, expanded, plans), *missing]
+    told = [*_hints(source, expansion), *(warnings(cluster) if plans else ()), *missing]
     return JobPlan(
         for_=str(for_),
         outcome=_outcome(fits, plans),
@@ -307,11 +307,3 @@ def _hints(job: Document, expansion: Expansion) -> list[str]:
             f"Note: it waits for quota in queue {queue} first; `reprieve admit` says whether it gets it."
         )
     return found
-
-
-def _warnings(cluster: Cluster, documents: Sequence[Document | Source], plans: Sequence[Plan]) -> list[str]:
-    return [
-        sentence
-        for plan in plans[:1]
-        for sentence in warnings(cluster, documents, Reference.parse(plan.for_))
-    ]

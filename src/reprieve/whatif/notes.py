@@ -17,6 +17,7 @@ from reprieve.objects import (
 )
 
 STORAGE_KINDS = ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment")
+_DEVICE_KINDS = ("DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
 NODE_KINDS = frozenset(
     {
         *(("", kind) for kind in ("Pod", "Node", "Namespace", "Service", "ReplicationController")),
@@ -28,6 +29,7 @@ NODE_KINDS = frozenset(
         (well_known.SCHEDULING_API, "PriorityClass"),
         (well_known.SCHEDULING_API, "PodGroup"),
         (well_known.SCHEDULING_API, "CompositePodGroup"),
+        *(("resource.k8s.io", kind) for kind in _DEVICE_KINDS),
     }
 )
 """What a plan of nodes reads. Of services and controllers only the selectors, for spreading."""

@@ -51,7 +51,7 @@ def plan_unit(
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     ruled = divergent(cluster, for_) if groups_rule(config) else []
-    reasons = (*plan.reasons, *ruled, *warnings(cluster, documents, for_), *missing, *notes.sentences)
+    reasons = (*plan.reasons, *ruled, *warnings(cluster), *missing, *notes.sentences)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
 
 

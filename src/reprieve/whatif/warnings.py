@@ -1,20 +1,16 @@
 """What a plan over manifests could not know, or took otherwise than it is written: a sentence for each."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
-
 import numpy as np
 
 from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster, missing_classes
-from reprieve.objects import Document, Reference, Source, document_of, group_key, some
+from reprieve.objects import Reference, some
 
 MOST_NAMED = 3
 
 
-def warnings(cluster: Cluster, documents: Sequence[Document | Source], for_: Reference) -> list[str]:
-    """Sentences about what the plan for `for_` does not know, or takes otherwise than it is written."""
+def warnings(cluster: Cluster) -> list[str]:
+    """Sentences about what the plan does not know, or takes otherwise than it is written."""
     return [
-        *_unchecked_claims(map(document_of, documents), cluster, for_),
         *_lost(cluster),
         *_groupless(cluster),
         *_classless(cluster),
@@ -103,45 +99,3 @@ def _nominated(cluster: Cluster) -> list[str]:
         if waiting
         else []
     )
-
-
-def _unchecked_claims(documents: Iterable[Document], cluster: Cluster, for_: Reference) -> list[str]:
-    """Devices of the preemptor: nothing here knows on which nodes they can be had."""
-    claims: dict[str, None] = {}
-    given: set[str] = set()
-    for document in documents:
-        kind, metadata = document.get("kind"), document.get("metadata") or {}
-        namespace = metadata.get("namespace") or "default"
-        if kind in ("ResourceClaim", "ResourceClaimTemplate"):
-            given.add(f"{kind} {namespace}/{metadata.get('name')}")
-        elif kind == "Pod" and _is_planned(document, f"{namespace}/{metadata.get('name')}", cluster, for_):
-            claims |= dict.fromkeys(_claims(document.get("spec") or {}, namespace))
-    if not claims:
-        return []
-    named = [name if name in given else f"{name} (not among the objects)" for name in claims]
-    return [
-        f"Warning: claims are not checked: {some(named, MOST_NAMED)}. "
-        "They can keep the pods from nodes that are said to fit, or from every node."
-    ]
-
-
-def _is_planned(document: Document, key: str, cluster: Cluster, for_: Reference) -> bool:
-    """Whether the plan looks for a node for this pod."""
-    row = cluster.pods.row_of.get(key)
-    if row is None or cluster.pods.node[row] != NOWHERE:
-        return False
-    target = for_.key
-    if for_.kind == "Pod" and (number := cluster.pods.row_of.get(target)) is not None:
-        group = int(cluster.pods.group[number])
-        if group < 0:
-            return key == target
-        target = cluster.groups.keys[group]
-    return group_key(document) == target
-
-
-def _claims(spec: dict[str, Any], namespace: str) -> Iterator[str]:
-    for claim in spec.get("resourceClaims") or ():
-        if name := claim.get("resourceClaimName"):
-            yield f"ResourceClaim {namespace}/{name}"
-        elif name := claim.get("resourceClaimTemplateName"):
-            yield f"ResourceClaimTemplate {namespace}/{name}"

@@ -1,0 +1,281 @@
+"""Devices: who offers them, who holds them, and what a what-if supposes about that.
+
+A device is held by a claim with an allocation, whoever uses the claim: an allocation without users holds its
+devices, too. Observed objects come through `set` and `remove`; `assume` is an allocation that was decided and
+not written yet. Supposed changes (`suppose`, `leave`) return what `undo` needs.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from reprieve.objects import (
+    Allocation,
+    ConsumerReference,
+    DeviceClass,
+    DeviceTaintRule,
+    Object,
+    ResourceClaim,
+    ResourceSlice,
+    nano,
+)
+
+DeviceId = tuple[str, str, str]
+"""(driver, pool, name)"""
+PoolId = tuple[str, str]
+"""(driver, name)"""
+
+IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
+
+
+class Shares(NamedTuple):
+    """A device that several claims hold a part of."""
+
+    holders: int
+    consumed: dict[str, int]
+    """Billionths of each capacity."""
+
+
+NOTHING_SHARED = Shares(0, {})
+
+
+class DeviceTable:
+    def __init__(self) -> None:
+        self.slices: dict[str, ResourceSlice] = {}
+        self.classes: dict[str, DeviceClass] = {}
+        self.rules: dict[str, DeviceTaintRule] = {}
+        self.claims: dict[str, ResourceClaim] = {}
+        self.allocations: dict[str, Allocation] = {}
+        """Present allocations by claim: written, assumed and supposed ones."""
+        self.assumed: dict[str, Allocation] = {}
+        """Decided and not yet seen in the API."""
+        self.dedicated: dict[DeviceId, int] = {}
+        """Devices that a claim holds alone; more than one is a mistake that somebody made."""
+        self.shared: dict[DeviceId, Shares] = {}
+        self.version = 0
+        """Increases with every change of slices or taint rules."""
+        self.slice_changes: list[str] = []
+        """Nodes with changed slices, in order; empty text: any node."""
+        self.pool_changes: list[PoolId] = []
+        """Pools with changed holders, in order."""
+        self.enabled = True
+        self.group_claims = True
+        """Whether a PodGroup may own the claims of its pods."""
+        self.now: int | None = None
+        """Microseconds since 1970, of the decision that is being made; binding conditions can time out."""
+        self.evictions_free = True
+        """Whether a pod that is supposed gone gives its devices back. kube-scheduler's dry runs do not."""
+        self._claims_of: dict[str, dict[str, None]] = {}
+        """Allocated claims by the pods (`namespace/name`) that use them."""
+        self._gone: dict[str, int] = {}
+        """How many of a claim's users are supposed gone."""
+        self._extended: dict[str, str] | None = None
+
+    # --- observed changes -----------------------------------------------------------------------------------
+
+    def set(self, obj: Object) -> bool:
+        """Add or update an object of resource.k8s.io. Whether classes changed: they may serve resources."""
+        match obj:
+            case ResourceClaim():
+                self.set_claim(obj)
+            case ResourceSlice():
+                self.set_slice(obj)
+            case DeviceClass():
+                self.set_class(obj)
+            case DeviceTaintRule():
+                self.set_rule(obj)
+        return isinstance(obj, DeviceClass)
+
+    def remove(self, kind: type[Object], key: str) -> bool:
+        if kind is ResourceClaim:
+            self.remove_claim(key)
+        elif kind is ResourceSlice:
+            self.remove_slice(key)
+        elif kind is DeviceClass:
+            self.remove_class(key)
+        elif kind is DeviceTaintRule:
+            self.remove_rule(key)
+        return kind is DeviceClass
+
+    def set_slice(self, found: ResourceSlice) -> None:
+        before = self.slices.get(found.name)
+        if before is not None and before.spec == found.spec:
+            return
+        self.slices[found.name] = found
+        self._slice_changed(before, found)
+
+    def remove_slice(self, name: str) -> None:
+        before = self.slices.pop(name, None)
+        if before is not None:
+            self._slice_changed(before, None)
+
+    def _slice_changed(self, *changed: ResourceSlice | None) -> None:
+        self.version += 1
+        self.slice_changes += [each.spec.node_name for each in changed if each is not None]
+
+    def set_class(self, found: DeviceClass) -> None:
+        self.classes[found.name] = found
+        self._classes_changed()
+
+    def remove_class(self, name: str) -> None:
+        if self.classes.pop(name, None) is not None:
+            self._classes_changed()
+
+    def _classes_changed(self) -> None:
+        self._extended = None
+
+    def set_rule(self, found: DeviceTaintRule) -> None:
+        self.rules[found.name] = found
+        self._rules_changed()
+
+    def remove_rule(self, name: str) -> None:
+        if self.rules.pop(name, None) is not None:
+            self._rules_changed()
+
+    def _rules_changed(self) -> None:
+        self.version += 1
+        self.slice_changes.append("")
+
+    def set_claim(self, found: ResourceClaim) -> None:
+        before = self.claims.get(found.key)
+        if before is not None:
+            self._forget_users(before)
+            if before.metadata.uid != found.metadata.uid:
+                self.assumed.pop(found.key, None)
+        self.claims[found.key] = found
+        for user in _pods_using(found):
+            self._claims_of.setdefault(user, {})[found.key] = None
+        written = found.status.allocation
+        if written is not None:
+            self.assumed.pop(found.key, None)
+        self._hold(found.key, written if written is not None else self.assumed.get(found.key))
+
+    def remove_claim(self, key: str) -> None:
+        before = self.claims.pop(key, None)
+        if before is not None:
+            self._forget_users(before)
+            self.assumed.pop(key, None)
+            self._hold(key, None)
+
+    def assume(self, key: str, allocation: Allocation) -> None:
+        """An allocation that was decided: it holds its devices before it is written."""
+        self.assumed[key] = allocation
+        self._hold(key, allocation)
+
+    def forget(self, key: str) -> None:
+        """What was assumed did not come about."""
+        if self.assumed.pop(key, None) is not None:
+            claim = self.claims.get(key)
+            self._hold(key, claim.status.allocation if claim is not None else None)
+
+    def _forget_users(self, claim: ResourceClaim) -> None:
+        for user in _pods_using(claim):
+            claims = self._claims_of.get(user)
+            if claims is not None:
+                claims.pop(claim.key, None)
+                if not claims:
+                    del self._claims_of[user]
+
+    # --- supposed changes -----------------------------------------------------------------------------------
+
+    def suppose(self, key: str, allocation: Allocation | None) -> Allocation | None:
+        """Suppose a claim allocated so, or not at all. Returns what to `suppose` to undo it."""
+        before = self.allocations.get(key)
+        self._hold(key, allocation)
+        return before
+
+    @property
+    def any_users(self) -> bool:
+        return bool(self._claims_of)
+
+    def claims_used_by(self, pod: str, uid: str) -> list[str]:
+        """Allocated claims that count this pod as a user."""
+        return [
+            key
+            for key in self._claims_of.get(pod, ())
+            if any(
+                _is_user(self.claims[key], each, pod, uid) for each in self.claims[key].status.reserved_for
+            )
+        ]
+
+    def leave(self, key: str, back: bool = False) -> None:
+        """A user of the claim is supposed gone, or back again: `back` undoes it."""
+        self._gone[key] = self._gone.get(key, 0) + (-1 if back else 1)
+        if not self._gone[key]:
+            del self._gone[key]
+
+    def gone(self, key: str) -> int:
+        return self._gone.get(key, 0)
+
+    # --- who holds what -------------------------------------------------------------------------------------
+
+    def _hold(self, key: str, allocation: Allocation | None) -> None:
+        before = self.allocations.get(key)
+        if before is allocation or before == allocation:
+            return
+        if before is not None:
+            self._count(before, -1)
+        if allocation is not None:
+            self._count(allocation, 1)
+            self.allocations[key] = allocation
+        else:
+            del self.allocations[key]
+
+    def _count(self, allocation: Allocation, sign: int) -> None:
+        for result in allocation.devices.results:
+            if result.admin_access:
+                continue
+            id = (result.driver, result.pool, result.device)
+            self.pool_changes.append((result.driver, result.pool))
+            if not result.share_id:
+                held = self.dedicated.get(id, 0) + sign
+                if held:
+                    self.dedicated[id] = held
+                else:
+                    del self.dedicated[id]
+                continue
+            count, consumed = self.shared.get(id, NOTHING_SHARED)
+            consumed = dict(consumed)
+            for name, amount in result.consumed_capacity.items():
+                consumed[name] = consumed.get(name, 0) + sign * nano(amount)
+            if count + sign:
+                self.shared[id] = Shares(count + sign, consumed)
+            else:
+                del self.shared[id]
+
+    # --- extended resources ---------------------------------------------------------------------------------
+
+    def class_serving(self, resource: str) -> str:
+        """The class whose devices serve an extended resource, empty for none.
+
+        Of several the newest; of equally new ones the first by name.
+        """
+        if resource.startswith(IMPLICIT_PREFIX):
+            name = resource[len(IMPLICIT_PREFIX) :]
+            return name if name in self.classes else ""
+        if self._extended is None:
+            self._extended = {}
+            for each in sorted(self.classes.values(), key=lambda c: c.name):
+                resource_name = each.spec.extended_resource_name
+                if resource_name:
+                    known = self._extended.get(resource_name)
+                    if known is None or _age(each) > _age(self.classes[known]):
+                        self._extended[resource_name] = each.name
+        return self._extended.get(resource, "")
+
+    def serves_any(self, resources: Iterable[str]) -> bool:
+        return bool(self.classes) and any(self.class_serving(each) for each in resources)
+
+
+def _age(each: DeviceClass) -> float:
+    created = each.metadata.creation_timestamp
+    return created.timestamp() if created is not None else 0.0
+
+
+def _pods_using(claim: ResourceClaim) -> Iterable[str]:
+    return (f"{claim.namespace}/{user.name}" for user in claim.status.reserved_for if user.resource == "pods")
+
+
+def _is_user(claim: ResourceClaim, user: ConsumerReference, pod: str, uid: str) -> bool:
+    """By uid: a pod that has only the name of a user is another one."""
+    named = user.resource == "pods" and f"{claim.namespace}/{user.name}" == pod
+    return named and (not uid or user.uid in ("", uid))

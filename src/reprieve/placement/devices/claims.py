@@ -1,0 +1,248 @@
+"""The claims of a pod: which ones it has, which are allocated, and why it may have to wait for one."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from reprieve.cluster import Cluster, PodClass
+from reprieve.objects import (
+    AllocatedDeviceStatus,
+    Allocation,
+    Container,
+    DeviceRequest,
+    DeviceResult,
+    ExactDeviceRequest,
+    ObjectMeta,
+    ResourceClaim,
+    ResourceClaimSpec,
+    amount,
+    devices,
+    find_condition,
+    split_key,
+)
+
+BINDING_TIMEOUT = 600 * 1_000_000
+"""Microseconds that binding conditions may take."""
+EXTENDED = "extended-resources"
+EXTENDED_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
+
+
+class Refused(Exception):
+    """The pod cannot go to any node. `early`: it does not even enter the queue."""
+
+    def __init__(self, text: str, early: bool = False) -> None:
+        self.early = early
+        super().__init__(text)
+
+
+class Held(NamedTuple):
+    """A claim of the pod that is allocated."""
+
+    claim: ResourceClaim
+    allocation: Allocation
+    usable: bool
+    """Whether its binding conditions can still be met."""
+
+
+class PodDevices(NamedTuple):
+    held: tuple[Held, ...]
+    wanted: tuple[ResourceClaim, ...]
+    """Claims without an allocation, in the order of the pod."""
+
+
+def claims_of(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
+    """The claims that the pod names. Raises `Refused` for one that is not there, or not its own."""
+    info, table = cluster.pods.info[row], cluster.devices
+    if info.claims is None:
+        return ()
+    key = cluster.pods.keys[row]
+    namespace, _ = split_key(key)
+    found = []
+    for each in info.claims.named:
+        name, checked = each.resource_claim_name, False
+        if name is None:
+            if each.resource_claim_template_name is None:
+                raise Refused(
+                    f'pod "{key}", spec.resourceClaim "{each.name}": none of the supported fields are set',
+                    True,
+                )
+            if each.name not in info.claims.made:
+                raise Refused(f'pod "{key}": ResourceClaim not created yet', True)
+            name, checked = info.claims.made[each.name], True
+            if name is None:
+                continue
+        claim = table.claims.get(f"{namespace}/{name}")
+        if claim is None:
+            raise Refused(f'could not find ResourceClaim "{namespace}/{name}"', True)
+        if claim.metadata.deletion_timestamp is not None:
+            raise Refused(f'resourceclaim "{name}" is being deleted', True)
+        if checked:
+            _check_owner(cluster, row, claim)
+        found.append(claim)
+    return tuple(found)
+
+
+def _check_owner(cluster: Cluster, row: int, claim: ResourceClaim) -> None:
+    key, uid = cluster.pods.keys[row], cluster.pods.info[row].uid
+    owner = next((each for each in claim.metadata.owner_references if each.controller), None)
+    if owner is not None and owner.uid == uid and (uid or owner.name == split_key(key)[1]):
+        return
+    group = int(cluster.pods.group[row])
+    if group < 0 or not cluster.devices.group_claims:
+        raise Refused(f"ResourceClaim {claim.key} was not created for Pod {key} (Pod is not owner)", True)
+    name = split_key(cluster.groups.keys[group])[1]
+    of_group = owner is not None and owner.kind == "PodGroup" and owner.name == name
+    if not of_group or owner is None or not owner.api_version.startswith("scheduling."):
+        raise Refused(
+            f"ResourceClaim {claim.key} was not created for Pod {key} "
+            f"(neither Pod nor PodGroup {name} is the owner)",
+            True,
+        )
+
+
+def devices_of(cluster: Cluster, row: int) -> PodDevices:
+    """The pod's claims, sorted by whether they are allocated. Raises `Refused`."""
+    table = cluster.devices
+    held, wanted = [], []
+    for claim in claims_of(cluster, row):
+        allocation = table.allocations.get(claim.key)
+        if allocation is not None:
+            if claim.key in table.assumed:
+                raise Refused(f"resource claim {claim.key} is in the process of being allocated")
+            held.append(Held(claim, allocation, _usable(claim, allocation, table.now)))
+            continue
+        _check_classes(cluster, claim)
+        wanted.append(claim)
+    return PodDevices(tuple(held), tuple(wanted))
+
+
+def _check_classes(cluster: Cluster, claim: ResourceClaim) -> None:
+    for request in claim.spec.devices.requests:
+        if request.exactly is not None:
+            named = [(request.name, request.exactly.device_class_name)]
+        elif request.first_available:
+            named = [(f"{request.name}/{s.name}", s.device_class_name) for s in request.first_available]
+        else:
+            raise Refused(f"resource claim {claim.key}, request {request.name}: unknown request type")
+        for name, cls in named:
+            if cls not in cluster.devices.classes:
+                raise Refused(f"request {name}: device class {cls} does not exist")
+
+
+# --- binding conditions -------------------------------------------------------------------------------------
+
+
+def _usable(claim: ResourceClaim, allocation: Allocation, now: int | None) -> bool:
+    failed, ready = binding_state(claim, allocation)
+    if failed:
+        return False
+    stamp = allocation.allocation_timestamp
+    waits = any(each.binding_conditions for each in allocation.devices.results)
+    if ready or not waits or stamp is None or now is None:
+        return True
+    return int(stamp.timestamp() * 1_000_000) + BINDING_TIMEOUT >= now
+
+
+def binding_state(claim: ResourceClaim, allocation: Allocation) -> tuple[str, bool]:
+    """(why binding failed, whether all its conditions are met)."""
+    for result in allocation.devices.results:
+        if not result.binding_conditions:
+            continue
+        status = _status_of(claim, result)
+        if status is None:
+            return "", False
+        for name in result.binding_failure_conditions:
+            found = find_condition(status.conditions, name)
+            if found is not None and found.status == "True":
+                text = f'claim={claim.name}, reason={found.reason}, message="{found.message}"'
+                return f"device binding failed: {text}", False
+        for name in result.binding_conditions:
+            found = find_condition(status.conditions, name)
+            if found is None or found.status != "True":
+                return "", False
+    return "", True
+
+
+def _status_of(claim: ResourceClaim, result: DeviceResult) -> AllocatedDeviceStatus | None:
+    wanted = (result.driver, result.pool, result.device, result.share_id)
+    for each in claim.status.devices:
+        if (each.driver, each.pool, each.device, each.share_id) == wanted:
+            return each
+    return None
+
+
+# --- extended resources -------------------------------------------------------------------------------------
+
+
+def extended_resources(cluster: Cluster, cls: PodClass) -> tuple[str, ...]:
+    """Extended resources that the pod requests and a class of devices serves."""
+    table = cluster.devices
+    if not table.classes:
+        return ()
+    return tuple(
+        sorted(name for name, number in cls.requests.items() if number and table.class_serving(name))
+    )
+
+
+def has_extended_claim(cluster: Cluster, row: int) -> bool:
+    """Whether an earlier attempt has left a claim for the pod's extended resources."""
+    key, uid = cluster.pods.keys[row], cluster.pods.info[row].uid
+    namespace, name = split_key(key)
+    return any(
+        claim.namespace == namespace
+        and claim.metadata.annotations.get(EXTENDED_ANNOTATION) == "true"
+        and any(o.controller and (o.name, o.uid) == (name, uid) for o in claim.metadata.owner_references)
+        for claim in cluster.devices.claims.values()
+    )
+
+
+def extended_claim(cluster: Cluster, row: int, resources: Sequence[str]) -> ResourceClaim:
+    """The claim that stands for extended resources: a request for each container and resource.
+
+    Init containers that end use what later containers hold, and ask only for the difference; of several only
+    the largest counts.
+    """
+    spec, table = cluster.class_of(row).spec, cluster.devices
+    containers = (*spec.init_containers, *spec.containers)
+    ends = [
+        at < len(spec.init_containers) and each.restart_policy != "Always"
+        for at, each in enumerate(containers)
+    ]
+    found: dict[str, DeviceRequest] = {}
+    for resource in resources:
+        cls = table.class_serving(resource)
+        lasting = {
+            at: request
+            for at, each in enumerate(containers)
+            if not ends[at] and (request := _request(at, each, resource, cls, 0)) is not None
+        }
+        largest: DeviceRequest | None = None
+        for at, each in enumerate(containers):
+            if not ends[at]:
+                continue
+            reused = sum(_count(request) for other, request in lasting.items() if other >= at)
+            own = _request(at, each, resource, cls, reused)
+            if own is not None and (largest is None or _count(largest) < _count(own)):
+                largest = own
+        for request in (*([largest] if largest else []), *lasting.values()):
+            found[request.name] = request
+    namespace, name = split_key(cluster.pods.keys[row])
+    return ResourceClaim(
+        metadata=ObjectMeta(name=f"{name}-{EXTENDED}", namespace=namespace),
+        spec=ResourceClaimSpec(
+            devices=devices.DeviceClaim(requests=tuple(found[name] for name in sorted(found)))
+        ),
+    )
+
+
+def _count(request: DeviceRequest) -> int:
+    return request.exactly.count if request.exactly is not None else 0
+
+
+def _request(at: int, container: Container, resource: str, cls: str, reused: int) -> DeviceRequest | None:
+    requests = container.resources.requests
+    wanted = amount(resource, requests[resource]) if resource in requests else 0
+    if wanted <= reused:
+        return None
+    number = sorted(requests).index(resource)
+    exactly = ExactDeviceRequest(device_class_name=cls, count=wanted - reused)
+    return DeviceRequest(name=f"container-{at}-request-{number}", exactly=exactly)

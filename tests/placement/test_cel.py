@@ -1,0 +1,99 @@
+"""Selectors: what CEL expressions say of a device, and the words of their errors."""
+
+import pytest
+
+from reprieve.objects import Device, devices
+from reprieve.placement.devices.cel import SelectorError, kind_of, matches
+
+DRIVER = "gpu.example.com"
+DEVICE = Device(
+    name="d0",
+    attributes={
+        "model": devices.DeviceAttribute(string="H100"),
+        "index": devices.DeviceAttribute(int_value=2),
+        "healthy": devices.DeviceAttribute(bool_value=True),
+        "version": devices.DeviceAttribute(version="1.10.0-rc.1"),
+        "other.example.com/zone": devices.DeviceAttribute(string="a"),
+    },
+    capacity={"memory": devices.DeviceCapacity(value="80Gi"), "share": devices.DeviceCapacity(value="1500m")},
+)
+OWN = f'device.attributes["{DRIVER}"]'
+CAPACITY = f'device.capacity["{DRIVER}"]'
+
+HOLDS = [
+    f'device.driver == "{DRIVER}" && {OWN}.model == "H100"',
+    f"{OWN}.healthy",
+    f"{OWN}.index * 2 + 1 >= 5",
+    'device.attributes["other.example.com"].zone == "a"',
+    "!device.allowMultipleAllocations",
+    f'{OWN}.?nope.orValue("no") == "no"',
+    f"cel.bind(a, {OWN}, a.index == 2 && a.healthy)",
+    "cel.bind(d, device, d.driver.startsWith('gpu'))",
+    # A domain that nothing uses is empty, and is not in the map.
+    '!has(device.attributes["nope.example.com"].x)',
+    '!("nope.example.com" in device.attributes)',
+    'device.attributes["nope.example.com"].?x.orValue(1) == 1',
+    # Errors that the other side absorbs.
+    f'{OWN}.nope == "x" || {OWN}.index >= 0',
+    f'!({OWN}.nope == "x" && false)',
+    # Unlike types are unequal.
+    f"!({OWN}.model == 3)",
+    # Quantities.
+    f'{CAPACITY}.memory == quantity("81920Mi")',
+    f'{CAPACITY}.memory.compareTo(quantity("40Gi")) > 0',
+    f'{CAPACITY}.memory.isGreaterThan(quantity("40Gi")) && {CAPACITY}.memory.isLessThan(quantity("1Ti"))',
+    f'{CAPACITY}.memory.add(quantity("1Gi")).sub(1).isInteger()',
+    f"{CAPACITY}.share.asApproximateFloat() == 1.5 && !{CAPACITY}.share.isInteger()",
+    'quantity("3").asInteger() == 3 && sign(quantity("-1")) == -1 && !isQuantity("ten")',
+    # Versions: a pre-release comes before its release, and numbers are no texts.
+    f'{OWN}.version.compareTo(semver("1.9.9")) > 0 && {OWN}.version.isLessThan(semver("1.10.0"))',
+    f'{OWN}.version == semver("1.10.0-rc.1") && !({OWN}.version == "1.10.0-rc.1")',
+    f"{OWN}.version.major() == 1 && {OWN}.version.minor() == 10 && {OWN}.version.patch() == 0",
+    'semver("v1.02", true) == semver("1.2.0") && !isSemver("1.2") && isSemver("v1", true)',
+    # Lists, sets and texts.
+    "[1, 2, 3].sum() == 6 && [1, 2].isSorted() && [3, 1].min() == 1 && [3, 1].max() == 3",
+    "sets.contains([1, 2], [1]) && sets.intersects([1], [1, 2]) && sets.equivalent([1, 2], [2, 1])",
+    f'{OWN}.model.find("[0-9]+") == "100" && "a1b2".findAll("[0-9]") == ["1", "2"]',
+    f'{OWN}.model.lowerAscii() == "h100" && {OWN}.model.matches("^H[0-9]+$")',
+]
+
+
+@pytest.mark.parametrize("expression", HOLDS)
+def test_an_expression_holds_for_the_device(expression: str) -> None:
+    assert matches(expression, kind_of(DRIVER, DEVICE))
+
+
+FAILS = [
+    (f'{OWN}.nope == "x"', "runtime", "no such key: nope. consider using CEL optional chaining"),
+    ('device.attributes["nope.example.com"].x == 1', "runtime", "no such key: x. consider"),
+    (f"{OWN}.model > 3", "runtime", "no such overload"),
+    (f"{OWN}.model", "runtime", "CEL result of type string could not be converted to bool"),
+    ("device.driver", "compile", "must evaluate to bool or the unknown type, not string"),
+    ("device.nope == 1", "compile", "compilation failed: "),
+    ("device.driver ==", "compile", "compilation failed: "),
+    (f'{CAPACITY}.memory == "80Gi"', "compile", "found no matching overload for '_==_'"),
+    (f'{CAPACITY}.memory < quantity("1")', "compile", "found no matching overload for '_<_'"),
+    ('quantity("ten").isInteger()', "runtime", "is not a quantity"),
+    (f"{OWN}.version.isInteger()", "runtime", "no such overload"),
+    ("true " + "|| true " * 2000, "compile", "too long: may not be more than 10240 bytes"),
+    (
+        "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10]"
+        ".all(d, [1,2,3,4,5,6,7,8,9,10].all(e, a+b+c+d+e > 0)))))",
+        "runtime",
+        "actual cost limit exceeded",
+    ),
+]
+
+
+@pytest.mark.parametrize(("expression", "stage", "text"), FAILS)
+def test_a_wrong_expression_fails_in_kube_schedulers_words(expression: str, stage: str, text: str) -> None:
+    with pytest.raises(SelectorError) as failed:
+        matches(expression, kind_of(DRIVER, DEVICE))
+    assert failed.value.stage == stage
+    assert text in str(failed.value)
+
+
+def test_a_version_that_is_none_fails() -> None:
+    device = Device(name="d", attributes={"v": devices.DeviceAttribute(version="one")})
+    with pytest.raises(SelectorError, match="attribute v: parse semantic version"):
+        matches("true", kind_of(DRIVER, device))
