@@ -22,6 +22,8 @@ def test_our_gates_are_on_but_for_the_one_kueue_keeps_off() -> None:
         "PodGroupPreemptionPolicy": True,
         "TopologyAwareWorkloadScheduling": True,
         "CompositePodGroup": True,
+        "DynamicResourceAllocation": True,
+        "DRAWorkloadResourceClaims": True,
         "MultiKueueOrchestratedPreemption": False,
     }
 

@@ -88,7 +88,7 @@ def shape(document: dict[str, Any]) -> str:
 
 
 def test_the_corpus_is_there() -> None:
-    assert len(FILES) == 10
+    assert len(FILES) == 16
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])

@@ -63,6 +63,10 @@ def test_an_expression_holds_for_the_device(expression: str) -> None:
     assert matches(expression, kind_of(DRIVER, DEVICE))
 
 
+_TEN = "[1,2,3,4,5,6,7,8,9,10]"
+_LONG_LOOP = (
+    f"{_TEN}.all(a, {_TEN}.all(b, {_TEN}.all(c, {_TEN}.all(d, {_TEN}.all(e, a + b + c + d + e > 0)))))"
+)
 FAILS = [
     (f'{OWN}.nope == "x"', "runtime", "no such key: nope. consider using CEL optional chaining"),
     ('device.attributes["nope.example.com"].x == 1', "runtime", "no such key: x. consider"),
@@ -76,12 +80,7 @@ FAILS = [
     ('quantity("ten").isInteger()', "runtime", "is not a quantity"),
     (f"{OWN}.version.isInteger()", "runtime", "no such overload"),
     ("true " + "|| true " * 2000, "compile", "too long: may not be more than 10240 bytes"),
-    (
-        "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10]"
-        ".all(d, [1,2,3,4,5,6,7,8,9,10].all(e, a+b+c+d+e > 0)))))",
-        "runtime",
-        "actual cost limit exceeded",
-    ),
+    (_LONG_LOOP, "runtime", "actual cost limit exceeded"),
 ]
 
 

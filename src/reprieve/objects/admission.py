@@ -33,7 +33,7 @@ from reprieve.objects.normalise import respell
 from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.proposals import contradictions
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
-from reprieve.objects.validation import composites, fleet, groups, pods, queues, workloads
+from reprieve.objects.validation import composites, devices, fleet, groups, pods, queues, workloads
 from reprieve.objects.validation.annotations import own_annotations
 from reprieve.objects.validation.checks import At, Problems
 from reprieve.objects.validation.shared import metadata, unchanged_identity
@@ -177,6 +177,11 @@ _RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
     **dict.fromkeys(_STORAGE, lambda _new, _old, _context: iter(())),
     ("batch", "Job"): lambda new, _old, _context: pods.job(new),
     ("policy", "PodDisruptionBudget"): lambda new, _old, _context: pods.disruption_budget(new),
+    ("resource.k8s.io", "ResourceClaim"): lambda new, old, _context: devices.claim(new, old),
+    ("resource.k8s.io", "ResourceClaimTemplate"): lambda new, old, _context: devices.template(new, old),
+    ("resource.k8s.io", "DeviceClass"): lambda new, old, _context: devices.device_class(new, old),
+    ("resource.k8s.io", "ResourceSlice"): lambda new, old, _context: devices.resource_slice(new, old),
+    ("resource.k8s.io", "DeviceTaintRule"): lambda new, old, _context: devices.taint_rule(new, old),
     ("scheduling.k8s.io", "PriorityClass"): _priority_class,
     _POD_GROUP: _pod_group,
     _COMPOSITE: _composite_pod_group,
