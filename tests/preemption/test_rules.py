@@ -273,11 +273,25 @@ def test_with_the_gates_off_pods_are_pods() -> None:
         plan([node("n"), *gang(1)], "PodGroup/a/gang", **off)
 
 
-def test_without_workload_aware_preemption_a_gang_evicts_nobody() -> None:
-    found = plan(
-        [node("n", "2"), pod("low", "2", on="n"), *gang(1)], "PodGroup/a/gang", WorkloadAwarePreemption=False
-    )
-    assert found.outcome == "unschedulable"
+ALGORITHMS = pytest.mark.parametrize("algorithm", ["kep-5710", "kubernetes", "minimal-cost"])
+
+
+@ALGORITHMS
+def test_without_workload_aware_preemption_the_pods_of_a_gang_preempt_one_by_one(algorithm: str) -> None:
+    """Victims add up over the gang, and groups in mode all lose single pods, as before the proposal."""
+    whole = [pod_group("whole", 1, priority=1, mode="all")]
+    running = [pod(f"whole-{i}", "2", on=f"n{i}", priority=1, group="whole") for i in range(3)]
+    objects = [*(node(f"n{i}", "2") for i in range(3)), *whole, *running, *gang(2)]
+    older = plan(objects, "PodGroup/a/gang", algorithm, WorkloadAwarePreemption=False)
+    assert (older.outcome, len(older.victims), len(older.placements)) == ("preempts", 2, 2)
+    assert len(plan(objects, "PodGroup/a/gang", algorithm).victims) == 3, "with the gate the group goes whole"
+
+
+@ALGORITHMS
+def test_without_workload_aware_preemption_nobody_makes_way_for_half_a_gang(algorithm: str) -> None:
+    objects = [node("n", "2"), pod("low", "2", on="n", priority=1), *gang(2)]
+    found = plan(objects, "PodGroup/a/gang", algorithm, WorkloadAwarePreemption=False)
+    assert (found.outcome, found.victims) == ("unschedulable", ())
 
 
 @BOTH

@@ -241,9 +241,9 @@ class World:
         found = self.core.queue.units.get(Reference.parse(unit))
         return found.state.value if found else ""
 
-    def restart(self) -> "World":
-        """A new scheduler that knows nothing but the objects."""
-        fresh = World(graceful=self.graceful)
+    def restart(self, config: Document | None = None) -> "World":
+        """A new scheduler that knows nothing but the objects, and perhaps another configuration."""
+        fresh = World(graceful=self.graceful, config=config)
         fresh.now = self.now
         fresh.add(*[doc for (kind, _), doc in self.documents.items() if kind != "Pod"])
         fresh.add(*[doc for (kind, _), doc in self.documents.items() if kind == "Pod"])

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from reprieve.objects import defaults, priorities, well_known
+from reprieve.objects.disabled import DROPPED, drop_disabled
 from reprieve.objects.kinds import TABLE, group_version, kind_key, unread_version
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import respell
@@ -52,6 +53,12 @@ class Context(NamedTuple):
     gate: Callable[[str], bool]
     classes: PriorityClasses = PriorityClasses()
     allow_whole_group_disruption_for_basic: bool = False
+    drops_disabled: bool = False
+    """A server: what a gate that is off stands for is dropped, instead of named."""
+
+    def allows(self, name: str) -> bool:
+        """Whether a field behind this gate may be there. Where they are dropped, what is left is in use."""
+        return self.gate(name) or (self.drops_disabled and name in DROPPED)
 
 
 def admit(
@@ -63,6 +70,8 @@ def admit(
     if key not in TABLE:
         return current, []
     before = None if old is None else respell(old)
+    if context.drops_disabled or key == _POD:
+        drop_disabled(current, before, key, context.gate)
     defaults.apply_defaults(current, key, context.gate, creating=before is None)
     if before is not None:
         defaults.apply_defaults(before, key, context.gate, creating=False)
@@ -129,7 +138,7 @@ def _priority_class(new: At, old: At | None, _context: Context) -> Problems:
 
 def _pod_group(new: At, old: At | None, context: Context) -> Problems:
     allowed = context.allow_whole_group_disruption_for_basic
-    yield from groups.pod_group(new, context.gate, allow_basic_all=allowed)
+    yield from groups.pod_group(new, context.allows, allow_basic_all=allowed)
     yield from own_annotations(new, old)
     if old is not None:
         yield from groups.pod_group_update(new, old)
@@ -144,7 +153,7 @@ def _composite_pod_group(new: At, old: At | None, context: Context) -> Problems:
 
 def _scheduling_workload(new: At, old: At | None, context: Context) -> Problems:
     allowed = context.allow_whole_group_disruption_for_basic
-    yield from groups.workload(new, context.gate, allow_basic_all=allowed)
+    yield from groups.workload(new, context.allows, allow_basic_all=allowed)
     spec = new.field("spec")
     trees = spec.field("compositePodGroupTemplates").is_set
     if trees:

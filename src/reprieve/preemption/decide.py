@@ -23,6 +23,7 @@ from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
+from reprieve.preemption.one_by_one import select_one_by_one
 from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import MOST_SHOWN, best_choice, choices_for_pod
 from reprieve.preemption.preemptor import (
@@ -233,8 +234,15 @@ def _preempt_for_group(
             reasons=(STILL_LEAVING,),
             algorithm=view.config.preemption.algorithm,
         )
+    if not view.group_victims:
+        # In a domain or a tree the pods depend on each other: one by one they would not fit together.
+        apart = preemptor.domains is EVERYWHERE and preemptor.gang.tree is None
+        older = select_one_by_one(view, preemptor.gang) if apart else None
+        if older is None:
+            return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS)
+        return plan_of(view, for_, older, gang=True, without=status, short="")
     search = GangSearch(view, preemptor.gang, preemptor.domains)
-    if not view.group_victims or not len(search.candidates):
+    if not len(search.candidates):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))
     find = functools.cache(lambda: select_for_gang(search))
     if view.config.preemption.algorithm == "minimal-cost":

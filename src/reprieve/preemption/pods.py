@@ -77,8 +77,8 @@ def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUn
     units: list[VictimUnit] = []
     seen: set[int] = set()
     for row in sorted(cluster.residents[slot], key=cluster.pods.sequence.__getitem__):
-        if view.priority[row] >= below:
-            continue
+        if view.priority[row] >= below or cluster.pods.node[row] != slot:
+            continue  # too important, or supposed to be gone already
         group = int(view.unit[row])
         if group < 0:
             if not view.within_min_runtime[row]:

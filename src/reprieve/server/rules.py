@@ -51,7 +51,8 @@ class ObjectRules:
     def _current(self) -> Context:
         if self._context is None:
             classes = [priority_class_of(r.object) for r in self._store.collection(_CLASSES).scan("")]
-            self._context = self._configuration.admission_context(PriorityClasses(classes))
+            context = self._configuration.admission_context(PriorityClasses(classes))
+            self._context = context._replace(drops_disabled=True)
         return self._context
 
     def _follow(self, changes: list[Change]) -> None:

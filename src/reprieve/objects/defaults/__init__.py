@@ -41,14 +41,13 @@ def _items(section: Document, name: str) -> list[Document]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _pod(spec: Document, gate: Gate) -> None:
+def _pod(spec: Document, _gate: Gate) -> None:
     state_requests(spec)
-    if not gate("GenericWorkload"):
-        spec.pop("schedulingGroup", None)
 
 
-def _pod_group(spec: Document, _gate: Gate) -> None:
-    _fill(spec, disruptionMode={"single": {}})
+def _pod_group(spec: Document, gate: Gate) -> None:
+    if gate("WorkloadAwarePreemption"):
+        _fill(spec, disruptionMode={"single": {}})
 
 
 def default_policy(spec: Any, stored: Any, gate: Gate) -> None:
