@@ -36,12 +36,18 @@ def rows(heading: str) -> dict[str, list[str]]:
 
 
 def test_every_field_is_documented_with_its_default() -> None:
-    config = Configuration.load({"fairSharing": {}}).to_dict()
+    config = Configuration.load({"fairSharing": {}, "admissionFairSharing": {}}).to_dict()
     expected = fields(
         {key: value for key, value in config.items() if key not in ("apiVersion", "kind", "featureGates")}
     )
     documented = rows("Fields")
-    assert set(documented) == set(expected) | {"apiVersion", "kind", "featureGates", "fairSharing"}
+    assert set(documented) == set(expected) | {
+        "apiVersion",
+        "kind",
+        "featureGates",
+        "fairSharing",
+        "admissionFairSharing",
+    }
     for path, value in expected.items():
         text = documented[path][0].strip("`")
         if isinstance(value, str):

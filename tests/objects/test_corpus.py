@@ -57,6 +57,13 @@ INVALID_UPSTREAM = {
 }
 
 
+BEHIND_THE_DOOR = re.compile(
+    r"spec.nodeLabels|spec.preemption.borrowWithinCohort.policy|spec.podSets.*opologyRequest.*"
+)
+"""Fields of the topology cases that the code behind upstream's webhooks answers and the webhooks refuse: a
+flavor without labels, borrowing without reclaiming, slices without a size.
+"""
+
 _TIMES = re.compile(r'"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"')
 
 
@@ -88,7 +95,7 @@ def shape(document: dict[str, Any]) -> str:
 
 
 def test_the_corpus_is_there() -> None:
-    assert len(FILES) == 16
+    assert {path.parent.name for path in FILES} >= {"kubernetes", "kueue", "topology"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])
@@ -107,6 +114,8 @@ def test_the_door_lets_every_object_in(path: Path) -> None:
         if case in INVALID_UPSTREAM or len(checked) == looked_at:
             continue
         problems = [each for each in admit(document, CONTEXT)[1] if each.value not in NOT_DNS_NAMES]
+        if path.parent.name == "topology":
+            problems = [each for each in problems if not BEHIND_THE_DOOR.fullmatch(each.path)]
         assert problems == [], case
 
 

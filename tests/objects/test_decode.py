@@ -208,6 +208,7 @@ def test_kueue_v1beta1_becomes_v1beta2() -> None:
         "Cohort",
         "LocalQueue",
         "ResourceFlavor",
+        "Topology",
         "WorkloadPriorityClass",
         "AdmissionCheck",
         "MultiKueueConfig",

@@ -12,6 +12,7 @@ import msgspec
 from reprieve.config import gates
 from reprieve.config.sections import (
     Admission,
+    AdmissionFairSharing,
     FairSharing,
     Fleet,
     Jobs,
@@ -65,6 +66,7 @@ class Configuration(Section):
     preemption: Preemption = Preemption()
     placement: Placement = Placement()
     fair_sharing: FairSharing | None = None
+    admission_fair_sharing: AdmissionFairSharing | None = None
     quota: Quota = Quota()
     fleet: Fleet = Fleet()
     scheduler: Scheduler = Scheduler()

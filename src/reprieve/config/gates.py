@@ -82,7 +82,7 @@ KUEUE: dict[str, Gate] = {
         True, "the annotation kueue.x-k8s.io/admission-gated-by keeps a workload out of its queue"
     ),
     "AdmissionFairSharing": Gate(
-        True, "usage of a LocalQueue may order it; needs configuration upstream, unused here"
+        True, "LocalQueues that used less go first in queues that say so; needs admissionFairSharing"
     ),
     "ConcurrentAdmission": Gate(
         False, "several flavors are tried at once; here only: preemption gates are honoured"
@@ -99,12 +99,60 @@ KUEUE: dict[str, Gate] = {
     "MultiKueueKubeConfigPathValidation": Gate(
         True, "kubeconfig paths must lie under /etc/multikueue/kubeconfigs"
     ),
-    "ElasticJobsViaWorkloadSlices": Gate(
-        True, "running jobs may grow by a replacement workload; unused here"
+    "ElasticJobsViaWorkloadSlices": Gate(True, "running jobs may grow by a replacement workload"),
+    "ElasticJobsViaWorkloadSlicesWithTAS": Gate(
+        False,
+        "a replacement workload keeps the places of the pods there are",
+        ("ElasticJobsViaWorkloadSlices", "TopologyAwareScheduling"),
     ),
-    "TopologyAwareScheduling": Gate(True, "Kueue's own topology placement; unused here"),
+    "TopologyAwareScheduling": Gate(True, "flavors with a topologyName place pods in racks and blocks"),
+    "TASProfileMixed": Gate(
+        True, "pods that only need capacity go to the fullest domains", ("TopologyAwareScheduling",)
+    ),
+    "TASBalancedPlacement": Gate(
+        False, "preferred topologies are filled evenly", ("TopologyAwareScheduling",)
+    ),
+    "TASMultiLayerTopology": Gate(
+        True, "slices within slices may be asked for by annotation", ("TopologyAwareScheduling",)
+    ),
+    "TASRespectNodeAffinityPreferred": Gate(
+        False, "preferred node affinity orders domains", ("TopologyAwareScheduling",)
+    ),
+    "TASHandleOverlappingFlavors": Gate(
+        True, "flavors that share hosts see each other's pods", ("TopologyAwareScheduling",)
+    ),
     "TASRecomputeAssignmentWithinSchedulingCycle": Gate(
-        True, "part of Kueue's topology placement; unused here", ("TopologyAwareScheduling",)
+        True,
+        "who loses a domain to another of the same cycle is placed again at once",
+        ("TopologyAwareScheduling",),
+    ),
+    "TASFailedNodeReplacement": Gate(
+        True, "pods of a failed node get another one", ("TopologyAwareScheduling",)
+    ),
+    "TASFailedNodeReplacementFailFast": Gate(
+        True, "no other node: the workload is evicted at once", ("TASFailedNodeReplacement",)
+    ),
+    "TASReplaceNodeOnPodTermination": Gate(
+        True, "a node that is not ready is replaced once its pods end", ("TASFailedNodeReplacement",)
+    ),
+    "TASReplaceNodeOnNodeTaints": Gate(
+        True, "a node whose taint the pods do not tolerate is replaced", ("TASFailedNodeReplacement",)
+    ),
+    "TASReplaceNodeDueToNotReadyOverFixedTime": Gate(
+        False, "a node is replaced after 30 s of not being ready", ("TASFailedNodeReplacement",)
+    ),
+    "SkipReassignmentForPodOwnedWorkloads": Gate(
+        True, "a workload of a single pod keeps its node", ("TASFailedNodeReplacement",)
+    ),
+    "TASValidateWorkloadSliceSize": Gate(
+        True, "a slice must not be larger than its pod set", ("TopologyAwareScheduling",)
+    ),
+    "TASCacheNodeMatchResults": Gate(True, "an optimisation upstream; unused here"),
+    "TASCachingRemainingResources": Gate(True, "an optimisation upstream; unused here"),
+    "TASCacheTopologyTree": Gate(True, "an optimisation upstream; unused here"),
+    "TASAssignmentsEncodingByHostnamePrefix": Gate(True, "an encoding upstream; unused here"),
+    "SchedulerLibraryIntegration": Gate(
+        False, "nodes are filtered by the scheduler's own library upstream; unused here"
     ),
     "VectorizedResourceRequests": Gate(True, "an internal representation upstream; unused here"),
     "WorkloadPriorityClassDefaulting": Gate(True, "a WorkloadPriorityClass named default is the default"),

@@ -70,6 +70,17 @@ class FairSharing(Section):
     preemption_strategies: tuple[Strategy, ...] = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
+class AdmissionFairSharing(Section):
+    """Its presence turns on admission fair sharing for ClusterQueues with the mode in `admissionScope`."""
+
+    usage_half_life_time: Duration = Duration(0)
+    """After this long a usage counts half; 0: it never fades."""
+    usage_sampling_interval: Duration = Duration(300)
+    """How often the usage of LocalQueues is looked at."""
+    resource_weights: dict[str, Weight] = msgspec.field(default_factory=dict)
+    """What a unit of each resource counts; 1 if it is not named."""
+
+
 class Quota(Section):
     exclude_resource_prefixes: tuple[str, ...] = ()
     """Resources whose names start so are not counted."""

@@ -201,6 +201,7 @@ _RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
     ("kueue.x-k8s.io", "Cohort"): lambda new, _old, _context: queues.cohort(new),
     ("kueue.x-k8s.io", "LocalQueue"): lambda new, old, _context: queues.local_queue(new, old),
     ("kueue.x-k8s.io", "ResourceFlavor"): lambda new, old, _context: queues.resource_flavor(new, old),
+    ("kueue.x-k8s.io", "Topology"): lambda new, old, _context: queues.topology(new, old),
     ("kueue.x-k8s.io", "WorkloadPriorityClass"): lambda new, old, _context: queues.workload_priority_class(
         new, old
     ),

@@ -54,6 +54,7 @@ TABLE: dict[tuple[str, str], Kind] = {
     ("kueue.x-k8s.io", "ResourceFlavor"): Kind(kueue.ResourceFlavor, _KUEUE_VERSIONS, False),
     ("kueue.x-k8s.io", "WorkloadPriorityClass"): Kind(kueue.WorkloadPriorityClass, _KUEUE_VERSIONS, False),
     ("kueue.x-k8s.io", "Workload"): Kind(kueue.Workload, _KUEUE_VERSIONS, True),
+    ("kueue.x-k8s.io", "Topology"): Kind(kueue.Topology, _KUEUE_VERSIONS, False),
     ("kueue.x-k8s.io", "AdmissionCheck"): Kind(kueue.AdmissionCheck, _KUEUE_VERSIONS, False),
     ("kueue.x-k8s.io", "MultiKueueConfig"): Kind(kueue.MultiKueueConfig, _KUEUE_VERSIONS, False),
     ("kueue.x-k8s.io", "MultiKueueCluster"): Kind(kueue.MultiKueueCluster, _KUEUE_VERSIONS, False),

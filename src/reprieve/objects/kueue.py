@@ -54,6 +54,10 @@ class AdmissionChecksStrategy(View):
     admission_checks: tuple[AdmissionCheckRule, ...] = ()
 
 
+class AdmissionScope(View):
+    admission_mode: str = ""
+
+
 class ClusterQueueSpec(View):
     resource_groups: tuple[ResourceGroup, ...] = ()
     cohort_name: str = ""
@@ -64,6 +68,7 @@ class ClusterQueueSpec(View):
     admission_checks_strategy: AdmissionChecksStrategy = AdmissionChecksStrategy()
     stop_policy: str = "None"
     fair_sharing: FairSharing | None = None
+    admission_scope: AdmissionScope | None = None
 
 
 class ConditionsOnly(View):
@@ -90,21 +95,51 @@ class Cohort(Object):
 class LocalQueueSpec(View):
     cluster_queue: str = ""
     stop_policy: str = "None"
+    fair_sharing: FairSharing | None = None
+
+
+class AdmissionFairSharingStatus(View):
+    consumed_resources: ResourceList = {}
+    last_update: Time | None = None
+
+
+class LocalQueueFairSharing(View):
+    admission_fair_sharing_status: AdmissionFairSharingStatus | None = None
+
+
+class LocalQueueStatus(View):
+    conditions: tuple[Condition, ...] = ()
+    fair_sharing: LocalQueueFairSharing | None = None
 
 
 class LocalQueue(Object):
     spec: LocalQueueSpec = LocalQueueSpec()
-    status: ConditionsOnly = ConditionsOnly()
+    status: LocalQueueStatus = LocalQueueStatus()
 
 
 class ResourceFlavorSpec(View):
     node_labels: dict[str, str] = {}
     node_taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    topology_name: str = ""
 
 
 class ResourceFlavor(Object):
     spec: ResourceFlavorSpec = ResourceFlavorSpec()
+
+
+class TopologyLevel(View):
+    node_label: str = ""
+
+
+class TopologySpec(View):
+    levels: tuple[TopologyLevel, ...] = ()
+
+
+class Topology(Object):
+    """The levels of a data centre, outermost first, each named by the node label that has its value."""
+
+    spec: TopologySpec = TopologySpec()
 
 
 class WorkloadPriorityClass(Object):
@@ -112,11 +147,54 @@ class WorkloadPriorityClass(Object):
     description: str = ""
 
 
+class SliceConstraint(View):
+    topology: str = ""
+    size: Int32 = 0
+
+
+class TopologyRequest(View):
+    """Where the pods of a pod set want to be relative to each other."""
+
+    required: str | None = None
+    preferred: str | None = None
+    unconstrained: bool | None = None
+    pod_index_label: str | None = None
+    sub_group_index_label: str | None = None
+    sub_group_count: Int32 | None = None
+    pod_set_group_name: str | None = None
+    pod_set_slice_required_topology: str | None = None
+    pod_set_slice_size: Int32 | None = None
+    podset_slice_required_topology_constraints: tuple[SliceConstraint, ...] = ()
+
+    @property
+    def explicit(self) -> bool:
+        """Index labels and a group name alone ask for no topology."""
+        return (
+            self.required is not None
+            or self.preferred is not None
+            or self.unconstrained is not None
+            or self.pod_set_slice_required_topology is not None
+            or self.pod_set_slice_size is not None
+            or bool(self.podset_slice_required_topology_constraints)
+        )
+
+    @property
+    def slices(self) -> tuple[SliceConstraint, ...]:
+        """Nested slices, outermost first, whichever way they are written."""
+        if self.podset_slice_required_topology_constraints:
+            return self.podset_slice_required_topology_constraints
+        if self.pod_set_slice_required_topology is None:
+            return ()
+        size = self.pod_set_slice_size or 0
+        return (SliceConstraint(topology=self.pod_set_slice_required_topology, size=size),)
+
+
 class PodSet(View):
     name: str = "main"
     count: Int32 = 1
     min_count: Int32 | None = None
     template: PodTemplateSpec = PodTemplateSpec()
+    topology_request: TopologyRequest | None = None
 
     @property
     def may_shrink(self) -> bool:
@@ -143,11 +221,42 @@ class WorkloadSpec(View):
     preemption_gates: tuple[PreemptionGate, ...] = ()
 
 
+class IndividualValues(View):
+    prefix: str = ""
+    suffix: str = ""
+    roots: tuple[str, ...] = ()
+
+
+class LevelValues(View):
+    universal: str | None = None
+    individual: IndividualValues | None = None
+
+
+class PodCounts(View):
+    universal: Int32 | None = None
+    individual: tuple[Int32, ...] = ()
+
+
+class AssignmentSlice(View):
+    domain_count: Int32 = 0
+    values_per_level: tuple[LevelValues, ...] = ()
+    pod_counts: PodCounts = PodCounts()
+
+
+class TopologyAssignment(View):
+    """Domains and how many pods go to each, compressed; `objects.domains` reads and writes it."""
+
+    levels: tuple[str, ...] = ()
+    slices: tuple[AssignmentSlice, ...] = ()
+
+
 class PodSetAssignment(View):
     name: str = "main"
     flavors: dict[str, str] = {}
     resource_usage: ResourceList = {}
     count: Int32 | None = None
+    topology_assignment: TopologyAssignment | None = None
+    delayed_topology_request: str | None = None
 
 
 class Admission(View):
@@ -155,11 +264,22 @@ class Admission(View):
     pod_set_assignments: tuple[PodSetAssignment, ...] = ()
 
 
+class PodSetUpdate(View):
+    """What an admission check adds to the pods of a pod set."""
+
+    name: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    node_selector: dict[str, str] = {}
+    tolerations: tuple[Toleration, ...] = ()
+
+
 class AdmissionCheckState(View):
     name: str
     state: str = "Pending"
     message: str = ""
     last_transition_time: Time | None = None
+    pod_set_updates: tuple[PodSetUpdate, ...] = ()
 
 
 class ReclaimablePod(View):
@@ -178,6 +298,10 @@ class RequeueState(View):
     requeue_at: Time | None = None
 
 
+class UnhealthyNode(View):
+    name: str = ""
+
+
 class WorkloadStatus(View):
     conditions: tuple[Condition, ...] = ()
     admission: Admission | None = None
@@ -187,11 +311,21 @@ class WorkloadStatus(View):
     nominated_cluster_names: tuple[str, ...] = ()
     cluster_name: str = ""
     preemption_gates: tuple[PreemptionGateState, ...] = ()
+    unhealthy_nodes: tuple[UnhealthyNode, ...] = ()
 
 
 class Workload(Object):
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
+
+    @property
+    def topology_pending(self) -> bool:
+        """Whether it has quota, but is still to be told its domains."""
+        admission = self.status.admission
+        return admission is not None and any(
+            each.topology_assignment is None and each.delayed_topology_request == "Pending"
+            for each in admission.pod_set_assignments
+        )
 
     @property
     def may_run(self) -> bool:

@@ -141,7 +141,29 @@ def _kueue_workload(document: Document) -> None:
         "accumulatedPastExexcutionTimeSeconds",
         "accumulatedPastExecutionTimeSeconds",
     )
+    assignments = _section(document, "status", "admission").get("podSetAssignments")
+    for each in assignments if isinstance(assignments, list) else ():
+        _compress(_section(each, "topologyAssignment"))
     _current(document)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _compress(assignment: Document) -> None:
+    """v1beta1 lists every domain; a slice for each says the same."""
+    if isinstance(assignment.get("domains"), list):
+        domains = [each for each in assignment.pop("domains") if isinstance(each, dict)]
+        slices = [
+            {
+                "domainCount": 1,
+                "valuesPerLevel": [{"universal": value} for value in _list(each.get("values"))],
+                "podCounts": {"universal": each.get("count", 0)},
+            }
+            for each in domains
+        ]
+        assignment.setdefault("slices", slices)
 
 
 def _admission_check(document: Document) -> None:
@@ -174,6 +196,7 @@ _REWRITES = {
     ("kueue.x-k8s.io", "Cohort"): _same_shape,
     ("kueue.x-k8s.io", "LocalQueue"): _local_queue,
     ("kueue.x-k8s.io", "ResourceFlavor"): _same_shape,
+    ("kueue.x-k8s.io", "Topology"): _same_shape,
     ("kueue.x-k8s.io", "WorkloadPriorityClass"): _same_shape,
     ("kueue.x-k8s.io", "MultiKueueConfig"): _same_shape,
     ("kueue.x-k8s.io", "Workload"): _kueue_workload,

@@ -118,6 +118,27 @@ PREEMPTION_GATED_ANNOTATION = "kueue.x-k8s.io/preemption-gated"
 """The alpha form of a closed preemption gate (KEP-8303): preemption is planned and not carried out."""
 CANNOT_PREEMPT_ANNOTATION = "kueue.x-k8s.io/cannot-preempt"
 """No placement that needs preemption is considered (KEP-8729)."""
+ELASTIC_JOB_ANNOTATION = "kueue.x-k8s.io/elastic-job"
+SLICE_REPLACEMENT_ANNOTATION = "kueue.x-k8s.io/workload-slice-replacement-for"
+"""On a workload: the key of the admitted one whose place it takes with another number of pods."""
+GROUP_WORKLOAD_ANNOTATION = "kueue.x-k8s.io/is-group-workload"
+TOPOLOGY_REQUIRED_ANNOTATION = "kueue.x-k8s.io/podset-required-topology"
+TOPOLOGY_PREFERRED_ANNOTATION = "kueue.x-k8s.io/podset-preferred-topology"
+TOPOLOGY_UNCONSTRAINED_ANNOTATION = "kueue.x-k8s.io/podset-unconstrained-topology"
+TOPOLOGY_SLICE_ANNOTATION = "kueue.x-k8s.io/podset-slice-required-topology"
+TOPOLOGY_SLICE_SIZE_ANNOTATION = "kueue.x-k8s.io/podset-slice-size"
+TOPOLOGY_SLICES_ANNOTATION = "kueue.x-k8s.io/podset-slice-required-topology-constraints"
+TOPOLOGY_GROUP_ANNOTATION = "kueue.x-k8s.io/podset-group-name"
+TOPOLOGY_ANNOTATIONS = (
+    TOPOLOGY_REQUIRED_ANNOTATION,
+    TOPOLOGY_PREFERRED_ANNOTATION,
+    TOPOLOGY_UNCONSTRAINED_ANNOTATION,
+    TOPOLOGY_SLICE_ANNOTATION,
+    TOPOLOGY_SLICES_ANNOTATION,
+)
+"""A pod with one of these is placed through quota: what it uses is counted with its workload."""
+TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
+"""Scheduling gate of pods that wait to be told their domain."""
 
 PRIORITY_CLASS_KINDS = {KUEUE_API: "WorkloadPriorityClass", SCHEDULING_API: "PriorityClass"}
 """The classes that a workload's `priorityClassRef` may name: kind by API group."""
@@ -148,12 +169,18 @@ ACTIVE = "Active"
 
 PENDING_EVALUATION = "PendingEvaluation"
 PREEMPTION_GATED = "PreemptionGated"
+PENDING_DELAYED_TOPOLOGY = "PendingDelayedTopologyRequests"
+NODE_FAILURES = "NodeFailures"
+SLICE_REPLACED = "WorkloadSliceReplaced"
 UNSATISFIED_CHECKS = "UnsatisfiedAdmissionChecks"
 IN_CLUSTER_QUEUE = "InClusterQueue"
 IN_COHORT_RECLAMATION = "InCohortReclamation"
 IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
 IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
 """Reasons of `Preempted`."""
+
+PROVISIONING_CONTROLLER = "kueue.x-k8s.io/provisioning-request"
+"""`spec.controllerName` of the admission checks that make nodes first."""
 
 # MultiKueue
 

@@ -45,6 +45,7 @@ from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import inactive_message, queue_summaries, quota_lines, waiters
+from reprieve.quota.topology.step import needs_second_pass
 from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_admitted, with_status
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import VictimFinder
@@ -91,6 +92,7 @@ __all__ = [
     "inactive_message",
     "is_true",
     "load",
+    "needs_second_pass",
     "preempt",
     "queue_summaries",
     "quota_lines",

@@ -16,22 +16,32 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from enum import Enum, auto
 
-from reprieve.objects import Admission, PodSetAssignment, format_amount, well_known
+from reprieve.objects import Admission, PodSetAssignment, compressed, format_amount, well_known
 from reprieve.quota import transitions
 from reprieve.quota.admissible import MISCONFIGURED, Refusal, refusal
 from reprieve.quota.assignment import WAITING_FOR_QUOTA, Assignment, Mode
 from reprieve.quota.demand import Demand
 from reprieve.quota.entries import Entry, in_order
-from reprieve.quota.flavor_assigner import FlavorAssigner, PinnedFlavors, can_shrink, largest_that_works
+from reprieve.quota.flavor_assigner import (
+    FlavorAssigner,
+    Oracle,
+    PinnedFlavors,
+    can_shrink,
+    largest_that_works,
+)
 from reprieve.quota.outcome import (
     DEFERRED,
     GATED,
     NO_LONGER_FITS,
+    NO_REPLACEMENT,
     OVERLAPPING,
     Event,
     Eviction,
+    NodeFailure,
     Outcome,
+    Replacement,
     Reservation,
     Waiting,
     admission_event,
@@ -48,7 +58,10 @@ from reprieve.quota.pending import (
     Scan,
 )
 from reprieve.quota.queue import ANY, QueueNode
+from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
+from reprieve.quota.topology.held import Held
+from reprieve.quota.topology.step import TopologyStep, has_unhealthy_node
 from reprieve.quota.tree import Cell, Usage
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.victims.finder import VictimFinder
@@ -60,6 +73,7 @@ WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 def cycle(quota: Quota, now: datetime) -> Outcome:
     """Run one cycle and enter its decisions in the state."""
     quota.cache.refresh()
+    quota.cache.capacity.new_cycle()
     quota.cycles += 1
     return _Cycle(quota, now).run()
 
@@ -69,12 +83,26 @@ def find_assignment(
     info: WorkloadInfo,
     queue: QueueNode,
     resume: Sequence[dict[str, int]] = (),
-    pinned: PinnedFlavors = (),
+    pinned: PinnedFlavors = {},  # noqa: B006 - a read-only mapping
+    *,
+    partial: bool = True,
+    oracle: Oracle | None = None,
 ) -> tuple[Assignment, list[Victim]]:
-    """Flavors and victims for a workload: for all its pods if possible, else for as many as possible."""
-    rules = quota.rules
-    finder = VictimFinder(info, queue, rules, quota.preemption_limit.protected_from(info.key))
-    assigner = FlavorAssigner(queue, quota.cache.flavors, rules, finder)
+    """Flavors and victims for a workload: for all its pods if possible, else for as many as possible.
+
+    A slice that takes another's place has that one as its first victim: it is finished, not evicted. An
+    `oracle` that is given answers in place of the search for victims, and there are none.
+    """
+    rules, capacity = quota.rules, quota.cache.capacity
+    replaced = replaced_slice(info, queue, rules)
+    first = [Victim(replaced, "", queue, capacity)] if replaced is not None else []
+    topology = topology_step(quota, info, queue, replaced)
+    protected = quota.preemption_limit.protected_from(info.key)
+    usage_of = quota.usage_of if rules.usage is not None else None
+    finder = VictimFinder(info, queue, rules, protected, topology, capacity, usage_of)
+    old = replaced.workload.status.admission if replaced is not None else None
+    assigner = FlavorAssigner(queue, quota.cache.flavors, rules, oracle or finder, topology, old)
+    demands = demands_of(info)
 
     def attempt(demands: Sequence[Demand]) -> tuple[Assignment, list[Victim]] | None:
         found = assigner.assign(demands, resume, pinned)
@@ -83,15 +111,60 @@ def find_assignment(
         victims = finder.victims_for(found) if found.mode == Mode.PREEMPT else []
         return (found, victims) if victims else None
 
-    whole = assigner.assign(info.demands, resume, pinned)
-    if whole.mode == Mode.FIT:
-        return whole, []
-    victims = finder.victims_for(whole) if whole.mode == Mode.PREEMPT else []
-    if not victims and rules.partial_admission and can_shrink(info.demands):
-        reduced = largest_that_works(info.demands, attempt)
-        if reduced is not None:
-            return reduced
-    return whole, victims
+    whole = assigner.assign(demands, resume, pinned)
+    found, victims = whole, first
+    if whole.mode != Mode.FIT:
+        others = finder.victims_for(whole) if whole.mode == Mode.PREEMPT and oracle is None else []
+        victims = [*first, *others] if others else []
+        if not others and partial and rules.partial_admission and can_shrink(demands):
+            reduced = largest_that_works(demands, attempt)
+            if reduced is not None:
+                found, victims = reduced[0], [*first, *reduced[1]]
+    if topology is not None:
+        topology.plan(found, [victim.info.held for victim in victims])
+    return found, victims
+
+
+def topology_step(
+    quota: Quota, info: WorkloadInfo, queue: QueueNode, replaced: WorkloadInfo | None
+) -> TopologyStep | None:
+    """None where neither the workload nor the queue knows topologies."""
+    rules, capacity = quota.rules.topology, quota.cache.capacity
+    if not rules.enabled or (capacity.unused and all(d.topology is None for d in info.demands)):
+        return None
+    return TopologyStep(info, queue, capacity, rules, quota.cache.checks, replaced)
+
+
+def held_by(quota: Quota, info: WorkloadInfo, queue: QueueNode, assignment: Assignment) -> tuple[Held, ...]:
+    """What the assignment takes of domains."""
+    if all(each.placement is None for each in assignment.pod_sets):
+        return ()
+    step = topology_step(quota, info, queue, None)
+    return step.held(assignment) if step is not None else ()
+
+
+def replaced_slice(info: WorkloadInfo, queue: QueueNode, rules: Rules) -> WorkloadInfo | None:
+    """The admitted workload whose place this one takes."""
+    key = info.workload.metadata.annotations.get(well_known.SLICE_REPLACEMENT_ANNOTATION)
+    if not key or not rules.elastic:
+        return None
+    found = queue.workloads.workloads.get(key)
+    return found if found is not None and found.workload.namespace == info.workload.namespace else None
+
+
+def demands_of(info: WorkloadInfo) -> Sequence[Demand]:
+    """What is to be assigned. A workload that has quota keeps its flavors."""
+    admission = info.workload.status.admission
+    if admission is None or not is_true(info.workload, well_known.QUOTA_RESERVED):
+        return info.demands
+    held = {each.name: each for each in admission.pod_set_assignments}
+    return [d.with_held(held[d.name]) if d.name in held else d for d in info.demands]
+
+
+class Fits(Enum):
+    YES = auto()
+    NO_QUOTA = auto()
+    NO_DOMAINS = auto()
 
 
 class _Cycle:
@@ -103,6 +176,8 @@ class _Cycle:
         self._leaving_of: defaultdict[int, dict[str, Victim]] = defaultdict(dict)
         """Victims of earlier entries, by the tree they are in."""
         self._simulated: list[tuple[Cell, int]] = []
+        self._supposed: list[tuple[Held, ...]] = []
+        """Domains that earlier entries take."""
         self._requeues: list[tuple[WorkloadInfo, str]] = []
 
     def run(self) -> Outcome:
@@ -113,6 +188,8 @@ class _Cycle:
         finally:
             for cell, amount in reversed(self._simulated):
                 cell.remove(amount)
+            for held in self._supposed:
+                self._quota.cache.capacity.suppose(held, -1)
         self._commit()
         return self._outcome
 
@@ -120,7 +197,7 @@ class _Cycle:
 
     def _heads(self) -> list[WorkloadInfo]:
         quota = self._quota
-        heads = []
+        heads = quota.second_passes.take(quota.cache.workloads, self._now)
         for name, pending in quota.pending.items():
             node = quota.cache.queues.get(name)
             if node is not None and node.active:
@@ -147,6 +224,8 @@ class _Cycle:
         self._quota.cache.recount()
         for cell, amount in self._simulated:
             cell.add(amount)
+        for held in self._supposed:
+            self._quota.cache.capacity.suppose(held, 1)
         self._wait(info, NO_FIT, MISCONFIGURED, f"internal error: {error!r}")
 
     def _nominate(self, info: WorkloadInfo) -> Entry | None:
@@ -156,7 +235,9 @@ class _Cycle:
         refused = refusal(
             info.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
-        if refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):
+        if is_true(info.workload, well_known.QUOTA_RESERVED):
+            refused = None
+        elif refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):
             refused = Refusal(WAITING_FOR_QUOTA, yielding_message(preemptor))
         if refused is not None:
             self._refuse(info, refused)
@@ -164,7 +245,8 @@ class _Cycle:
         assignment, victims = find_assignment(quota, info, queue, self._resume(info, queue))
         self._remember_scan(info, queue, assignment)
         is_preemptor = quota.pending[info.queue].preemptor == info.key
-        return Entry(info, queue, assignment, victims, is_preemptor)
+        held = held_by(quota, info, queue, assignment)
+        return Entry(info, queue, assignment, victims, is_preemptor, held)
 
     def _refuse(self, info: WorkloadInfo, refused: Refusal) -> None:
         self._wait(info, refused.requeue, refused.reason, refused.message)
@@ -199,9 +281,14 @@ class _Cycle:
         deferred = False
         fits, overlap = self._fits(entry)
         if overlap and self._rules.recompute_on_overlap:
-            deferred = self._assign_again(entry)
+            deferred = self._assign_again(entry, without_leaving=True)
+            fits, overlap = self._fits(entry)
+        elif fits is Fits.NO_DOMAINS and self._rules.topology.place_again:
+            self._assign_again(entry, without_leaving=False)
             fits, overlap = self._fits(entry)
         assignment = entry.assignment
+        if entry.second_pass and self._ends_second_pass(entry):
+            return
         if assignment.mode == Mode.NO_FIT:
             self._wait(entry.info, NO_FIT, assignment.no_fit_cause(), assignment.message())
         elif assignment.mode == Mode.PREEMPT and not entry.victims:
@@ -216,41 +303,59 @@ class _Cycle:
             self._wait(entry.info, reason, reason, GATED, gated=True)
         elif deferred:
             self._forget_scan(entry.info)
-            self._simulate(entry.queue, assignment.usage)
+            self._simulate(entry, entry.usage)
             self._wait(entry.info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, DEFERRED)
-        elif overlap or not fits:
+        elif overlap or fits is not Fits.YES:
             self._skip(entry, OVERLAPPING if overlap else NO_LONGER_FITS)
         else:
-            self._simulate(entry.queue, assignment.usage)
+            self._simulate(entry, entry.usage)
             self._leaving(entry).update((victim.info.key, victim) for victim in entry.victims)
             if assignment.mode == Mode.FIT:
                 self._reserve(entry)
             else:
                 self._preempt(entry)
 
-    def _fits(self, entry: Entry) -> tuple[bool, bool]:
+    def _ends_second_pass(self, entry: Entry) -> bool:
+        """No node in place of the failed one: the workload is stopped at once, and nobody makes way."""
+        info, mode = entry.info, entry.assignment.mode
+        if mode == Mode.FIT or not has_unhealthy_node(info.workload) or not self._rules.topology.fail_fast:
+            return False
+        nodes = ",".join(node.name for node in info.workload.status.unhealthy_nodes)
+        message = f"{NO_REPLACEMENT}{nodes}"
+        workload = transitions.evict(info.workload, well_known.NODE_FAILURES, message, self._now)
+        self._outcome.failed.append(NodeFailure(info, message, workload))
+        self._outcome.events.append(Event(info.key, "Normal", "EvictedDueToNodeFailures", message))
+        return True
+
+    def _fits(self, entry: Entry) -> tuple[Fits, bool]:
         """(whether it fits without its victims and those of earlier entries, whether they share victims)."""
         leaving = self._leaving(entry)
         if not leaving and not entry.victims:
-            return entry.queue.fits(entry.assignment.usage), False
+            return self._fits_now(entry), False
         gone = leaving | {victim.info.key: victim for victim in entry.victims}
         for victim in gone.values():
             victim.leave()
-        fits = entry.queue.fits(entry.assignment.usage)
+        fits = self._fits_now(entry)
         for victim in gone.values():
             victim.stay()
         return fits, any(victim.info.key in leaving for victim in entry.victims)
 
+    def _fits_now(self, entry: Entry) -> Fits:
+        if not entry.queue.fits(entry.usage):
+            return Fits.NO_QUOTA
+        return Fits.YES if self._quota.cache.capacity.fits(entry.held) else Fits.NO_DOMAINS
+
     def _leaving(self, entry: Entry) -> dict[str, Victim]:
         return self._leaving_of[id(entry.queue.root)]
 
-    def _assign_again(self, entry: Entry) -> bool:
-        """Assign the same flavors again as if earlier victims were gone; whether it fits then."""
-        pinned = [
-            {r: choice.flavor for r, choice in each.choices.items()} for each in entry.assignment.pod_sets
-        ]
+    def _assign_again(self, entry: Entry, without_leaving: bool) -> bool:
+        """Assign the same flavors again, perhaps as if earlier victims were gone; whether it fits then."""
+        pinned = {
+            each.name: {r: choice.flavor for r, choice in each.choices.items()}
+            for each in entry.assignment.pod_sets
+        }
         self._forget_scan(entry.info)
-        leaving = self._leaving(entry).values()
+        leaving = self._leaving(entry).values() if without_leaving else ()
         for victim in leaving:
             victim.leave()
             victim.info.away = True
@@ -258,6 +363,8 @@ class _Cycle:
         for victim in leaving:
             victim.stay()
             victim.info.away = False
+        entry.held = held_by(self._quota, entry.info, entry.queue, entry.assignment)
+        self._remember_scan(entry.info, entry.queue, entry.assignment)
         return entry.assignment.mode == Mode.FIT
 
     def _gated(self, info: WorkloadInfo) -> bool:
@@ -277,13 +384,16 @@ class _Cycle:
                 amount = min(amount, cell.subtree + cell.borrowing - cell.usage)
             if amount > 0:
                 kept[key] = amount
-        self._simulate(queue, kept)
+        self._simulate(entry, {} if entry.second_pass else kept)
 
-    def _simulate(self, queue: QueueNode, usage: Usage) -> None:
+    def _simulate(self, entry: Entry, usage: Usage) -> None:
         for key, amount in usage.items():
-            cell = queue.cell(key)
+            cell = entry.queue.cell(key)
             cell.add(amount)
             self._simulated.append((cell, amount))
+        if entry.held:
+            self._quota.cache.capacity.suppose(entry.held, 1)
+            self._supposed.append(entry.held)
 
     def _skip(self, entry: Entry, message: str) -> None:
         if entry.assignment.mode == Mode.PREEMPT:
@@ -302,13 +412,21 @@ class _Cycle:
         checks = _checks(entry.queue, assignment)
         workload = transitions.reserve(info.workload, admission, checks, self._now)
         self._outcome.reserved.append(Reservation(info, assignment, workload))
-        self._outcome.events.append(reservation_event(info, assignment, self._now))
-        if is_true(workload, well_known.ADMITTED):
+        if not entry.second_pass and entry.queue.usage_based:
+            self._quota.count_admission(info, self._now)
+        if not entry.second_pass:
+            self._outcome.events.append(reservation_event(info, assignment, self._now))
+        if is_true(workload, well_known.ADMITTED) and not is_true(info.workload, well_known.ADMITTED):
             self._outcome.events.append(admission_event(info))
+        for victim in entry.victims:
+            if not victim.reason:
+                old = transitions.replace_slice(victim.info.workload, info.key, self._now)
+                self._outcome.replaced.append(Replacement(victim.info, info, old))
 
     def _preempt(self, entry: Entry) -> None:
         info, queue = entry.info, entry.queue
-        for victim in entry.victims:
+        victims = [victim for victim in entry.victims if victim.reason]
+        for victim in victims:
             if victim.info.evicted:
                 continue  # on its way out already
             message = preempted_message(info, queue, victim)
@@ -317,10 +435,14 @@ class _Cycle:
             self._quota.preemption_limit.preempted(info.key, victim.info.key)
             self._outcome.events += preemption_events(info, victim, message)
         self._forget_scan(info)
-        message = f"{entry.assignment.message()}. Pending the preemption of {len(entry.victims)} workload(s)"
+        message = f"{entry.assignment.message()}. Pending the preemption of {len(victims)} workload(s)"
         self._wait(info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)
 
     def _wait(self, info: WorkloadInfo, requeue: str, reason: str, message: str, gated: bool = False) -> None:
+        if is_true(info.workload, well_known.QUOTA_RESERVED):
+            self._quota.second_passes.again(info.key, self._now)
+            self._outcome.events.append(Event(info.key, "Warning", "SecondPassFailed", message))
+            return
         shown = reason if self._rules.fine_reasons else "Pending"
         workload = transitions.wait(info.workload, shown, message, self._now, gated)
         changed = workload if workload != info.workload else None
@@ -334,8 +456,12 @@ class _Cycle:
         quota, outcome = self._quota, self._outcome
         for eviction in outcome.evicted:
             quota.put_workload(eviction.workload, self._now)
+        for failure in outcome.failed:
+            quota.put_workload(failure.workload, self._now)
         for reservation in outcome.reserved:
             quota.put_workload(reservation.workload, self._now)
+        for replacement in outcome.replaced:
+            quota.put_workload(replacement.workload, self._now)
         updated = {waiting.info.key: waiting.workload for waiting in outcome.waiting if waiting.workload}
         for info, reason in self._requeues:
             info.workload = updated.get(info.key, info.workload)
@@ -353,8 +479,10 @@ def _admission(queue: QueueNode, assignment: Assignment) -> Admission:
             PodSetAssignment(
                 name=each.name,
                 flavors={resource: choice.flavor for resource, choice in each.choices.items()},
-                resource_usage={r: format_amount(r, each.requests[r]) for r in each.choices},
+                resource_usage={r: format_amount(r, each.requests.get(r, 0)) for r in each.choices},
                 count=each.count,
+                topology_assignment=None if each.placement is None else compressed(each.placement),
+                delayed_topology_request=each.delayed,
             )
             for each in assignment.pod_sets
         ),

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from reprieve.objects import Taint, format_amount
+from reprieve.objects import Placement, Taint, format_amount
 from reprieve.quota.tree import FlavorResource, Usage
 
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
 EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
 WAITING_FOR_QUOTA = "WaitingForQuota"
-_SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2}
+PLACEMENT_FAILED = "TopologyPlacementFailed"
+_SEVERITY = {NO_MATCHING_FLAVOR: 4, EXCEEDS_MAX_QUOTA: 3, WAITING_FOR_QUOTA: 2, PLACEMENT_FAILED: 1}
 
 PREEMPTION_OVER_BORROWING = "PreemptionOverBorrowing"
 
@@ -134,7 +135,20 @@ class Shortage(NamedTuple):
         return f"insufficient unused quota for {resource} in flavor {flavor}, {missing} more needed"
 
 
-Obstacle = Mismatch | TooLarge | Shortage
+class Unplaced(NamedTuple):
+    """Quota would do, but the pods have no place in the topology now."""
+
+    text: str
+
+    @property
+    def cause(self) -> str:
+        return PLACEMENT_FAILED
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Obstacle = Mismatch | TooLarge | Shortage | Unplaced
 
 
 class Attempt(NamedTuple):
@@ -169,9 +183,20 @@ class Choice(NamedTuple):
 class PodSetResult:
     """Flavors of one pod set, or why there are none."""
 
-    __slots__ = ("attempts", "choices", "count", "name", "obstacles", "requests")
+    __slots__ = (
+        "attempts",
+        "choices",
+        "count",
+        "delayed",
+        "error",
+        "group",
+        "name",
+        "obstacles",
+        "placement",
+        "requests",
+    )
 
-    def __init__(self, name: str, count: int, requests: Mapping[str, int]) -> None:
+    def __init__(self, name: str, count: int, requests: Mapping[str, int], group: str | None = None) -> None:
         self.name = name
         self.count = count
         self.requests = requests
@@ -179,9 +204,18 @@ class PodSetResult:
         self.obstacles: list[Obstacle] = []
         self.attempts: list[Sequence[Attempt]] = []
         """For each resource group that was scanned, its flavors in the order of the scan."""
+        self.group = group
+        """Pod sets of one group share their flavors."""
+        self.placement: Placement | None = None
+        self.delayed: str | None = None
+        """`Pending`: the domains are found later; `Ready`: they were."""
+        self.error = ""
+        """Why the pods cannot be placed at all."""
 
     @property
     def mode(self) -> Mode:
+        if self.error:
+            return Mode.NO_FIT
         if not self.obstacles:
             return Mode.FIT
         if not self.choices:
@@ -192,7 +226,7 @@ class PodSetResult:
 class Assignment:
     """Flavors for a whole workload. Changes nothing by itself."""
 
-    __slots__ = ("borrowing", "mode", "pod_sets", "usage")
+    __slots__ = ("borrowing", "mode", "pod_sets", "unplaceable", "usage")
 
     def __init__(self, pod_sets: list[PodSetResult], borrowing: int, usage: Usage) -> None:
         self.pod_sets = pod_sets
@@ -200,6 +234,28 @@ class Assignment:
         """Height of the highest subtree that would lend."""
         self.usage = usage
         self.mode = min((each.mode for each in pod_sets), default=Mode.NO_FIT)
+        self.unplaceable = False
+        """Not even an empty cluster has a place."""
+
+    def pod_set(self, name: str) -> PodSetResult:
+        return next(each for each in self.pod_sets if each.name == name)
+
+    def find_pod_set(self, name: str) -> PodSetResult | None:
+        return next((each for each in self.pod_sets if each.name == name), None)
+
+    def set_mode(self, name: str, mode: Mode) -> None:
+        """Of all flavors of a pod set, and of those that its group shares with it; and of the whole."""
+        own = self.pod_set(name)
+        for each in self.pod_sets:
+            if each is own or (own.group is not None and each.group == own.group):
+                for resource, choice in each.choices.items():
+                    if resource in own.choices:
+                        each.choices[resource] = choice._replace(mode=mode)
+        self.mode = mode
+
+    def fail(self, result: PodSetResult, error: str) -> None:
+        result.error = error
+        self.mode = min(each.mode for each in self.pod_sets)
 
     def needing_preemption(self) -> frozenset[FlavorResource]:
         return frozenset(
@@ -222,10 +278,13 @@ class Assignment:
         return {each.name: {r: choice.flavor for r, choice in each.choices.items()} for each in self.pod_sets}
 
     def message(self) -> str:
+        for each in self.pod_sets:
+            if each.error:
+                return f"failed to assign flavors to pod set {each.name}: {each.error}"
         return "; ".join(
             f"couldn't assign flavors to pod set {each.name}: {', '.join(sorted(map(str, each.obstacles)))}"
             for each in self.pod_sets
-            if each.mode != Mode.FIT and each.obstacles
+            if each.obstacles
         )
 
     def considered(self) -> str:
@@ -239,6 +298,8 @@ class Assignment:
 
     def no_fit_cause(self) -> str:
         """Worst over pod sets and resource groups; within a group the flavor that came closest counts."""
+        if self.unplaceable:
+            return PLACEMENT_FAILED
         worst = ""
         for each in self.pod_sets:
             if each.mode != Mode.NO_FIT:

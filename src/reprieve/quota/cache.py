@@ -18,6 +18,7 @@ from reprieve.objects import (
     QuantityError,
     ResourceFlavor,
     ResourceGroup,
+    Topology,
     find_condition,
     nano,
     well_known,
@@ -25,6 +26,7 @@ from reprieve.objects import (
 from reprieve.quota.forest import Forest
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
+from reprieve.quota.topology.capacity import Capacity
 from reprieve.quota.workload_info import WorkloadInfo
 
 
@@ -32,6 +34,7 @@ class Cache:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.flavors: dict[str, ResourceFlavor] = {}
+        self.capacity = Capacity(rules.topology)
         self.checks: dict[str, AdmissionCheck] = {}
         self.workloads: dict[str, WorkloadInfo] = {}
         """The workloads with a reservation, by key."""
@@ -50,10 +53,20 @@ class Cache:
 
     def put_flavor(self, flavor: ResourceFlavor) -> None:
         self.flavors[flavor.name] = flavor
+        self.capacity.put_flavor(flavor)
         self._review_all()
 
     def drop_flavor(self, name: str) -> None:
         self.flavors.pop(name, None)
+        self.capacity.drop_flavor(name)
+        self._review_all()
+
+    def put_topology(self, topology: Topology) -> None:
+        self.capacity.put_topology(topology)
+        self._review_all()
+
+    def drop_topology(self, name: str) -> None:
+        self.capacity.drop_topology(name)
         self._review_all()
 
     def put_check(self, check: AdmissionCheck) -> None:
@@ -127,6 +140,7 @@ class Cache:
                 info.away = False
                 for key, amount in info.usage.items():
                     node.cell(key).usage += amount
+        self.capacity.recount()
         self._forest.touch_all()
         self.refresh()
 
@@ -134,11 +148,15 @@ class Cache:
         node.workloads.add(info)
         for key, amount in info.usage.items():
             node.cell(key).add(amount)
+        if info.held:
+            self.capacity.reserve(info.key, info.held)
 
     def _refund(self, info: WorkloadInfo, node: QueueNode) -> None:
         node.workloads.remove(info)
         for key, amount in info.usage.items():
             node.cell(key).remove(amount)
+        if info.held:
+            self.capacity.release(info.key)
 
     def _review_all(self) -> None:
         for name in self._objects:
@@ -170,9 +188,26 @@ class Cache:
         asleep = ",".join(sorted(c for c in checks if c in self.checks and not _is_active(self.checks[c])))
         if asleep:
             found.append(("AdmissionCheckInactive", f"references inactive AdmissionCheck(s): {asleep}"))
+        found += self._missing_topologies(queue, checks)
         if queue.name in self._forest.circular:
             found.append(("HasCycle", f"cohort {queue.spec.cohort_name} is part of a cycle of parents"))
         return found
+
+    def _missing_topologies(self, queue: ClusterQueue, checks: list[str]) -> Iterator[tuple[str, str]]:
+        """A manager of other clusters needs no topologies: the others place."""
+        if any(
+            check in self.checks
+            and self.checks[check].spec.controller_name == well_known.MULTIKUEUE_CONTROLLER
+            for check in checks
+        ):
+            return
+        for group in queue.spec.resource_groups:
+            for flavor in group.flavors:
+                if topology := self.capacity.missing_topology(flavor.name):
+                    yield (
+                        "TopologyNotFound",
+                        f'there is no Topology "{topology}" for TAS flavor "{flavor.name}"',
+                    )
 
 
 def _missing(names: Iterable[str], known: Container[str]) -> str:

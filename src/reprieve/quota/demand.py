@@ -16,31 +16,47 @@ from reprieve.objects import (
     Container,
     LimitRange,
     PodSet,
+    PodSetAssignment,
     PodSpec,
     ReclaimablePod,
     ResourceList,
     ResourceRequirements,
+    TopologyRequest,
     all_requests,
     amount,
 )
 from reprieve.quota.tree import times
 
 PODS = "pods"
+_NOTHING: Mapping[str, int] = {}
 
 
 class Demand:
     """One pod set: how many pods, and what they request together."""
 
-    __slots__ = ("count", "min_count", "name", "requests", "spec")
+    __slots__ = ("count", "held", "min_count", "name", "requests", "single", "spec", "topology")
 
     def __init__(
-        self, name: str, count: int, min_count: int | None, requests: Mapping[str, int], spec: PodSpec
+        self,
+        name: str,
+        count: int,
+        min_count: int | None,
+        requests: Mapping[str, int],
+        spec: PodSpec,
+        single: Mapping[str, int] = _NOTHING,
+        topology: TopologyRequest | None = None,
+        held: PodSetAssignment | None = None,
     ) -> None:
         self.name = name
         self.count = count
         self.min_count = min_count
         self.requests = requests
         self.spec = spec
+        self.single = single
+        """What one pod requests of a node, counted by quota or not."""
+        self.topology = topology
+        self.held = held
+        """What a workload that has quota was given already."""
 
     def scaled(self, count: int) -> Demand:
         """The same pods, another number of them."""
@@ -48,12 +64,28 @@ class Demand:
             return self
         old = self.count or 1
         requests = {name: number // old * count for name, number in self.requests.items()}
-        return Demand(self.name, count, self.min_count, requests, self.spec)
+        return self._with(count, requests)
 
     def counting_pods(self) -> Demand:
         """With the number of pods as one more request, for queues that limit it."""
         requests = in_order({**self.requests, PODS: self.count})
-        return Demand(self.name, self.count, self.min_count, requests, self.spec)
+        return self._with(self.count, requests)
+
+    def _with(self, count: int, requests: Mapping[str, int]) -> Demand:
+        return Demand(
+            self.name, count, self.min_count, requests, self.spec, self.single, self.topology, self.held
+        )
+
+    def with_held(self, held: PodSetAssignment) -> Demand:
+        """As it was admitted: the admission's count and usage, and its flavors are not looked for again."""
+        count = held.count if held.count is not None else self.count
+        usage = {name: max(0, amount(name, quantity)) for name, quantity in held.resource_usage.items()}
+        left = min(count, self.count)
+        if left != count:
+            usage = {name: number // count * left for name, number in usage.items()}
+        return Demand(
+            self.name, left, self.min_count, in_order(usage), self.spec, self.single, self.topology, held
+        )
 
 
 def demands(
@@ -68,14 +100,25 @@ def demands(
     for pod_set in pod_sets:
         spec = with_defaults(pod_set.template.spec, limit_ranges)
         count = pod_set.count - min(done.get(pod_set.name, 0), pod_set.count)
+        single = all_requests(spec)
         requests = in_order(
             {
                 name: times(max(0, number), count)
-                for name, number in all_requests(spec).items()
+                for name, number in single.items()
                 if not name.startswith(excluded_prefixes)
             }
         )
-        found.append(Demand(pod_set.name, count, pod_set.min_count, requests, pod_set.template.spec))
+        found.append(
+            Demand(
+                pod_set.name,
+                count,
+                pod_set.min_count,
+                requests,
+                pod_set.template.spec,
+                single,
+                pod_set.topology_request,
+            )
+        )
     return tuple(found)
 
 
@@ -152,6 +195,7 @@ def _shape(demand: Demand) -> Hashable:
         _text(spec.tolerations),
         spec.priority,
         _text(spec.topology_spread_constraints),
+        _text(demand.topology),
         _numbers(spec.overhead),
         _numbers(spec.resources.requests) if spec.resources is not None else None,
     )

@@ -1,5 +1,7 @@
 """The heads of one cycle and the order in which they get their turn.
 
+Workloads that have quota and look for domains come first.
+
 Classical order:
 1. (gate PrioritizePreemptorWorkloads) the workload whose victims are leaving
 2. lower borrowing height
@@ -20,21 +22,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cmp_to_key
+from itertools import chain
 from typing import NamedTuple
 
+from reprieve.objects import well_known
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.shares import Share, compare, share
-from reprieve.quota.tree import CohortNode, QuotaNode, cohorts_below
+from reprieve.quota.topology.held import Held
+from reprieve.quota.tree import CohortNode, QuotaNode, Usage, cohorts_below
 from reprieve.quota.victims.candidates import Victim
-from reprieve.quota.workload_info import WorkloadInfo
+from reprieve.quota.workload_info import WorkloadInfo, is_true
 
 
 class Entry:
     """A head that may be tried, with the flavors and victims found for it."""
 
-    __slots__ = ("assignment", "info", "is_preemptor", "queue", "victims")
+    __slots__ = ("assignment", "held", "info", "is_preemptor", "queue", "second_pass", "victims")
 
     def __init__(
         self,
@@ -43,23 +48,35 @@ class Entry:
         assignment: Assignment,
         victims: list[Victim],
         is_preemptor: bool = False,
+        held: tuple[Held, ...] = (),
     ) -> None:
         self.info = info
         self.queue = queue
         self.assignment = assignment
         self.victims = victims
         self.is_preemptor = is_preemptor
+        self.held = held
+        """What its pods would take of their domains, beyond what they have."""
+        self.second_pass = is_true(info.workload, well_known.QUOTA_RESERVED)
+        """It has its quota already and is looking for domains."""
+
+    @property
+    def usage(self) -> Usage:
+        return {} if self.second_pass else self.assignment.usage
 
 
 def in_order(entries: Iterable[Entry], rules: Rules) -> Iterator[Entry]:
     """The entries one by one; the tree may change between two of them."""
     if rules.fair_sharing:
-        return _tournaments(entries, rules)
+        everybody = list(entries)
+        first = [entry for entry in everybody if entry.second_pass]
+        return chain(first, _tournaments((e for e in everybody if not e.second_pass), rules))
     return iter(sorted(entries, key=lambda entry: _classical_key(entry, rules)))
 
 
 def _classical_key(entry: Entry, rules: Rules) -> tuple[object, ...]:
     return (
+        not entry.second_pass,
         rules.preemptors_first and not entry.is_preemptor,
         entry.assignment.borrowing,
         *_seniority(entry, rules),

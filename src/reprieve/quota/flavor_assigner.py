@@ -5,15 +5,18 @@ It knows nothing about victims: an `Oracle` says whether preemption could help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from reprieve.objects import (
+    Admission,
     NodeSelector,
     NodeSelectorTerm,
     PodSpec,
     ResourceFlavor,
     Taint,
+    amount,
+    expanded,
     node_selector_matches,
     tolerates,
 )
@@ -33,7 +36,7 @@ from reprieve.quota.assignment import (
     TooLarge,
     preferred,
 )
-from reprieve.quota.demand import PODS, Demand
+from reprieve.quota.demand import PODS, Demand, in_order
 from reprieve.quota.queue import FlavorGroup, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
@@ -49,28 +52,52 @@ class Oracle(Protocol):
     def __call__(self, key: FlavorResource, amount: int) -> GranularMode: ...
 
 
-PinnedFlavors = Sequence[Mapping[str, str]]
-"""Flavors that a second pass in the same cycle must keep: {resource: flavor} for each pod set."""
+class TopologyPart(Protocol):
+    """What topology has to say about flavors and about an assignment."""
+
+    def mismatch(
+        self, demand: Demand, flavor: ResourceFlavor, covered: Collection[str]
+    ) -> Mismatch | None: ...
+
+    def is_topology_flavor(self, flavor: str) -> bool: ...
+
+    def complete(self, assignment: Assignment) -> None: ...
+
+
+PinnedFlavors = Mapping[str, Mapping[str, str]]
+"""Flavors that a second look in the same cycle must keep: {pod set: {resource: flavor}}."""
+_NOTHING_PINNED: PinnedFlavors = {}
+Members = Sequence[tuple[int, Demand]]
+"""Pod sets that get their flavors together, with their places in the workload."""
 
 
 class FlavorAssigner:
     """Finds flavors for the workloads of one queue."""
 
-    __slots__ = ("_flavors", "_oracle", "_queue", "_rules")
+    __slots__ = ("_flavors", "_oracle", "_queue", "_rules", "_topology", "replaced")
 
     def __init__(
-        self, queue: QueueNode, flavors: Mapping[str, ResourceFlavor], rules: Rules, oracle: Oracle
+        self,
+        queue: QueueNode,
+        flavors: Mapping[str, ResourceFlavor],
+        rules: Rules,
+        oracle: Oracle,
+        topology: TopologyPart | None = None,
+        replaced: Admission | None = None,
     ) -> None:
         self._queue = queue
         self._flavors = flavors
         self._rules = rules
         self._oracle = oracle
+        self._topology = topology
+        self.replaced = None if replaced is None else {a.name: a for a in replaced.pod_set_assignments}
+        """What the slice has whose place this workload takes: only the difference is asked for."""
 
     def assign(
         self,
         demands: Iterable[Demand],
         resume: Sequence[Mapping[str, int]] = (),
-        pinned: PinnedFlavors = (),
+        pinned: PinnedFlavors = _NOTHING_PINNED,
     ) -> Assignment:
         """Flavors for all pod sets; stops at the first pod set without any.
 
@@ -80,37 +107,94 @@ class FlavorAssigner:
             demands = [demand.counting_pods() for demand in demands]
         results: list[PodSetResult] = []
         borrowing, usage = 0, dict[FlavorResource, int]()
-        for index, demand in enumerate(demands):
-            start = resume[index] if index < len(resume) else {}
-            kept = pinned[index] if index < len(pinned) else None
-            result = self._pod_set(demand, start, kept, usage)
-            results.append(result)
-            for resource, choice in result.choices.items():
-                borrowing = max(borrowing, choice.borrowing)
-                key = FlavorResource(choice.flavor, resource)
-                usage[key] = usage.get(key, 0) + demand.requests[resource]
-            if result.mode == Mode.NO_FIT:
-                break
-        return Assignment(results, borrowing, usage)
+        for members in _groups(demands):
+            first = members[0][0]
+            start = resume[first] if first < len(resume) else {}
+            group = self._group(members, start, pinned, usage)
+            results += group
+            for (_, demand), result in zip(members, group, strict=True):
+                for resource, choice in result.choices.items():
+                    borrowing = max(borrowing, choice.borrowing)
+                    key = FlavorResource(choice.flavor, resource)
+                    wanted = demand.requests.get(resource, 0)
+                    if self.replaced is not None:
+                        wanted -= self.had(demand.name, resource)
+                    usage[key] = usage.get(key, 0) + wanted
+            if any(result.mode == Mode.NO_FIT for result in group):
+                return Assignment(results, borrowing, usage)
+        found = Assignment(results, borrowing, usage)
+        if self._topology is not None:
+            self._topology.complete(found)
+        return found
 
-    def _pod_set(
-        self, demand: Demand, start: Mapping[str, int], pinned: Mapping[str, str] | None, usage: Usage
-    ) -> PodSetResult:
-        result = PodSetResult(demand.name, demand.count, demand.requests)
-        for resource, amount in demand.requests.items():
+    def had(self, pod_set: str, resource: str) -> int:
+        """What the replaced slice has of it."""
+        old = self.replaced.get(pod_set) if self.replaced is not None else None
+        quantity = old.resource_usage.get(resource) if old is not None else None
+        return 0 if quantity is None else amount(resource, quantity)
+
+    def _group(
+        self, members: Members, start: Mapping[str, int], pinned: PinnedFlavors, usage: Usage
+    ) -> list[PodSetResult]:
+        """Flavors of pod sets that get them together; one alone is a group, too."""
+        requests = members[0][1].requests
+        if len(members) > 1:
+            requests = _sum(demand.requests for _, demand in members)
+        whole = PodSetResult("", 0, requests)
+        for _, demand in members:
+            if demand.held is not None:
+                for resource, flavor in demand.held.flavors.items():
+                    whole.choices[resource] = Choice(flavor, Mode.FIT, 0, -1)
+        self._scan(whole, members, start, pinned, usage)
+        if len(members) == 1 and members[0][1].topology is None and members[0][1].held is None:
+            demand = members[0][1]
+            whole.name, whole.count = demand.name, demand.count
+            return [whole]
+        return [self._member(demand, whole) for _, demand in members]
+
+    def _member(self, demand: Demand, whole: PodSetResult) -> PodSetResult:
+        """The part of a group's flavors that the pod set requests; without requests, those with a place."""
+        group = demand.topology.pod_set_group_name if demand.topology is not None else None
+        result = PodSetResult(demand.name, demand.count, demand.requests, group)
+        result.obstacles = list(whole.obstacles)
+        result.attempts = whole.attempts
+        if demand.requests:
+            result.choices = {r: choice for r, choice in whole.choices.items() if r in demand.requests}
+        elif group is not None and self._topology is not None:
+            result.choices = {
+                r: choice
+                for r, choice in whole.choices.items()
+                if self._topology.is_topology_flavor(choice.flavor)
+            }
+        if demand.held is not None:
+            held = demand.held
+            result.delayed = held.delayed_topology_request
+            if held.topology_assignment is not None:
+                result.placement = expanded(held.topology_assignment)
+        return result
+
+    def _scan(
+        self,
+        result: PodSetResult,
+        members: Members,
+        start: Mapping[str, int],
+        pinned: PinnedFlavors,
+        usage: Usage,
+    ) -> None:
+        for resource, wanted in result.requests.items():
             if resource in result.choices:
                 continue
             group = self._queue.group_of.get(resource)
             if group is None:
-                if amount == 0 or self._rules.ignore_undeclared:
+                if wanted == 0 or self._rules.ignore_undeclared:
                     continue
                 result.choices = {}
                 text = f"resource {resource} unavailable in ClusterQueue"
                 result.obstacles = [Mismatch(text, resource=resource)]
                 break
-            flavor = pinned.get(resource) if pinned is not None else None
-            scan = _Scan(self, demand, group, usage)
-            choices, obstacles = scan.run(resource, start.get(resource, -1) + 1, pinned is not None, flavor)
+            flavors = {pinned.get(demand.name, {}).get(resource) for _, demand in members} if pinned else None
+            scan = _Scan(self, members, result.requests, group, usage)
+            choices, obstacles = scan.run(resource, start.get(resource, -1) + 1, flavors)
             result.attempts.append(scan.attempts)
             if not choices:
                 result.choices = {}
@@ -118,7 +202,6 @@ class FlavorAssigner:
                 break
             result.choices.update(choices)
             result.obstacles.extend(obstacles)
-        return result
 
     def granular_mode(
         self, key: FlavorResource, before: int, request: int
@@ -138,8 +221,16 @@ class FlavorAssigner:
             return self._oracle(key, total), shortage
         return GranularMode(PreemptionMode.NO_FIT, height), shortage
 
-    def mismatch(self, demand: Demand, flavor: str) -> Mismatch | None:
-        return _mismatch(demand.spec, flavor, self._flavors.get(flavor))
+    def mismatch(self, members: Members, flavor: str, group: FlavorGroup) -> Mismatch | None:
+        known = self._flavors.get(flavor)
+        for _, demand in members:
+            found = None
+            if self._topology is not None and known is not None:
+                found = self._topology.mismatch(demand, known, group.resources)
+            found = found or _mismatch(demand.spec, flavor, known)
+            if found is not None:
+                return found
+        return None
 
     @property
     def rules(self) -> Rules:
@@ -153,18 +244,25 @@ class FlavorAssigner:
 class _Scan:
     """One walk over the flavors of a resource group for one pod set."""
 
-    __slots__ = ("_assigner", "_demand", "_group", "_requests", "_usage", "attempts")
+    __slots__ = ("_assigner", "_group", "_members", "_requests", "_usage", "attempts")
 
-    def __init__(self, assigner: FlavorAssigner, demand: Demand, group: FlavorGroup, usage: Usage) -> None:
+    def __init__(
+        self,
+        assigner: FlavorAssigner,
+        members: Members,
+        requests: Mapping[str, int],
+        group: FlavorGroup,
+        usage: Usage,
+    ) -> None:
         self._assigner = assigner
-        self._demand = demand
+        self._members = members
         self._group = group
         self._usage = usage
-        self._requests = [(r, n) for r, n in demand.requests.items() if r in group.resources]
+        self._requests = [(r, n) for r, n in requests.items() if r in group.resources]
         self.attempts: list[Attempt] = []
 
     def run(
-        self, resource: str, start: int, only_pinned: bool, pinned: str | None
+        self, resource: str, start: int, pinned: Collection[str | None] | None
     ) -> tuple[dict[str, Choice], list[Obstacle]]:
         """(flavors of the group's resources, what stood in the way); no flavors when none fits."""
         flavors = self._group.flavors
@@ -174,7 +272,7 @@ class _Scan:
         obstacles: list[Obstacle] = []
         for index in range(start if scan_flavors else 0, len(flavors)):
             last, flavor = index, flavors[index]
-            refused = self._refused(resource, flavor, only_pinned, pinned)
+            refused = self._refused(resource, flavor, pinned)
             if refused is not None:
                 obstacles.append(refused)
                 self.attempts.append(Attempt(flavor, _NO_FIT, (refused,)))
@@ -192,13 +290,13 @@ class _Scan:
         }
         return choices, [] if best_mode.preemption == PreemptionMode.FIT else obstacles
 
-    def _refused(self, resource: str, flavor: str, only_pinned: bool, pinned: str | None) -> Mismatch | None:
-        if only_pinned and flavor != pinned:
+    def _refused(self, resource: str, flavor: str, pinned: Collection[str | None] | None) -> Mismatch | None:
+        if pinned is not None and flavor not in pinned:
             return Mismatch(
                 f"skipping flavor {flavor} as it is not found in the nomination mapping "
                 f"for resource {resource}"
             )
-        return self._assigner.mismatch(self._demand, flavor)
+        return self._assigner.mismatch(self._members, flavor, self._group)
 
     def _try(
         self, flavor: str, obstacles: list[Obstacle]
@@ -210,6 +308,12 @@ class _Scan:
         own: list[Obstacle] = []
         for resource, request in self._requests:
             key = FlavorResource(flavor, resource)
+            if self._assigner.replaced is not None:
+                other = self._other_flavor(resource, flavor)
+                if other is not None:
+                    whole = _NO_FIT
+                    own.append(other)
+                request -= sum(self._assigner.had(demand.name, resource) for _, demand in self._members)
             granular_mode, obstacle = self._assigner.granular_mode(key, self._usage.get(key, 0), request)
             if obstacle is not None:
                 own.append(obstacle)
@@ -220,6 +324,16 @@ class _Scan:
         obstacles.extend(own)
         self.attempts.append(Attempt(flavor, whole, tuple(own)))
         return whole, found
+
+    def _other_flavor(self, resource: str, flavor: str) -> Mismatch | None:
+        """A slice that takes another's place keeps its flavors."""
+        for _, demand in self._members:
+            old = (self._assigner.replaced or {}).get(demand.name)
+            before = old.flavors.get(resource, "") if old is not None else ""
+            if before != flavor:
+                text = f"could not assign {flavor} flavor since the original workload is assigned: {before}"
+                return Mismatch(text, flavor)
+        return None
 
     def _keep_looking(self, granular_mode: GranularMode) -> bool:
         queue = self._assigner.queue
@@ -281,6 +395,22 @@ def _selected(spec: PodSpec, labels: dict[str, str]) -> bool:
 
 def _own_part(term: NodeSelectorTerm, keys: Iterable[str]) -> NodeSelectorTerm:
     return NodeSelectorTerm(match_expressions=tuple(e for e in term.match_expressions if e.key in keys))
+
+
+def _groups(demands: Iterable[Demand]) -> list[list[tuple[int, Demand]]]:
+    found: dict[object, list[tuple[int, Demand]]] = {}
+    for index, demand in enumerate(demands):
+        group = demand.topology.pod_set_group_name if demand.topology is not None else None
+        found.setdefault(index if group is None else group, []).append((index, demand))
+    return list(found.values())
+
+
+def _sum(requests: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for each in requests:
+        for resource, number in each.items():
+            found[resource] = found.get(resource, 0) + number
+    return in_order(found)
 
 
 def can_shrink(demands: Sequence[Demand]) -> bool:

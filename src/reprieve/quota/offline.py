@@ -3,7 +3,8 @@
 Between two cycles everything that controllers would do happens at once: evicted workloads release their
 quota and queue again, in the order of their names. The clock advances one second per cycle. Nothing ever
 finishes. The creation of the queues is a change, too, noticed one second later: workloads parked in the
-first cycle are tried once more in the second.
+first cycle are tried once more in the second. With admission fair sharing the clock stands still instead:
+usage that is not sampled must not fade, and nothing is noticed later.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from reprieve.objects import (
     LimitRange,
     LocalQueue,
     Namespace,
+    Node,
     Object,
+    Pod,
     PriorityClass,
     ResourceFlavor,
+    Topology,
     Workload,
     WorkloadPriorityClass,
     well_known,
@@ -49,7 +53,13 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
     everything = list(objects)
     for each in everything:
         if isinstance(each, ResourceFlavor):
-            quota.cache.flavors[each.name] = each
+            quota.cache.put_flavor(each)
+        elif isinstance(each, Topology):
+            quota.cache.put_topology(each)
+        elif isinstance(each, Node):
+            quota.cache.capacity.put_node(each)
+        elif isinstance(each, Pod):
+            quota.cache.capacity.put_pod(each)
         elif isinstance(each, AdmissionCheck):
             quota.cache.checks[each.name] = each
         elif isinstance(each, Cohort):
@@ -104,7 +114,7 @@ def settle(
         steps.append(step)
         _react(quota, step.time)
         if len(steps) == 1:
-            for name in quota.pending:
+            for name in quota.pending if _clock_moves(quota) else ():
                 quota.flush(name, step.time)
         for key in (delete_after or {}).get(len(steps), ()):
             quota.drop_workload(key, step.time)
@@ -122,7 +132,12 @@ def _steps(quota: Quota, now: datetime) -> Iterator[Step]:
         yield Step(outcome, now, waiting_lists(quota, "active"), waiting_lists(quota, "inadmissible"))
         if not quota.has_heads():
             return
-        now += timedelta(seconds=1)
+        if _clock_moves(quota):
+            now += timedelta(seconds=1)
+
+
+def _clock_moves(quota: Quota) -> bool:
+    return quota.local_usage is None
 
 
 def waiting_lists(quota: Quota, state: str) -> Lists:

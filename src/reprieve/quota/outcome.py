@@ -19,6 +19,7 @@ GATED = "Workload requires preemption, but it's gated"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
 DEFERRED = f"{OVERLAPPING}, but will fit after these preemptions complete"
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
+NO_REPLACEMENT = "Workload was evicted as there was no replacement for unhealthy node(s): "
 DUE_TO = {
     well_known.IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
     well_known.IN_COHORT_RECLAMATION: "reclamation within the cohort",
@@ -56,6 +57,22 @@ class Eviction(NamedTuple):
     workload: Workload
 
 
+class NodeFailure(NamedTuple):
+    """Stop a workload that lost a node and has no other: write `workload`, as for an eviction."""
+
+    info: WorkloadInfo
+    message: str
+    workload: Workload
+
+
+class Replacement(NamedTuple):
+    """A slice that another took the place of: write `workload`, which is finished."""
+
+    info: WorkloadInfo
+    by: WorkloadInfo
+    workload: Workload
+
+
 class Waiting(NamedTuple):
     """A workload that got nothing, and what it waits for."""
 
@@ -74,13 +91,15 @@ class Outcome:
     reserved: list[Reservation] = field(default_factory=list)
     evicted: list[Eviction] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
+    failed: list[NodeFailure] = field(default_factory=list)
+    replaced: list[Replacement] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     skipped_preemptions: dict[str, int] = field(default_factory=dict)
     """For each queue, the preemptions skipped because of an earlier entry of the same cycle."""
 
     @property
     def made_progress(self) -> bool:
-        return bool(self.reserved or self.evicted)
+        return bool(self.reserved or self.evicted or self.failed)
 
 
 def preempted_message(preemptor: WorkloadInfo, queue: QueueNode, victim: Victim) -> str:

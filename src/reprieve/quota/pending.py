@@ -3,6 +3,7 @@
 A waiting workload is active (will be tried), inadmissible (parked until something changes) or in flight
 (being tried). Order of the active ones:
 
+0. where a ClusterQueue shares admission fairly: the LocalQueue that used less
 1. the workload whose victims are leaving (BestEffortFIFO only)
 2. higher priority
 3. earlier queue time
@@ -59,6 +60,8 @@ class _Kind:
 class PendingQueue:
     def __init__(self, strict: bool) -> None:
         self.strict = strict
+        self.usage_of: Callable[[WorkloadInfo], float] | None = None
+        """What the LocalQueue of a workload used, if that comes before everything else."""
         self.in_flight: WorkloadInfo | None = None
         self.preemptor = ""
         """Key of the workload whose victims are leaving."""
@@ -144,6 +147,8 @@ class PendingQueue:
     def pop(self) -> WorkloadInfo | None:
         """Take the first one out to be tried."""
         self._pops += 1
+        if self.usage_of is not None:
+            return self._pop_by_usage(self.usage_of)
         while self._offers:
             place, kind = heappop(self._offers)
             key = place[4]
@@ -162,6 +167,29 @@ class PendingQueue:
                 self._offer(kind)
             return info
         return None
+
+    def _pop_by_usage(self, usage_of: Callable[[WorkloadInfo], float]) -> WorkloadInfo | None:
+        """Usage changes with every admission, so the first one is looked for each time."""
+        known: dict[tuple[str, str], float] = {}
+        best: tuple[float, Place] | None = None
+        for key, place in self._places.items():
+            if not self._is_active(key):
+                continue
+            info = self._workloads[key]
+            queue = info.workload.metadata.namespace, info.workload.spec.queue_name
+            if queue not in known:
+                known[queue] = usage_of(info)
+            if best is None or (known[queue], place) < best:
+                best = known[queue], place
+        if best is None:
+            return None
+        key = best[1][4]
+        info = self.in_flight = self._workloads[key]
+        kind = self._kind_of.get(key)
+        self._take_out(key)
+        if kind is not None:
+            self._offer(kind)
+        return info
 
     def requeue(self, info: WorkloadInfo, reason: str, ready: bool, unfinished: bool = False) -> None:
         """Put back a workload that was tried and got nothing; `unfinished`: it has flavors left to try."""

@@ -30,6 +30,8 @@ class Proposal:
 
     def to_dict(self) -> dict[str, Any]:
         found = self.assignment
+        topology = {each.name: each.placement.to_dict() for each in found.pod_sets if each.placement}
+        delayed = {each.name: each.delayed for each in found.pod_sets if each.delayed is not None}
         return {
             "mode": str(found.mode),
             "flavors": found.flavors(),
@@ -51,6 +53,8 @@ class Proposal:
                 {"workload": victim.info.key, "reason": victim.reason}
                 for victim in sorted(self.victims, key=lambda victim: victim.info.key)
             ],
+            **({"topology" if self.works else "reservedTopology": topology} if topology else {}),
+            **({"delayedTopologyRequest": delayed} if delayed else {}),
         }
 
 
@@ -109,7 +113,9 @@ class QuotaPlan:
             "reason": victim.reason,
             "clusterQueue": victim.queue.name,
             "priority": victim.info.priority,
-            "message": preempted_message(self.info, self.queue, victim),
+            "message": preempted_message(self.info, self.queue, victim)
+            if victim.reason
+            else f"Its place is taken by {self.info.key}, which replaces it; nothing is evicted",
         }
 
     @property

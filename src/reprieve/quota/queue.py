@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reprieve.quota.workload_info import WorkloadInfo
 
 NEVER = "Never"
+USAGE_BASED = "UsageBasedAdmissionFairSharing"
 LOWER_PRIORITY = "LowerPriority"
 LOWER_OR_NEWER_EQUAL = "LowerOrNewerEqualPriority"
 ANY = "Any"
@@ -48,6 +49,7 @@ class QueueNode(QuotaNode):
         "stop_when_borrowing",
         "stop_when_preempting",
         "strict",
+        "usage_based",
         "within_policy",
         "workloads",
     )
@@ -66,6 +68,11 @@ class QueueNode(QuotaNode):
         self.weight = weight_of(spec.fair_sharing)
         self.strict = spec.queueing_strategy == "StrictFIFO"
         self.group_of = _group_of(spec.resource_groups)
+        scope = spec.admission_scope
+        self.usage_based = (
+            rules.usage is not None and scope is not None and scope.admission_mode == USAGE_BASED
+        )
+        """LocalQueues that used less go first, and those that used more make way first."""
         fungibility = spec.flavor_fungibility
         self.stop_when_borrowing = fungibility.when_can_borrow != "TryNextFlavor"
         self.stop_when_preempting = fungibility.when_can_preempt not in ("", "TryNextFlavor")

@@ -1,5 +1,6 @@
 """The switches that change decisions, read once from the configuration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reprieve.config import Configuration
@@ -7,6 +8,30 @@ from reprieve.config import Configuration
 LESS_THAN_OR_EQUAL_TO_FINAL_SHARE = "LessThanOrEqualToFinalShare"
 LESS_THAN_INITIAL_SHARE = "LessThanInitialShare"
 DEFAULT_STRATEGIES = (LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, LESS_THAN_INITIAL_SHARE)
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyRules:
+    """How pods are placed in domains."""
+
+    enabled: bool = True
+    mixed: bool = True
+    balanced: bool = False
+    scored: bool = False
+    overlapping: bool = True
+    place_again: bool = True
+    elastic: bool = False
+    fail_fast: bool = True
+    keep_single_pods: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRules:
+    """Admission fair sharing: how the usage of LocalQueues is weighed and forgotten."""
+
+    half_life: float
+    interval: float
+    weights: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +57,9 @@ class Rules:
     stop_without_candidates: bool = False
     """KEP-582 as it was proposed: preempt in this flavor or not at all, and begin with the first again."""
     excluded_prefixes: tuple[str, ...] = ()
+    topology: TopologyRules = TopologyRules()
+    elastic: bool = True
+    usage: UsageRules | None = None
 
     @classmethod
     def of(cls, config: Configuration) -> "Rules":
@@ -57,4 +85,30 @@ class Rules:
             and config.quota.quota_check_strategy == "IgnoreUndeclared",
             stop_without_candidates=config.quota.when_no_candidates == "StopSearch",
             excluded_prefixes=config.quota.exclude_resource_prefixes,
+            topology=_topology(config),
+            elastic=gate("ElasticJobsViaWorkloadSlices"),
+            usage=_usage(config),
         )
+
+
+def _topology(config: Configuration) -> TopologyRules:
+    gate = config.gate
+    return TopologyRules(
+        enabled=gate("TopologyAwareScheduling"),
+        mixed=gate("TASProfileMixed"),
+        balanced=gate("TASBalancedPlacement"),
+        scored=gate("TASRespectNodeAffinityPreferred"),
+        overlapping=gate("TASHandleOverlappingFlavors"),
+        place_again=gate("TASRecomputeAssignmentWithinSchedulingCycle"),
+        elastic=gate("ElasticJobsViaWorkloadSlicesWithTAS"),
+        fail_fast=gate("TASFailedNodeReplacementFailFast"),
+        keep_single_pods=gate("SkipReassignmentForPodOwnedWorkloads"),
+    )
+
+
+def _usage(config: Configuration) -> UsageRules | None:
+    sharing = config.admission_fair_sharing
+    if sharing is None or not config.gate("AdmissionFairSharing"):
+        return None
+    weights = {name: float(weight) for name, weight in sharing.resource_weights.items()}
+    return UsageRules(float(sharing.usage_half_life_time), float(sharing.usage_sampling_interval), weights)

@@ -25,9 +25,12 @@ from reprieve.objects import (
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Cache
+from reprieve.quota.local_usage import LocalUsage
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
 from reprieve.quota.rules import Rules
+from reprieve.quota.second_passes import SecondPasses
+from reprieve.quota.topology.step import needs_second_pass
 from reprieve.quota.tree import CohortNode, cohorts_below
 from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_queueable, is_reserved
 
@@ -43,6 +46,8 @@ class Quota:
         self.pending: dict[str, PendingQueue] = {}
         self.scans: dict[str, Scan] = {}
         self.preemption_limit = PreemptionLimit()
+        self.second_passes = SecondPasses()
+        self.local_usage = LocalUsage(self.rules.usage) if self.rules.usage is not None else None
         self.cycles = 0
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.priority_classes: dict[tuple[str, str], int] = {}
@@ -65,6 +70,8 @@ class Quota:
             self.pending[queue.name].strict = strict
         else:
             self.pending[queue.name] = PendingQueue(strict)
+        usage_based = self.cache.queues[queue.name].usage_based
+        self.pending[queue.name].usage_of = self.usage_of if usage_based else None
         for key, local in self._local_queues.items():
             if local.spec.cluster_queue == queue.name:
                 self._retry(self._unqueued_of.get(key, ()), now)
@@ -81,13 +88,33 @@ class Quota:
     def put_local_queue(self, queue: LocalQueue, now: datetime) -> None:
         old = self._local_queues.get(queue.key)
         self._local_queues[queue.key] = queue
+        if self.local_usage is not None:
+            self.local_usage.put(queue, now)
         if old is not None and old.spec != queue.spec:
             self._requeue_all_of(queue.key, now)
         self._retry(self._unqueued_of.get(queue.key, ()), now)
 
     def drop_local_queue(self, key: str, now: datetime) -> None:
         self._local_queues.pop(key, None)
+        if self.local_usage is not None:
+            self.local_usage.drop(key)
         self._requeue_all_of(key, now)
+
+    def usage_of(self, info: WorkloadInfo) -> float:
+        """What its LocalQueue used lately, where that is counted."""
+        return self.local_usage.usage(_local_queue_of(info.workload)) if self.local_usage is not None else 0.0
+
+    def count_admission(self, info: WorkloadInfo, now: datetime) -> None:
+        """It counts against its LocalQueue at once; samples take over later."""
+        if self.local_usage is None:
+            return
+        requests: dict[str, int] = {}
+        covered = self.cache.queues[info.queue].group_of
+        for demand in info.demands:
+            for name, number in demand.requests.items():
+                if name in covered or not self.rules.ignore_undeclared:
+                    requests[name] = requests.get(name, 0) + number
+        self.local_usage.admitted(_local_queue_of(info.workload), info.key, requests, now)
 
     def _requeue_all_of(self, local_queue: str, now: datetime) -> None:
         for pending in list(self.pending.values()):
@@ -117,6 +144,10 @@ class Quota:
             info = self._info(workload, _admitted_by(workload), held or self._waiting(workload.key))
             self._forget(workload.key)
             self.cache.reserve(info)
+            if self.rules.topology.enabled and needs_second_pass(workload):
+                self.second_passes.put(workload.key, now)
+            else:
+                self.second_passes.drop(workload.key)
             if held is None:
                 self._wake(self.preemption_limit.reserved(info.key), now)
             elif _uses_less(info, held):
@@ -124,6 +155,7 @@ class Quota:
             return
         if held is not None:
             self.cache.release(workload.key)
+            self.second_passes.drop(workload.key)
             self.flush(held.queue, now)
         if is_queueable(workload, self.rules):
             self._enqueue(workload, now, held)
@@ -132,6 +164,7 @@ class Quota:
 
     def drop_workload(self, key: str, now: datetime) -> None:
         held = self.cache.release(key)
+        self.second_passes.drop(key)
         if held is not None:
             self.flush(held.queue, now)
         self._drop_from_queues(key, now)
@@ -237,9 +270,12 @@ class Quota:
         queue = self._queued_in.get(key)
         return self.pending[queue].find(key) if queue is not None and queue in self.pending else None
 
-    def has_heads(self) -> bool:
-        """Whether a cycle would have a workload to try."""
+    def has_heads(self, now: datetime | None = None) -> bool:
+        """Whether a cycle would have a workload to try; `now`: one that waits for domains counts, too."""
         self.cache.refresh()
+        due = self.second_passes.next_due()
+        if due is not None and now is not None and due <= now:
+            return True
         queues = self.cache.queues
         return any(pending.has_active and queues[name].active for name, pending in self.pending.items())
 

@@ -35,7 +35,7 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
     )
     for type in (well_known.EVICTED, well_known.PREEMPTED, well_known.BLOCKED_ON_PREEMPTION_GATES):
         conditions = _turned_off(conditions, type, well_known.QUOTA_RESERVED, now, generation)
-    reserved = with_status(workload, conditions=conditions, admission=admission)
+    reserved = with_status(workload, conditions=conditions, admission=admission, unhealthy_nodes=())
     states = workload.status.admission_checks
     if checks <= {state.name for state in states}:
         return with_admitted(reserved, all(state.state == well_known.READY for state in states), now)
@@ -43,12 +43,14 @@ def reserve(workload: Workload, admission: Admission, checks: frozenset[str], no
 
 
 def with_admitted(workload: Workload, ready: bool, now: datetime) -> Workload:
-    """A workload with quota is admitted when all its checks are `ready`."""
-    reason, message = (
-        (well_known.ADMITTED, "The workload is admitted")
-        if ready
-        else (well_known.UNSATISFIED_CHECKS, "The workload has not all checks ready")
-    )
+    """A workload with quota is admitted when all its checks are `ready` and its domains are known."""
+    reason, message = well_known.ADMITTED, "The workload is admitted"
+    if not ready:
+        reason, message = well_known.UNSATISFIED_CHECKS, "The workload has not all checks ready"
+    elif workload.topology_pending:
+        ready = False
+        reason = well_known.PENDING_DELAYED_TOPOLOGY
+        message = "There are pending delayed topology requests"
     generation = workload.metadata.generation
     conditions = with_condition(
         workload.status.conditions, well_known.ADMITTED, ready, reason, message, now, generation
@@ -132,7 +134,7 @@ def release(workload: Workload, now: datetime) -> Workload:
     conditions = with_condition(
         workload.status.conditions,
         well_known.REQUEUED,
-        reason in (well_known.PREEMPTED, "NodeFailures"),
+        reason in (well_known.PREEMPTED, well_known.NODE_FAILURES),
         reason,
         message,
         now,
@@ -140,6 +142,20 @@ def release(workload: Workload, now: datetime) -> Workload:
     )
     changed = with_status(workload, conditions=conditions)
     return wait(changed, well_known.PENDING_EVALUATION, message, now)
+
+
+def replace_slice(workload: Workload, by: str, now: datetime) -> Workload:
+    """Another workload has its place with another number of pods: this one is finished."""
+    conditions = with_condition(
+        workload.status.conditions,
+        well_known.FINISHED,
+        True,
+        well_known.SLICE_REPLACED,
+        f"Replaced to accommodate a workload ({by}) that takes its place",
+        now,
+        workload.metadata.generation,
+    )
+    return with_status(workload, conditions=conditions)
 
 
 def _turned_off(

@@ -9,9 +9,19 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from datetime import datetime
 
-from reprieve.objects import Admission, Condition, LimitRange, Workload, amount, find_condition, well_known
+from reprieve.objects import (
+    Admission,
+    Condition,
+    LimitRange,
+    Workload,
+    amount,
+    expanded,
+    find_condition,
+    well_known,
+)
 from reprieve.quota.demand import Demand, demands, fingerprint
 from reprieve.quota.rules import Rules
+from reprieve.quota.topology.held import Held
 from reprieve.quota.tree import FlavorResource, Usage
 
 _FIRST = -math.inf
@@ -28,6 +38,7 @@ class WorkloadInfo:
         "demands",
         "evicted",
         "gate_closed",
+        "held",
         "key",
         "priority",
         "queue",
@@ -72,6 +83,8 @@ class WorkloadInfo:
             since = _seconds(true[well_known.QUOTA_RESERVED].last_transition_time)
             if status.admission is not None:
                 self.usage = usage_of(status.admission, self.demands)
+        self.held = topology_held(status.admission, self.demands) if since < math.inf else ()
+        """What its pods take of the domains they were given."""
         self.rank = (self.priority, -since, self.uid, self.key)
         """Order among candidates: lower priority, then more recent reservation, then UID."""
         self.away = False
@@ -114,6 +127,18 @@ def usage_of(admission: Admission, wanted: Iterable[Demand]) -> Usage:
             key = FlavorResource(flavor, resource)
             usage[key] = usage.get(key, 0) + number
     return usage
+
+
+def topology_held(admission: Admission | None, wanted: Iterable[Demand]) -> tuple[Held, ...]:
+    """Counted for every flavor of the pod set; those without a topology have nowhere to count it."""
+    found: list[Held] = []
+    for each in admission.pod_set_assignments if admission is not None else ():
+        if each.topology_assignment is None:
+            continue
+        single = next((demand.single for demand in wanted if demand.name == each.name), {})
+        domains = expanded(each.topology_assignment).domains
+        found += [Held(flavor, single, domains) for flavor in dict.fromkeys(each.flavors.values())]
+    return tuple(found)
 
 
 def is_true(workload: Workload, type: str) -> bool:

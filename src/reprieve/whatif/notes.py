@@ -37,6 +37,8 @@ QUOTA_KINDS = frozenset(
     {
         ("", "Namespace"),
         ("", "LimitRange"),
+        ("", "Node"),
+        ("", "Pod"),
         ("node.k8s.io", "RuntimeClass"),
         (well_known.SCHEDULING_API, "PriorityClass"),
         *(
@@ -47,6 +49,7 @@ QUOTA_KINDS = frozenset(
                 "Cohort",
                 "LocalQueue",
                 "ResourceFlavor",
+                "Topology",
                 "Workload",
                 "WorkloadPriorityClass",
             )

@@ -33,7 +33,6 @@ from reprieve.objects import (
 from reprieve.quota import (
     Assignment,
     Choice,
-    FlavorAssigner,
     FlavorResource,
     GranularMode,
     Mode,
@@ -53,6 +52,7 @@ from reprieve.quota import (
     WorkloadInfo,
     find_assignment,
     load,
+    needs_second_pass,
     queue_summaries,
     settle,
     waiters,
@@ -92,7 +92,8 @@ def plan_workload(
             f"there is no Workload {for_.key} (kueue.x-k8s.io) in the input; there are: {known}"
         )
     _refuse(found[0], countable)
-    quota = load((view for view in views if view is not found[0]), rules, now)
+    again = needs_second_pass(found[0])
+    quota = load((view for view in views if view is not found[0] or again), rules, now)
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
     answer = _Question(quota, info, queue).answer(given or {})
@@ -149,12 +150,7 @@ class _Question:
                     cell.add(amount(resource, quantity))
 
     def _whole(self, oracle: Oracle | None) -> Proposal:
-        rules = self._quota.rules
-        finder = VictimFinder(self._info, self._queue, rules)
-        assigner = FlavorAssigner(self._queue, self._quota.cache.flavors, rules, oracle or finder)
-        found = assigner.assign(self._info.demands)
-        victims = finder.victims_for(found) if oracle is None and found.mode == Mode.PREEMPT else []
-        return Proposal(found, victims)
+        return Proposal(*find_assignment(self._quota, self._info, self._queue, partial=False, oracle=oracle))
 
     def _victims_for(self, flavors: Mapping[str, Any], counts: Mapping[str, int]) -> Proposal:
         """The flavors are given; only the victims are searched."""
@@ -247,10 +243,14 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _granted(reservation: Reservation) -> dict[str, Any]:
     assignment = reservation.assignment
+    placements = {each.name: each.placement for each in assignment.pod_sets if each.placement is not None}
+    delayed = {each.name: each.delayed for each in assignment.pod_sets if each.delayed is not None}
     return {
         "clusterQueue": reservation.info.queue,
         "flavors": assignment.flavors(),
         "counts": {each.name: each.count for each in assignment.pod_sets},
+        **({"topology": {name: each.to_dict() for name, each in placements.items()}} if placements else {}),
+        **({"delayedTopologyRequest": delayed} if delayed else {}),
     }
 
 

@@ -1,7 +1,8 @@
-"""kueue.x-k8s.io: ClusterQueue, Cohort, LocalQueue, ResourceFlavor, WorkloadPriorityClass."""
+"""kueue.x-k8s.io: ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Topology, WorkloadPriorityClass."""
 
 from collections.abc import Callable
 
+from reprieve.objects import well_known
 from reprieve.objects.quantity import QuantityError, nano
 from reprieve.objects.structure import DUPLICATE, FORBIDDEN
 from reprieve.objects.text import shown
@@ -24,6 +25,7 @@ from reprieve.objects.validation.shared import label_selector, taint, toleration
 Gate = Callable[[str], bool]
 
 MOST_GROUPS = 16
+MOST_LEVELS = 16
 MOST_IN_GROUP = 64
 MOST_IN_TOTAL = 256
 MOST_PAIRS = 512
@@ -98,6 +100,29 @@ def resource_flavor(document: At, old: At | None = None) -> Problems:
         yield spec.field("nodeLabels").problem("must have at least one label when topologyName is set")
     if old is not None and old.field("spec", "topologyName").text:
         yield from immutable(topology, old.field("spec", "topologyName"))
+
+
+def topology(document: At, old: At | None = None) -> Problems:
+    levels = document.field("spec", "levels")
+    names = [each.field("nodeLabel") for each in levels.items()]
+    if not names:
+        yield levels.problem("must name at least one level")
+    yield from at_most_items(levels, MOST_LEVELS)
+    for name in names:
+        yield from required(name)
+        if name.text:
+            yield from label_key(name)
+    yield from unique(names)
+    for name in names[:-1]:
+        if name.text == well_known.HOSTNAME_LABEL:
+            yield name.problem(f"{well_known.HOSTNAME_LABEL} can only be the last level", FORBIDDEN)
+    if old is not None and not (_ends_in_hosts(document) and _ends_in_hosts(old)):
+        yield from immutable(levels, old.field("spec", "levels"))
+
+
+def _ends_in_hosts(document: At) -> bool:
+    levels = document.field("spec", "levels").items()
+    return bool(levels) and levels[-1].field("nodeLabel").text == well_known.HOSTNAME_LABEL
 
 
 def workload_priority_class(document: At, old: At | None = None) -> Problems:

@@ -12,6 +12,7 @@ from reprieve.objects.validation.checks import (
     at_most_items,
     immutable,
     int32,
+    label_key,
     one_of,
     quantities,
     required,
@@ -22,6 +23,7 @@ from reprieve.objects.validation.pods import pod_spec
 from reprieve.objects.validation.resources import pod_amounts
 
 _MOST_POD_SETS = 18
+_MOST_SLICE_LAYERS = 3
 
 
 def workload(document: At) -> Problems:
@@ -73,6 +75,7 @@ def _pod_set(place: At) -> Problems:
     yield from int32(least, 1)
     if least.number is not None and least.number > (count.number if count.number is not None else 1):
         yield least.problem(f"must not be more than count, {count.value}")
+    yield from _topology_request(place.field("topologyRequest"), count)
     template = place.field("template", "spec")
     # Kueue stores what a pod could not have, such as devices without limits; not what nobody can count.
     yield from pod_spec(template, pod_amounts)
@@ -81,6 +84,25 @@ def _pod_set(place: At) -> Problems:
             pods = container.field("resources", kind, "pods")
             if pods.is_set:
                 yield pods.problem("the resource 'pods' is counted by Kueue itself", FORBIDDEN)
+
+
+def _topology_request(request: At, count: At) -> Problems:
+    for name in ("required", "preferred", "podSetSliceRequiredTopology"):
+        if request.field(name).text:
+            yield from label_key(request.field(name))
+    size, where = request.field("podSetSliceSize"), request.field("podSetSliceRequiredTopology")
+    yield from int32(size, 1)
+    if size.is_set != where.is_set:
+        missing, given = (where, "podSetSliceSize") if size.is_set else (size, "podSetSliceRequiredTopology")
+        yield missing.problem(f"is required together with {given}")
+    layers = request.field("podsetSliceRequiredTopologyConstraints")
+    yield from at_most_items(layers, _MOST_SLICE_LAYERS)
+    for each in layers.items():
+        yield from label_key(each.field("topology"))
+        yield from int32(each.field("size"), 1)
+    for each in (size, *(layer.field("size") for layer in layers.items())):
+        if each.number is not None and count.number is not None and each.number > count.number:
+            yield each.problem(f"a slice must not be larger than the pod set, which has {count.number} pods")
 
 
 def _priority_class(spec: At) -> Problems:

@@ -6,11 +6,12 @@ A search takes workloads out of the tree and puts them back. When it ends, the t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
 from reprieve.quota.queue import ANY, LOWER_OR_NEWER_EQUAL, LOWER_PRIORITY, QueueNode, Ranked
+from reprieve.quota.topology.capacity import Capacity
 from reprieve.quota.tree import FlavorResource
 from reprieve.quota.workload_info import WorkloadInfo
 
@@ -19,16 +20,22 @@ class Victim(NamedTuple):
     info: WorkloadInfo
     reason: str
     queue: QueueNode
+    capacity: Capacity | None = None
+    """Where its domains are counted."""
 
     def leave(self) -> None:
         cell = self.queue.cell
         for key, amount in self.info.usage.items():
             cell(key).remove(amount)
+        if self.capacity is not None and self.info.held:
+            self.capacity.suppose(self.info.held, -1)
 
     def stay(self) -> None:
         cell = self.queue.cell
         for key, amount in self.info.usage.items():
             cell(key).add(amount)
+        if self.capacity is not None and self.info.held:
+            self.capacity.suppose(self.info.held, 1)
 
 
 class PreemptionRequest(NamedTuple):
@@ -40,6 +47,12 @@ class PreemptionRequest(NamedTuple):
     short: frozenset[FlavorResource]
     protected: frozenset[str] = frozenset()
     """Keys of workloads that are no candidates."""
+    placed: Callable[[], bool] | None = None
+    """Whether the pods have domains on the capacity as it is; None: they need none."""
+    capacity: Capacity | None = None
+    """Where domains are counted; None: nobody who could make way holds any."""
+    usage_of: Callable[[WorkloadInfo], float] | None = None
+    """What the LocalQueue of a workload used, where admission is shared fairly."""
 
     def fits(self, borrowing: bool) -> bool:
         cells = self.queue.cells
@@ -47,7 +60,7 @@ class PreemptionRequest(NamedTuple):
             cell = cells[key]
             if (not borrowing and cell.borrows_with(amount)) or amount > cell.available():
                 return False
-        return True
+        return self.placed is None or self.placed()
 
 
 def candidates(request: PreemptionRequest, queue: QueueNode, evicted: bool) -> Iterator[Ranked]:
@@ -56,6 +69,8 @@ def candidates(request: PreemptionRequest, queue: QueueNode, evicted: bool) -> I
     ranked = queue.workloads.using(request.short, evicted)
     if request.protected:
         ranked = (item for item in ranked if item[-1].key not in request.protected)
+    if queue.usage_based and request.usage_of is not None:
+        return _by_usage(ranked, policy, request, request.usage_of)
     if policy == ANY:
         return (item for item in ranked if not item[-1].away)
     if policy == LOWER_PRIORITY:
@@ -63,6 +78,25 @@ def candidates(request: PreemptionRequest, queue: QueueNode, evicted: bool) -> I
     if policy == LOWER_OR_NEWER_EQUAL:
         return _lower_or_newer(ranked, request.preemptor)
     return iter(())
+
+
+def _by_usage(
+    ranked: Iterable[Ranked],
+    policy: str,
+    request: PreemptionRequest,
+    usage_of: Callable[[WorkloadInfo], float],
+) -> Iterator[Ranked]:
+    """LocalQueues that used more lose workloads first."""
+    found = (
+        (item for item in ranked if not item[-1].away)
+        if policy == ANY
+        else _lower(ranked, request.preemptor.priority)
+        if policy == LOWER_PRIORITY
+        else _lower_or_newer(ranked, request.preemptor)
+        if policy == LOWER_OR_NEWER_EQUAL
+        else iter(())
+    )
+    return iter(sorted(found, key=lambda item: -usage_of(item[-1])))
 
 
 def all_candidates(request: PreemptionRequest, queue: QueueNode) -> Iterator[Ranked]:

@@ -124,7 +124,7 @@ class _Search:
         for source, info, reason in self._in_order(borrowing):
             if source.protected(request.short):
                 continue
-            victim = Victim(info, reason, source.queue)
+            victim = Victim(info, reason, source.queue, request.capacity)
             victim.leave()
             victims.append(victim)
             if request.fits(borrowing):

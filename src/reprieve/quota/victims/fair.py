@@ -158,7 +158,7 @@ class _Search:
 
     def _after(self, info: WorkloadInfo, queue: QueueNode, node: QuotaNode) -> Share:
         """The share of the victim's side without the workload."""
-        victim = Victim(info, "", queue)
+        victim = Victim(info, "", queue)  # shares know no domains
         victim.leave()
         found = share(node)
         victim.stay()
@@ -166,7 +166,7 @@ class _Search:
 
     def _take(self, info: WorkloadInfo, queue: QueueNode, reason: str) -> bool:
         """Take the workload out; whether the preemptor fits now."""
-        victim = Victim(info, reason, queue)
+        victim = Victim(info, reason, queue, self._request.capacity)
         victim.leave()
         self.victims.append(victim)
         return self._fits()
