@@ -19,7 +19,9 @@ from tests.dashboard import scenes
 from tests.dashboard.manifests import node, pod, put
 from tests.dashboard.serving import serving
 from tests.programs import program
+from tests.waiting import PATIENCE
 
+expect.set_options(timeout=PATIENCE * 1000)
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]  # one browser for all of them
 
 VIEWS = ("map", "queue", "groups", "preemptions", "quota", "fleet", "whatif")
@@ -120,15 +122,13 @@ async def test_a_dead_controller_and_its_return_are_shown(browser: Browser):
     async with serving(inventory, port=port) as url:
         await look(page, url, "map")
         await expect(page.get_by_role("status")).to_have_text("live")
-    await expect(page.get_by_role("alert")).to_contain_text(
-        "No news: the controller does not answer.", timeout=10_000
-    )
+    await expect(page.get_by_role("alert")).to_contain_text("No news: the controller does not answer.")
     await expect(page.get_by_role("alert")).to_contain_text("Shown is the state of")
     await expect(page.get_by_role("status")).to_have_text("reconnecting…")
     await expect(page.locator("a.card")).to_have_count(5)  # the last state stays
     put(inventory, node("h100-9"))
     async with serving(inventory, port=port):
-        await expect(page.locator("a.card")).to_have_count(6, timeout=10_000)
+        await expect(page.locator("a.card")).to_have_count(6)
         await expect(page.get_by_role("alert")).to_have_count(0)
         await expect(page.get_by_role("status")).to_have_text("live")
 
