@@ -85,13 +85,13 @@ def test_a_group_with_a_parent_names_its_workload() -> None:
 
 def test_without_the_gate_there_are_no_trees() -> None:
     batch = priority_class("batch-high", 100)
-    off = {"at": context(batch, config={"featureGates": {"CompositePodGroup": False}})}
-    assert said(TREE, **off) == ["kind: needs the feature gate CompositePodGroup"]
+    off = context(batch, config={"featureGates": {"CompositePodGroup": False}})
+    assert said(TREE, at=off) == ["kind: needs the feature gate CompositePodGroup"]
     child = edited(GROUP, "spec.parentCompositePodGroupName", "train")
-    assert said(child, **off) == [
+    assert said(child, at=off) == [
         "spec.parentCompositePodGroupName: needs the feature gate CompositePodGroup"
     ]
-    assert said(SOUND, **off) == ["spec.compositePodGroupTemplates: needs the feature gate CompositePodGroup"]
+    assert said(SOUND, at=off) == ["spec.compositePodGroupTemplates: needs the feature gate CompositePodGroup"]
 
 
 def nested(levels: int) -> dict[str, Any]:
