@@ -91,7 +91,9 @@ def test_without_the_gate_there_are_no_trees() -> None:
     assert said(child, at=off) == [
         "spec.parentCompositePodGroupName: needs the feature gate CompositePodGroup"
     ]
-    assert said(SOUND, at=off) == ["spec.compositePodGroupTemplates: needs the feature gate CompositePodGroup"]
+    assert said(SOUND, at=off) == [
+        "spec.compositePodGroupTemplates: needs the feature gate CompositePodGroup"
+    ]
 
 
 def nested(levels: int) -> dict[str, Any]:

@@ -108,3 +108,38 @@ def test_a_job_that_has_ended_asks_for_nothing() -> None:
     ended["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
     queues = [flavor("default"), cluster_queue("cq", 4), local_queue("team", "cq", namespace="ml")]
     assert list(reprieve.admit([*queues, ended, in_queue("b", cpu=3)]).to_dict()["admitted"]) == ["ml/job-b"]
+
+
+def foreign_group(api: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": api, "kind": "PodGroup", "metadata": {"name": "g", "namespace": "ml"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("group", "link"),
+    [
+        (
+            foreign_group("scheduling.x-k8s.io/v1alpha1", minMember=3),
+            {"labels": {"scheduling.x-k8s.io/pod-group": "g"}},
+        ),
+        (
+            foreign_group("scheduling.volcano.sh/v1beta1", minMember=3, queue="default"),
+            {"annotations": {"scheduling.k8s.io/group-name": "g"}},
+        ),
+    ],
+)
+def test_pod_groups_of_other_schedulers_are_gangs(group: dict[str, Any], link: dict[str, Any]) -> None:
+    pods = [pod(f"p{number}", 1, **link) for number in range(3)]
+    fits = reprieve.plan([node("n", 3), group, *pods], "podgroup/ml/g")
+    assert (fits.outcome, len(fits.placements)) == ("scheduled", 3)  # type: ignore[union-attr]
+    assert reprieve.plan([node("n", 2), group, *pods], "podgroup/ml/g").outcome == "unschedulable"
+    assert [str(each) for each in targets([group, *pods])] == ["PodGroup/ml/g"]
+    assert any("spec.queue" in reason for reason in fits.reasons) == ("queue" in group["spec"])
+
+
+def test_a_misspelt_priority_class_is_refused_for_a_job_and_in_a_comparison() -> None:
+    wrong = job("a")
+    wrong["spec"]["template"]["spec"]["priorityClassName"] = "hgih"
+    with pytest.raises(reprieve.ReprieveError, match="hgih"):
+        reprieve.plan([node("n", 4), wrong], "job/ml/a")
+    with pytest.raises(reprieve.ReprieveError, match="hgih"):
+        reprieve.compare([node("n", 4), pod("p", 1, "hgih")], "pod/ml/p")

@@ -10,9 +10,10 @@ from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
 from reprieve.objects import Document, Reference, Source, well_known
 from reprieve.preemption import Bill, BilledVictim, Plan, View, billed, decide, with_lost_hours
+from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import controllers
-from reprieve.whatif.pods import load
+from reprieve.whatif.pods import load, refuse_unknown_class
 from reprieve.whatif.warnings import warnings
 
 ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
@@ -26,10 +27,10 @@ def compare_algorithms(
 
     The configuration counts except for its `preemption.algorithm`.
     """
-    documents = list(objects)
+    documents, missing = with_group_kinds(objects)
     notes = take_notes(documents, NODE_KINDS)
-    missing: list[str] = []
-    cluster = load(documents, missing)
+    cluster = load(documents, missing, config)
+    refuse_unknown_class(cluster, for_)
     plans = [_plan(cluster, for_, _with(config, algorithm), ticks(now)) for algorithm in ALGORITHMS]
     helped = [plan for plan in plans if plan.outcome in HELPED]
     cheapest = min(helped, key=_order).algorithm if helped else None

@@ -29,9 +29,10 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import with_owners
-from reprieve.whatif.pods import load
+from reprieve.whatif.pods import load, refuse_unknown_class
 from reprieve.whatif.warnings import warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
@@ -78,12 +79,11 @@ def plan_job(
     objects: Iterable[Document | Source], for_: Reference, config: Configuration, now: datetime
 ) -> JobPlan:
     """Where the pods of a job would go, and who would make way."""
-    documents = list(objects)
+    documents, missing = with_group_kinds(objects)
     source, expansion, expanded = expanded_job(documents, for_, config)
     runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)
     notes = take_notes(documents, NODE_KINDS, (source, *runtimes))
-    missing: list[str] = []
-    cluster = load(expanded, missing)
+    cluster = load(expanded, missing, config)
     plans, fits = _plans(cluster, expansion, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
     told = [*_hints(source, expansion), *(warnings(cluster) if plans else ()), *missing]
@@ -144,7 +144,7 @@ def targets_in(
 ) -> list[Reference]:
     """What `given` would create and nothing runs yet: jobs without pods, groups and pods that wait."""
     kinds = config.job_kinds()
-    documents = [*map(document_of, given)]
+    documents = [*map(document_of, with_group_kinds(given)[0])]
     owners = {
         Reference(str(owner.get("kind")), _namespace(each), str(owner.get("name")))
         for each in (*map(document_of, everything), *documents)
@@ -233,6 +233,7 @@ def _plans(
             if unit in planned or (message and unit.kind == "Pod"):
                 continue  # planned with its gang, or equal to the one that found no node
             planned.add(unit)
+            refuse_unknown_class(cluster, unit)
             plan = decide(cluster, unit, config, moment, alternatives=unit.kind == "PodGroup")
             if plan.victims:
                 plan = with_lost_hours(View(cluster, config, moment), plan)

@@ -25,6 +25,7 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
+from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.runtime_classes import with_runtime_classes
@@ -41,13 +42,10 @@ def plan_unit(
     now: datetime,
 ) -> Plan:
     """Who makes way for a pod or pod group."""
-    documents = list(objects)
+    documents, missing = with_group_kinds(objects)
     notes = take_notes(documents, NODE_KINDS)
-    missing: list[str] = []
-    cluster = load(documents, missing)
-    if not config.gate("CompositePodGroup"):
-        _without_trees(cluster)
-    _refuse_unknown_class(cluster, for_)
+    cluster = load(documents, missing, config)
+    refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     ruled = divergent(cluster, for_) if groups_rule(config) else []
@@ -61,8 +59,14 @@ def _without_trees(cluster: Cluster) -> None:
         cluster.remove(CompositePodGroup, key)
 
 
-def load(objects: Iterable[Document | Source], missing: list[str] | None = None) -> Cluster:
+def load(
+    objects: Iterable[Document | Source],
+    missing: list[str] | None = None,
+    config: Configuration | None = None,
+) -> Cluster:
     """A cluster of these objects; sentences about what else they refer to go into `missing`.
+
+    `config`: its gates say which kinds exist; without it all of them do.
 
     Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for
     them; kube-scheduler's recorded answers do the same. Those with volumes count on their nominated nodes, in
@@ -86,6 +90,8 @@ def load(objects: Iterable[Document | Source], missing: list[str] | None = None)
             cluster.nominate(cluster.pods.keys[row], cluster.pods.info[row].nominated_node)
     for kind, namespace, name, selector in _owners(map(document_of, documents)):
         cluster.set_owner(kind, namespace, name, selector)
+    if config is not None and not config.gate("CompositePodGroup"):
+        _without_trees(cluster)
     return cluster
 
 
@@ -100,7 +106,7 @@ def _check(each: Object) -> None:
         raise InvalidObject(path, gang.min_count, text, f"PodGroup/{each.key}")
 
 
-def _refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
+def refuse_unknown_class(cluster: Cluster, for_: Reference) -> None:
     """Without the class that the unit names its priority is not known, and an answer would be a guess."""
     found = unknown_class(cluster, for_)
     if found:
