@@ -12,6 +12,7 @@ from reprieve.preemption import View
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.minimal.branch import BranchAndBound
 from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.scope import Scope
 from reprieve.preemption.minimal.search import search
 from reprieve.preemption.minimal.translation import Translation, translate
 from reprieve.preemption.minimal.work_limit import WorkLimit
@@ -27,7 +28,7 @@ def translation() -> Translation:
     cluster = load(read_documents(ROOT / "examples" / "05-least-cost" / "cluster.yaml"))
     view = View(cluster, Configuration.load(None), now=None)
     gang = find_group(view, "ml/train").gang
-    return translate(view, Ledger(view), gang, need=2, within=None, ceiling=None)
+    return translate(view, Ledger(view), gang, Scope(gang.rows, 2, (None,), {}), ceiling=None)
 
 
 def on_level(translation: Translation, level: int) -> BranchAndBound:

@@ -23,6 +23,8 @@ from reprieve.placement.diagnosis import (
 from reprieve.placement.domains import EVERYWHERE, Domain, best_domain, domains_of
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.gang import Assignment, GangPlacement, place_gang
+from reprieve.placement.least import fill, place_with_least
+from reprieve.placement.options import Way, Ways
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
@@ -44,17 +46,21 @@ __all__ = [
     "Scoring",
     "TreeGroup",
     "TreePlacer",
+    "Way",
+    "Ways",
     "best_domain",
     "diagnose",
     "diagnosis",
     "domains_of",
     "feasible_mask",
+    "fill",
     "named",
     "nominated_slot",
     "objections",
     "passes",
     "place",
     "place_gang",
+    "place_with_least",
     "resolve_scoring",
     "static_fit",
 ]

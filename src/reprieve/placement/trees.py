@@ -5,7 +5,7 @@ for the siblings that come after it. Nothing is tried twice: the order of the ch
 rolled back at the end: nothing stays placed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,12 +68,26 @@ class Evaluated(NamedTuple):
     """Not a lack of capacity but an error: no eviction helps."""
 
 
+Price = Callable[[Sequence[Assignment]], tuple[int, ...]]
+"""What placing these pods would cost; smaller is better."""
+
+
 class TreePlacer:
-    """`tolerant`: an error in one child is no more than the failure of that child."""
+    """`tolerant`: an error in one child is no more than the failure of that child.
+
+    `price` chooses among domains by what they cost, where kube-scheduler takes the fullest.
+    """
 
     def __init__(
-        self, cluster: Cluster, scoring: Scoring = DEFAULT, *, faithful: bool = True, tolerant: bool = False
+        self,
+        cluster: Cluster,
+        scoring: Scoring = DEFAULT,
+        *,
+        faithful: bool = True,
+        tolerant: bool = False,
+        price: Price | None = None,
     ) -> None:
+        self._price = price
         self._cluster = cluster
         self._scoring = scoring
         self._faithful = faithful
@@ -120,6 +134,11 @@ class TreePlacer:
         if not counted and not any(found.assigned for _, found in good):
             text = "no pods from pod group are assigned to any of the candidate placements"
             return Evaluated(False, [], [], [], text, text, broken=True)
+        if self._price is not None:
+            most = max(len(found.assigned) for _, found in good)
+            fullest = [found for _, found in good if len(found.assigned) == most]
+            price = self._price
+            return min(fullest, key=lambda found: price(found.assigned))
         proposals = [(domain, [each.row for each in found.assigned]) for domain, found in good]
         return good[best_of(self._cluster, proposals, counted, self._scoring)][1]
 

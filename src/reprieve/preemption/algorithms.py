@@ -17,7 +17,7 @@ import numpy as np
 from reprieve.cluster import Mask
 from reprieve.placement import GangPlacement
 from reprieve.preemption.gangs import GangSearch
-from reprieve.preemption.units import Selection
+from reprieve.preemption.units import Selection, disruption
 
 
 def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
@@ -55,11 +55,6 @@ def _lowest_feasible(search: GangSearch, out: Mask, levels: list[int]) -> int:
         else:
             low = middle + 1
     return levels[high]
-
-
-def disruption(selection: Selection) -> tuple[int, int, int, int]:
-    """The order of selections, least disruptive first: broken budgets, highest priority, units, pods."""
-    return selection.broken, selection.highest, len(selection.victims), selection.pods
 
 
 def select_for_gang(search: GangSearch) -> Selection | GangPlacement:

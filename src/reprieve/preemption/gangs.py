@@ -17,6 +17,7 @@ from reprieve.placement import (
     TreePlacer,
     best_domain,
     place_gang,
+    place_with_least,
 )
 from reprieve.preemption.importance import by_importance, has_ties, importance_keys, singles_by_importance
 from reprieve.preemption.reprieve import (
@@ -28,7 +29,7 @@ from reprieve.preemption.reprieve import (
     stays,
     trial_for,
 )
-from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit
+from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit, disruption
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import count_violations
 
@@ -69,6 +70,8 @@ class GangSearch:
 
         A placement that failed is returned as it is, for its message.
         """
+        if self.gang.tree is not None and not self.view.faithful:
+            return self._select_for_tree(self.gang.tree, out)
         with self.placed_without(out) as placement:
             if not placement.feasible:
                 return placement
@@ -86,6 +89,24 @@ class GangSearch:
             yield place_in_domains(self.view, self.gang, self.domains)
         finally:
             cluster.rollback(mark)
+
+    def _select_for_tree(self, tree: TreeGroup, out: Mask) -> Selection | GangPlacement:
+        """The domains that kube-scheduler would take, or those with the cheapest victims if that is less."""
+        with self.placed_without(out) as placement:
+            if not placement.feasible:
+                return placement
+            first = self._reprieve(placement.assigned, out)
+            if not first.victims or not any(group.topology for group in tree.groups()):
+                return first
+            cheap = TreePlacer(
+                self.view.cluster,
+                self.view.scoring,
+                faithful=False,
+                tolerant=True,
+                price=lambda assigned: disruption(self._reprieve(list(assigned), out)),
+            ).place(tree)
+            found = [first, *([self._reprieve(cheap.assigned, out)] if cheap.feasible else [])]
+            return min(found, key=disruption)
 
     def _reprieve_next_to_phantoms(self, placement: GangPlacement, out: Mask) -> Selection:
         """kube-scheduler 1.38 nominates pods of groups that failed, and lets them count.
@@ -199,7 +220,13 @@ def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWH
 
 
 def place_tree(view: View, tree: TreeGroup) -> GangPlacement:
-    """Where the pods of a tree would go; nothing stays attached."""
-    return TreePlacer(view.cluster, view.scoring, faithful=view.faithful, tolerant=not view.faithful).place(
-        tree
-    )
+    """Where the pods of a tree would go; nothing stays attached.
+
+    Where kube-scheduler's order is not enough, the other algorithms look for a way to give each group its
+    minimum.
+    """
+    placer = TreePlacer(view.cluster, view.scoring, faithful=view.faithful, tolerant=not view.faithful)
+    found = placer.place(tree)
+    if found.feasible or view.faithful:
+        return found
+    return place_with_least(view.cluster, tree, view.scoring) or found

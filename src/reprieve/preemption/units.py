@@ -229,3 +229,8 @@ class Selection(NamedTuple):
         if isinstance(self.victims, LazyUnits):
             return self.victims.in_groups
         return sum(unit.rank >= GROUP for unit in self.victims)
+
+
+def disruption(selection: Selection) -> tuple[int, int, int, int]:
+    """The order of selections, least disruptive first: broken budgets, highest priority, units, pods."""
+    return selection.broken, selection.highest, len(selection.victims), selection.pods

@@ -1,8 +1,8 @@
 """The cheapest plan for a preemptor: start from the plan of `kep-5710`, search, check, never be worse.
 
-1. Search every domain with the best answer so far as the one to beat. On a large cluster the search goes
-   first: finding the plan to start from takes longer, and an answer that is proven to be the cheapest does
-   not need it.
+1. Search every scope (a domain of a gang, a way to place a tree) with the best answer so far as the one to
+   beat. On a large cluster the search goes first: finding the plan to start from takes longer, and an answer
+   that is proven to be the cheapest does not need it.
 2. Check an answer with the real filters where rules beyond a node apply. What they refuse is ruled out and
    the search runs again; if that does not help, look for better victims at the places of the starting plan.
 3. Put back every victim that can stay after all.
@@ -19,12 +19,13 @@ import numpy as np
 
 from reprieve.cluster import Mask
 from reprieve.objects import Reference, outcomes
-from reprieve.placement import Assignment, PodFilters, nominated_slot, passes, place
+from reprieve.placement import Assignment, PodFilters, fill, nominated_slot, passes, place
 from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.optimality import OPTIMAL, Price, gap
 from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem
+from reprieve.preemption.minimal.scope import Scope, TreeScopes, scopes_of_gang
 from reprieve.preemption.minimal.search import SMALL, search
 from reprieve.preemption.minimal.translation import Translation, has_rules_beyond_node, translate
 from reprieve.preemption.minimal.unit_table import with_leaders
@@ -73,6 +74,10 @@ class _Floor(NamedTuple):
 
     price: Price
     relaxed: bool  # it ignores rules beyond a node
+
+
+_NONE = _Floor((0, NO_PRIORITY, 0.0), relaxed=False)
+"""Nothing is ruled out."""
 
 
 class Improved(NamedTuple):
@@ -126,6 +131,7 @@ class _Improvement:
         waiting = {int(cluster.pods.cls[row]) for row in self.gang.rows}
         return (
             len(self.gang.rows) > 1
+            and self.gang.tree is None
             and len(cluster.nodes.order) > SMALL
             and not self.view.config.preemption.place_beyond_min_count
             and not any(has_rules_beyond_node(cluster, cluster.classes.all[number]) for number in waiting)
@@ -136,13 +142,13 @@ class _Improvement:
         if start is None or whole is None:
             return
         self.start = self._exact(start._replace(victims=whole))
-        if self.view.config.preemption.place_beyond_min_count:
+        if self.view.config.preemption.place_beyond_min_count and self.gang.tree is None:
             self.need = len(self.start.assigned)
         if self.best is None or self._price(self.start) < self._price(self.best):
             self.best = self.start
 
     def _search(self) -> Improved | None:
-        floors = [self._in_domain(within) for within in self.domains]
+        floors = self._floors()
         if self.best is None:
             return None
         price = self._price(self.best)
@@ -152,18 +158,34 @@ class _Improvement:
         relaxed = any(each.relaxed for each in floors if each is not None)
         return Improved(self.best, gap(price, floor, relaxed=relaxed))
 
-    def _in_domain(self, within: Mask | None) -> "_Floor | None":
-        """Search one domain. Returns a lower bound for the plans in it, None when there are none."""
+    def _floors(self) -> "list[_Floor | None]":
+        """Search every scope. Returns a lower bound for the plans in each of them."""
+        tree = self.gang.tree
+        if tree is None:
+            return [self._in_scope(each) for each in scopes_of_gang(self.gang, self.need, self.domains)]
+        floors: list[_Floor | None] = []
+        scopes = TreeScopes(self.view.cluster, tree)
+        for scope in scopes:
+            floor = self._in_scope(scope)
+            floors.append(floor if scope.exact or floor is None else _NONE)
+            if self.best is not None and not self.best.victims:
+                break
+            if self.work.spent:
+                return [*floors, _NONE]
+        return floors if scopes.complete else [*floors, _NONE]
+
+    def _in_scope(self, scope: Scope) -> "_Floor | None":
+        """Search one scope. Returns a lower bound for the plans in it, None when there are none."""
         best = self.best
         ceiling = best.highest if best is not None and not best.broken else None
-        translation = translate(self.view, self.ledger, self.gang, self.need, within, ceiling)
+        translation = translate(self.view, self.ledger, self.gang, scope, ceiling)
         first = result = search(translation.problem, self.work, self._as_answer(translation, best))
         for _ in range(REPAIRS if translation.needs_filters else 1):
             if result.answer is None:
                 break
-            selection, refused = self._check(translation, result.answer, within)
+            selection, refused = self._check(translation, result.answer, scope)
             if selection is not None:
-                self._consider(selection, within)
+                self._consider(selection, scope)
                 if first.proven and result is first and not (translation.overlapping and selection.broken):
                     return _Floor(self._price(selection), relaxed=False)
                 break
@@ -172,7 +194,7 @@ class _Improvement:
                 break
             result = search(translation.problem, self.work, self._as_answer(translation, best))
         else:
-            self._keep_places(translation, within)
+            self._keep_places(translation, scope)
         if first.floor is None:
             return None
         violations, priority, weight = first.floor
@@ -181,7 +203,7 @@ class _Improvement:
         sure = max(0, weight - translation.problem.units) / translation.scale  # weights were rounded
         return _Floor((violations, priority, sure), relaxed=translation.needs_filters)
 
-    def _keep_places(self, translation: Translation, within: Mask | None) -> None:
+    def _keep_places(self, translation: Translation, scope: Scope) -> None:
         """Better victims for the places of the starting plan."""
         start = self._as_answer(translation, self.start)
         if start is None:
@@ -189,9 +211,9 @@ class _Improvement:
         fixed = replace(translation.problem, most=start.placed)
         result = search(fixed, self.work, start)
         if result.answer is not None:
-            selection, _ = self._check(translation, result.answer, within)
+            selection, _ = self._check(translation, result.answer, scope)
             if selection is not None:
-                self._consider(selection, within)
+                self._consider(selection, scope)
 
     # --- between selections and answers ---------------------------------------------------------------------
 
@@ -206,6 +228,8 @@ class _Improvement:
         class_of = {row: number for number, rows in enumerate(translation.classes) for row in rows}
         for each in selection.assigned:
             node = translation.node(each.slot)
+            if each.row not in class_of:
+                continue  # a pod of a tree that is not needed
             if node is None:
                 return None
             placed[class_of[each.row], node] += 1
@@ -213,7 +237,7 @@ class _Improvement:
         return None if answer.fault(translation.problem) else answer
 
     def _check(
-        self, translation: Translation, answer: Answer, within: Mask | None
+        self, translation: Translation, answer: Answer, scope: Scope
     ) -> tuple[Selection | None, tuple[int, int]]:
         """The answer as a selection, or the (class, node) that the real filters refuse."""
         view, cluster = self.view, self.view.cluster
@@ -227,7 +251,7 @@ class _Improvement:
                 slot = int(translation.slots[node])
                 filters = PodFilters(cluster, row, faithful=False)
                 if translation.needs_filters:
-                    if not passes(filters, slot, view.scoring, within):
+                    if not passes(filters, slot, view.scoring, scope.within(row)):
                         return None, (number, node)
                     cluster.attach(row, slot)
                 assigned.append(Assignment(row, slot, filters))
@@ -270,11 +294,11 @@ class _Improvement:
         total = float(self.ledger.weights(rows.astype(np.int32), units, groups).sum())
         return selection.broken, selection.highest, total
 
-    def _consider(self, selection: Selection, within: Mask | None) -> None:
+    def _consider(self, selection: Selection, scope: Scope) -> None:
         if self.best is None or self._price(selection) <= self._price(self.best):
-            self.best = self._filled(selection, within)
+            self.best = self._filled(selection, scope)
 
-    def _filled(self, selection: Selection, within: Mask | None) -> Selection:
+    def _filled(self, selection: Selection, scope: Scope) -> Selection:
         """Place the remaining pods where they fit once the victims are gone, without any more victims."""
         view, cluster = self.view, self.view.cluster
         placed = {each.row for each in selection.assigned}
@@ -286,10 +310,13 @@ class _Improvement:
             self._detach(selection.victims)
             for each in assigned:
                 cluster.attach(each.row, each.slot)
-            for row in self.gang.rows:
+            if scope.way is not None:
+                left = tuple(each for each in scope.way.extra if each[0] not in placed)
+                assigned += fill(cluster, scope.way._replace(extra=left), view.scoring)
+            for row in self.gang.rows if scope.way is None else ():
                 if row not in placed:
                     filters = PodFilters(cluster, row, faithful=False)
-                    slot = place(filters, view.scoring, within)
+                    slot = place(filters, view.scoring, scope.within(row))
                     if slot is not None:
                         cluster.attach(row, slot)
                         assigned.append(Assignment(row, slot, filters))

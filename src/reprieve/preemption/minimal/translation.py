@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, Rows, ports_conflict
+from reprieve.cluster import NOWHERE, Cluster, PodClass, Rows, ports_conflict
 from reprieve.objects import well_known
 from reprieve.placement import static_fit
 from reprieve.preemption.cost import Ledger
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.minimal.problem import Flags, Ints, Problem
+from reprieve.preemption.minimal.scope import Scope
 from reprieve.preemption.minimal.unit_table import UnitTable
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
@@ -56,11 +57,9 @@ class WaitingClasses(NamedTuple):
     needs_filters: bool
 
 
-def translate(
-    view: View, ledger: Ledger, gang: Gang, need: int, within: Mask | None, ceiling: int | None
-) -> Translation:
-    """The problem of placing `need` pods of the gang `within` some nodes, no victim above the ceiling."""
-    cluster, waiting = view.cluster, _waiting_classes(view, gang, within)
+def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int | None) -> Translation:
+    """The problem of placing the pods of a scope on its nodes, no victim above the ceiling."""
+    cluster, waiting = view.cluster, _waiting_classes(view, scope)
     slots = np.flatnonzero(waiting.admitted.any(axis=0)).astype(np.int32)
     unit_table = UnitTable(view, gang.priority, ceiling, slots)
     counts = np.array([len(rows) for rows in waiting.rows], np.int64)
@@ -75,7 +74,7 @@ def translate(
         requests=waiting.requests[:, columns],
         counts=counts,
         most=most,
-        need=need,
+        need=scope.need,
         priority=unit_table.priority,
         weight=weight,
         spent=draws.spent,
@@ -93,15 +92,18 @@ def translate(
     )
 
 
-def _waiting_classes(view: View, gang: Gang, within: Mask | None) -> WaitingClasses:
+def _waiting_classes(view: View, scope: Scope) -> WaitingClasses:
+    """Pods of one class are kept apart where they may go to different nodes."""
     cluster = view.cluster
-    by_class: dict[int, list[int]] = {}
-    for row in gang.rows:
-        by_class.setdefault(int(cluster.pods.cls[row]), []).append(row)
-    waiting = [cluster.classes.all[number] for number in by_class]
+    by_class: dict[tuple[int, int], list[int]] = {}
+    for row in scope.rows:
+        by_class.setdefault((int(cluster.pods.cls[row]), scope.number(row)), []).append(row)
+    waiting = [cluster.classes.all[number] for number, _ in by_class]
     admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
-    if within is not None:
-        admitted &= within
+    for at, (_, mask) in enumerate(by_class):
+        within = scope.masks[mask]
+        if within is not None:
+            admitted[at] &= within
     conflicts = np.array(
         [[in_conflict(cluster, one, other) for other in waiting] for one in waiting], np.bool_
     )
@@ -109,8 +111,11 @@ def _waiting_classes(view: View, gang: Gang, within: Mask | None) -> WaitingClas
     requests = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
     alike = _alike(requests, admitted, conflicts, bars)
     first = [members[0] for members in alike]
-    own = [{waiting[member].id for member in members} for members in alike]
-    rows = [[row for row in gang.rows if int(cluster.pods.cls[row]) in ids] for ids in own]
+    kinds = list(by_class)
+    own = [{kinds[member] for member in members} for members in alike]
+    rows = [
+        [row for row in scope.rows if (int(cluster.pods.cls[row]), scope.number(row)) in each] for each in own
+    ]
     needs_filters = any(has_rules_beyond_node(cluster, cls) for cls in waiting)
     return WaitingClasses(
         rows, requests[first], admitted[first], conflicts[np.ix_(first, first)], bars[first], needs_filters
