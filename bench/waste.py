@@ -44,7 +44,7 @@ def families(row: Row) -> list[str]:
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    counts: dict[str, collections.Counter[Any]] = collections.defaultdict(collections.Counter)
     for path in sorted(folder.glob("*-generated.jsonl.gz")):
         for row in rows(path):
             names = families(row)

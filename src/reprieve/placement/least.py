@@ -37,13 +37,13 @@ def place_with_least(cluster: Cluster, root: TreeGroup, scoring: Scoring = DEFAU
         return [each.row for each in chosen]
 
     mark = cluster.checkpoint()
-    try:
-        for way in Ways(cluster, MOST_TRIES, visit).of(root):
+    for largest_first in (False, True):
+        for way in Ways(cluster, MOST_TRIES, visit, largest_first=largest_first).of(root):
             assigned = [placed[row] for row, _ in way.needed]
             assigned += fill(cluster, way, scoring)
             if assigned:
+                cluster.rollback(mark)
                 return GangPlacement(True, assigned, [], "")
-    finally:
         cluster.rollback(mark)
     return None
 

@@ -46,9 +46,15 @@ NOTHING = Way((), (), (), True)
 
 
 class Ways:
-    """`most` limits how often a pod group is looked at; `complete` says whether that was enough."""
+    """`most` limits how often a pod group is looked at; `complete` says whether that was enough.
 
-    def __init__(self, cluster: Cluster, most: int, visit: Visit | None = None) -> None:
+    `largest_first`: groups with the largest pods come first; otherwise those that need least.
+    """
+
+    def __init__(
+        self, cluster: Cluster, most: int, visit: Visit | None = None, *, largest_first: bool = False
+    ) -> None:
+        self._key = self._smallness if largest_first else self._size
         self._cluster = cluster
         self._left = most
         self._visit = visit
@@ -61,11 +67,11 @@ class Ways:
             if group.children is None:
                 yield from self._leaf(group, domain.nodes)
             else:
-                children = sorted(group.children, key=self._size)
+                children = sorted(group.children, key=self._key)
                 yield from self._choose(children, group.minimum, domain.nodes)
 
     def _choose(self, children: Sequence[TreeGroup], needed: int, within: Mask | None) -> Iterator[Way]:
-        """So many of the children, those that need least first."""
+        """So many of the children."""
         if needed <= 0:
             yield NOTHING._replace(left_out=tuple((child, within) for child in children))
             return
@@ -128,6 +134,9 @@ class Ways:
             need = max(0, leaf.minimum - leaf.counted)
             total += sum(sorted(map(self._weight, leaf.rows))[:need])
         return total
+
+    def _smallness(self, group: TreeGroup) -> float:
+        return -max((self._weight(row) for leaf in group.leaves() for row in leaf.rows), default=0.0)
 
     def _weight(self, row: int) -> float:
         """What the pod requests, as a share of the cluster."""
