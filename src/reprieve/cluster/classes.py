@@ -144,8 +144,13 @@ class ClassTable:
         if found is None:
             found = self._by_key[key] = self._add(key, pod)
         self._pods[found.id] += 1
-        self._idle.pop(found.id, None)
+        if self._idle:
+            self._idle.pop(found.id, None)
         return found
+
+    def is_of(self, pod: Pod, id: int) -> bool:
+        """Whether the pod is still of this class."""
+        return _key(pod) == self.all[id].key
 
     def leave(self, id: int) -> None:
         self._pods[id] -= 1

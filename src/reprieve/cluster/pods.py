@@ -3,9 +3,12 @@
 A pod keeps its row for as long as it exists. Typed objects are not kept: a row costs a few hundred bytes.
 """
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from reprieve.cluster.columns import NOWHERE, Ints, Mask, Rows, grown
@@ -26,7 +29,6 @@ NOT_STARTED = 2**62
 LEADER = "leader"
 """The disruption role of a pod that is not to go before the others of its group."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 class PodClaims(NamedTuple):
@@ -37,23 +39,29 @@ class PodClaims(NamedTuple):
     """Claims that were made from templates, by the pod's name for them; None: deliberately none."""
 
 
-class PodInfo(NamedTuple):
+class PodInfo(msgspec.Struct, frozen=True, gc=False):
     """Facts about a pod that only some decisions read."""
 
-    uid: str
-    never_preempts: bool
-    gated: bool
-    scheduler: str
-    node_name: str
-    nominated_node: str
-    annotations: dict[str, str]
+    uid: str = ""
+    never_preempts: bool = False
+    gated: bool = False
+    scheduler: str = ""
+    node_name: str = ""
+    nominated_node: str = ""
+    annotations: Mapping[str, str] = MappingProxyType({})
     claims: PodClaims | None = None
     """None for most pods: they name none."""
 
 
+_UNKNOWN = PodInfo()
+
+
 def ticks(instant: datetime | None) -> int:
     """Microseconds since 1970; `NOT_STARTED` for None."""
-    return NOT_STARTED if instant is None else (instant - _EPOCH) // _MICROSECOND
+    if instant is None:
+        return NOT_STARTED
+    since = instant - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 class PodTable:
@@ -91,17 +99,18 @@ class PodTable:
         """Length of the columns in use; some rows may be empty."""
         return len(self.keys)
 
-    def add(self, pod: Pod) -> int:
-        """A row for a new pod; the caller fills in class, group and node."""
+    def add(self, key: str) -> int:
+        """A row for a new pod; the caller fills in everything else."""
         if self._free:
             row = self._free.pop()
         else:
             row = len(self.keys)
             self.keys.append("")
-            self.info.append(_info(pod))
-            self._reserve(row + 1)
-        self.keys[row] = pod.key
-        self.row_of[pod.key] = row
+            self.info.append(_UNKNOWN)
+            if row >= len(self.node):
+                self._reserve(row + 1)
+        self.keys[row] = key
+        self.row_of[key] = row
         self.sequence[row] = self._next
         self._next += 1
         self.node[row] = NOWHERE
@@ -157,19 +166,20 @@ def is_finished(pod: Pod) -> bool:
 
 
 def _info(pod: Pod) -> PodInfo:
-    notes = pod.metadata.annotations
-    return PodInfo(
-        uid=pod.metadata.uid,
-        never_preempts=pod.spec.preemption_policy == "Never",
-        gated=bool(pod.spec.scheduling_gates),
-        scheduler=pod.spec.scheduler_name,
-        node_name=pod.spec.node_name,
-        nominated_node=pod.status.nominated_node_name,
-        annotations={key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)}
-        if notes
-        else {},
-        claims=_claims(pod) if pod.spec.resource_claims else None,
+    spec, notes = pod.spec, pod.metadata.annotations
+    info = PodInfo(
+        pod.metadata.uid,
+        spec.preemption_policy == "Never",
+        bool(spec.scheduling_gates),
+        spec.scheduler_name,
+        spec.node_name,
+        pod.status.nominated_node_name,
+        claims=_claims(pod) if spec.resource_claims else None,
     )
+    if not notes:
+        return info
+    ours = {key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)}
+    return msgspec.structs.replace(info, annotations=ours) if ours else info
 
 
 def checkpointed_at(annotations: dict[str, str]) -> int:

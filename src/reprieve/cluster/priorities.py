@@ -64,7 +64,8 @@ def resolve(obj: Pod | PodGroup | CompositePodGroup, table: PriorityTable) -> Re
 
 
 def _preemption_class(obj: Pod | PodGroup | CompositePodGroup, table: PriorityTable) -> int:
-    name = obj.metadata.annotations.get(well_known.PREEMPTION_CLASS_ANNOTATION, "")
+    notes = obj.metadata.annotations
+    name = notes.get(well_known.PREEMPTION_CLASS_ANNOTATION, "") if notes else ""
     if not name and isinstance(obj, PodGroup):
         name = obj.spec.preemption_priority_class_name
     return table.number(name) if name else -1

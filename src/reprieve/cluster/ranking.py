@@ -1,5 +1,7 @@
 """Which priority counts for a pod: its own, or where groups rule that of its group, or of its tree."""
 
+from msgspec.structs import replace
+
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.priorities import PriorityTable, resolve
@@ -22,7 +24,7 @@ class Ranking:
         self._resolve(row, pod)
         if pod.spec.priority is None:
             self.without_priority[row] = pod
-        else:
+        elif self.without_priority:
             self.without_priority.pop(row, None)
 
     def resolve_again(self) -> None:
@@ -37,9 +39,10 @@ class Ranking:
 
     def _resolve(self, row: int, pod: Pod) -> None:
         pods, groups = self._pods, self._groups
-        found, group = resolve(pod, self._priorities), int(pods.group[row])
+        found, group = resolve(pod, self._priorities), pods.group.item(row)
         ruled = self.groups_rule and group >= 0 and groups.exists[group]
         pods.own_priority[row] = found.priority
         pods.priority[row] = groups.ruling_priority(group) if ruled else found.priority
         pods.preemption_class[row] = found.preemption_class
-        pods.info[row] = pods.info[row]._replace(never_preempts=found.never_preempts)
+        if pods.info[row].never_preempts != found.never_preempts:
+            pods.info[row] = replace(pods.info[row], never_preempts=found.never_preempts)

@@ -12,6 +12,8 @@ The state depends on the objects and the order of their first appearance, not on
 from collections.abc import Collection
 from typing import Any
 
+from msgspec.structs import replace
+
 from reprieve.cluster.budgets import BudgetTable
 from reprieve.cluster.claim_users import HELD, LEFT, RETURNED, ClaimUsers
 from reprieve.cluster.classes import ClassTable, PodClass
@@ -40,7 +42,7 @@ from reprieve.objects import (
 
 Undo = tuple[Any, ...]
 
-LONGEST_LOG = 500_000
+LONGEST_LOG = 1_000_000
 """Changes that caches can catch up with; beyond that, recomputing is cheaper."""
 
 
@@ -146,7 +148,8 @@ class Cluster:
         if self._undo:
             raise RuntimeError("an observed change while a what-if is open")
         devices = self.devices.pool_changes
-        if max(len(self.touched), len(self.moved), len(self.nodes.changes), len(devices)) > LONGEST_LOG:
+        longest = len(self.touched) + len(self.moved) + len(self.nodes.changes) + len(devices)
+        if longest > LONGEST_LOG:
             self.touched.clear()
             self.moved.clear()
             self.nodes.changes.clear()
@@ -182,7 +185,7 @@ class Cluster:
         """Nominate a node for a waiting pod; an empty name withdraws the nomination."""
         self._begin()
         row = self.pods.row_of[key]
-        self.pods.info[row] = self.pods.info[row]._replace(nominated_node=node)
+        self.pods.info[row] = replace(self.pods.info[row], nominated_node=node)
         self._withdraw(row)
         self._nominate(row, node)
 
@@ -288,7 +291,8 @@ class Cluster:
     # --- pods come and go -----------------------------------------------------------------------------------
 
     def _set_pod(self, pod: Pod) -> None:
-        row = self.pods.row_of.get(pod.key)
+        key = pod.key
+        row = self.pods.row_of.get(key)
         if is_finished(pod):
             if row is not None:
                 self._drop_pod(row)
@@ -297,25 +301,36 @@ class Cluster:
             return
         where = pod.spec.node_name
         if row is None:
-            self.groups.forget_ended(pod.key)
-            row = self.pods.add(pod)
+            self.groups.forget_ended(key)
+            row = self.pods.add(key)
         else:
             self._withdraw(row)
             assumed = self.pods.node[row] >= 0 and not self.pods.info[row].node_name
             if assumed and not where:  # until the API shows it somewhere, it stays where it was assumed
                 where = self.nodes.names[self.pods.node[row]]
+            if self._stays(row, pod, where):
+                self._describe(row, pod)
+                return
             self._unplace(row)
             self.classes.leave(int(self.pods.cls[row]))
+        self.pods.cls[row] = self.classes.join(pod).id
         self._describe(row, pod)
         if where:
             self._place(row, where)
         else:
             self._nominate(row, pod.status.nominated_node_name if self._honour_nominations else "")
 
+    def _stays(self, row: int, pod: Pod, where: str) -> bool:
+        """Whether a pod is where it was and as it was: then nothing is counted anew, only its importance."""
+        slot, cls = self.pods.node.item(row), self.pods.cls.item(row)
+        if slot < 0 or self.nodes.slot_of.get(where) != slot or not self.classes.is_of(pod, cls):
+            return False
+        self.moved.append(slot)
+        return True
+
     def _describe(self, row: int, pod: Pod) -> None:
         pods = self.pods
         pods.fill(row, pod)
-        pods.cls[row] = self.classes.join(pod).id
         self.storage.set_pod(row, pod)
         self._join(row, pod)
         self.ranking.describe(row, pod)
@@ -333,7 +348,7 @@ class Cluster:
     def _join(self, row: int, pod: Pod) -> None:
         key = pod.group_key
         number = self.groups.number(key) if key else -1
-        old = int(self.pods.group[row])
+        old = self.pods.group.item(row)
         if old != number:
             if old >= 0:
                 self.groups.leave(old, row)

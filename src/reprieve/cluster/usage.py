@@ -20,13 +20,14 @@ class Usage:
         self.ports = PortTable()
         self.touched: list[int] = []
         """Log of slots whose usage changed; caches catch up from where they stopped reading."""
+        self._viewed = nodes.used, nodes.filled, nodes.used.data, nodes.filled.data
 
     def count(self, row: int, slot: int, sign: int) -> None:
         """One pod on a node (`sign` 1), or off it (-1)."""
         if slot < 0:
             return
-        cls = self._classes.all[self._pods.cls[row]]
-        used, filled = self._nodes.used, self._nodes.filled
+        cls = self._classes.all[self._pods.cls.item(row)]
+        used, filled = self._views()
         for index, number in cls.requested:
             used[index, slot] += sign * number
         cpu, memory = cls.filled
@@ -35,6 +36,13 @@ class Usage:
         if cls.ports:
             (self.ports.add if sign > 0 else self.ports.remove)(cls, slot)
         self.touched.append(slot)
+
+    def _views(self) -> tuple[memoryview, memoryview]:
+        """The usage of nodes for adding up single numbers, which a view does in half the time of an array."""
+        used, filled = self._nodes.used, self._nodes.filled
+        if used is not self._viewed[0] or filled is not self._viewed[1]:
+            self._viewed = used, filled, used.data, filled.data
+        return self._viewed[2:]
 
     def count_many(self, rows: Rows, slots: Rows, sign: int) -> None:
         """Many pods at once. The caller logs their slots as touched, if anybody is to know of them."""

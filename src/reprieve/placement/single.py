@@ -77,8 +77,11 @@ def _fewest_best(raw: Ints) -> Ints:
 
 def feasible_mask(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None = None) -> Mask:
     """Nodes that pass every filter, with capacity kept for nominated pods."""
-    cluster = filters.cluster
-    mask = scan_of(cluster, filters.cls, scoring).fits.copy()
+    return _feasible(filters, scan_of(filters.cluster, filters.cls, scoring), within)
+
+
+def _feasible(filters: PodFilters, scan: Scan, within: Mask | None) -> Mask:
+    cluster, mask = filters.cluster, scan.fits.copy()
     if within is not None:
         mask &= within
     if filters.volumes is not None and filters.volumes.error(mask):
@@ -105,12 +108,12 @@ def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None =
     nominated = nominated_slot(cluster, filters.row)
     if nominated is not None and passes(filters, nominated, scoring, within):
         return nominated
-    feasible = feasible_list(cluster, feasible_mask(filters, scoring, within))
+    scan = scan_of(cluster, filters.cls, scoring)
+    feasible = feasible_list(cluster, _feasible(filters, scan, within))
     if len(feasible) == 0:
         return None
     if len(feasible) == 1:
         return int(feasible[0])
-    scan = scan_of(cluster, filters.cls, scoring)
     total = totals(cluster, filters.cls, scan, feasible)
     if filters.volumes is not None and (stored := filters.volumes.scores(feasible)) is not None:
         total = total + stored

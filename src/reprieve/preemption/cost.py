@@ -20,7 +20,7 @@ pod that is already terminating costs nothing. Nothing here reads a clock or dec
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -45,7 +45,7 @@ DIGITS = 9
 """Decimals in a plan; the sums are sums of what is shown."""
 
 Floats = NDArray[np.float64]
-Notes = list[tuple[int, dict[str, str]]]
+Notes = list[tuple[int, Mapping[str, str]]]
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
