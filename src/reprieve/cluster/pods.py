@@ -182,7 +182,7 @@ def _info(pod: Pod) -> PodInfo:
     return msgspec.structs.replace(info, annotations=ours) if ours else info
 
 
-def checkpointed_at(annotations: dict[str, str]) -> int:
+def checkpointed_at(annotations: Mapping[str, str]) -> int:
     """When a pod or group last saved its work, in microseconds since 1970; 0 when it does not say, or not
     in a way that can be read."""
     text = annotations.get(well_known.CHECKPOINTED_AT_ANNOTATION)
