@@ -152,7 +152,7 @@ def test_scheduling_gates_can_be_lifted() -> None:
         ("Node", "spec.taints.0.effect", "No", "spec.taints[0].effect"),
         ("Node", "status.allocatable.cpu", "many", "status.allocatable[cpu]"),
         ("Node", "metadata.namespace", "ml", "metadata.namespace"),
-        ("PodDisruptionBudget", "spec.minAvailable", 1, "spec.maxUnavailable"),
+        ("PodDisruptionBudget", "spec.minAvailable", 1, "spec"),
         ("PodDisruptionBudget", "spec.maxUnavailable", -1, "spec.maxUnavailable"),
         ("PodDisruptionBudget", "spec.maxUnavailable", "half", "spec.maxUnavailable"),
         ("PodDisruptionBudget", "spec.maxUnavailable", "101%", "spec.maxUnavailable"),

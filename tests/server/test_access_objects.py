@@ -89,16 +89,20 @@ async def test_a_bindings_role_cannot_be_changed(wire: Wire) -> None:
         ),
         ({"subjects": [{"kind": "Robot", "name": "r"}]}, 'subjects[0].kind: Unsupported value: "Robot"'),
         ({"subjects": [{"kind": "User"}]}, "subjects[0].name: Required value"),
-        (
-            {"subjects": [{"kind": "ServiceAccount", "name": "r"}]},
-            "subjects[0].namespace: Required value",
-        ),
     ],
 )
 async def test_a_binding_names_a_role_and_people(wire: Wire, changes: dict[str, Any], problem: str) -> None:
     refused = await wire.post(BINDINGS, binding(**changes))
     assert refused.status == 422
     assert problem in refused.body["message"]
+
+
+async def test_an_account_without_a_namespace_is_one_of_the_bindings_own(wire: Wire) -> None:
+    subjects = [{"kind": "ServiceAccount", "name": "r"}]
+    assert (await wire.post(BINDINGS, binding(subjects=subjects))).status == 201
+    everywhere = binding(subjects=subjects) | {"roleRef": {"kind": "ClusterRole", "name": "r"}}
+    refused = await wire.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", everywhere)
+    assert (refused.status, "subjects[0].namespace: Required" in refused.message) == (422, True)
 
 
 async def test_a_cluster_binding_gives_cluster_roles_only(wire: Wire) -> None:

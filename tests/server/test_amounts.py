@@ -26,7 +26,7 @@ async def test_half_a_device_is_refused_with_the_field_and_the_value(wire: Wire)
     cause = answer.body["details"]["causes"][0]
     assert cause["field"] == f"spec.containers[0].resources.limits[{GPU}]"
     assert "must be an integer" in cause["message"]
-    assert "0.5" in cause["message"]
+    assert "500m" in cause["message"]  # as kube-apiserver spells what it has read
 
 
 async def test_a_deployment_of_half_devices_is_refused(wire: Wire) -> None:

@@ -1,6 +1,7 @@
 """Server-side apply: owners, conflicts, taking over, letting go."""
 
 import copy
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from reprieve.server.registry import ResourceInfo
 from tests.server.kinds import CLUSTER_QUEUES, DEPLOYMENTS, NODES, PODS
 
 NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 LATER = NOW + timedelta(minutes=5)
 Doc = dict[str, Any]
 
@@ -170,10 +172,31 @@ def test_an_object_from_before_the_first_apply_belongs_to_nobody_in_particular()
 
 def test_kubectl_does_not_conflict_with_what_it_applied_from_the_client_side() -> None:
     current = deployment(replicas=2)
-    note = '{"spec":{"replicas":2}}'
-    current["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": note}
+    note = '{"apiVersion":"apps/v1","spec":{"replicas":2,"paused":true}}'
+    current["metadata"]["annotations"] = {LAST_APPLIED: note}
     assert apply(current, deployment(replicas=3), "kubectl")["spec"]["replicas"] == 3
     assert refusal(current, deployment(replicas=3), "other").code == 409
+
+
+def test_kubectl_conflicts_where_somebody_changed_what_it_applied_from_the_client_side() -> None:
+    current = deployment(replicas=4)
+    note = '{"apiVersion":"apps/v1","spec":{"replicas":2}}'
+    current["metadata"]["annotations"] = {LAST_APPLIED: note}
+    assert refusal(current, deployment(replicas=3), "kubectl").code == 409
+
+
+def test_the_note_of_the_client_side_follows_what_kubectl_applies_from_the_server_side() -> None:
+    """As Go writes it: sorted, without itself, with <, > and & escaped, and a newline."""
+    current = deployment(replicas=2)
+    current["metadata"]["annotations"] = {LAST_APPLIED: '{"apiVersion":"apps/v1","spec":{"replicas":2}}'}
+    applied = deployment(replicas=3)
+    applied["metadata"]["annotations"] = {"a": "<b>"}
+    note = apply(current, applied, "kubectl")["metadata"]["annotations"][LAST_APPLIED]
+    assert json.loads(note) == applied
+    assert note.endswith("}\n")
+    assert '"annotations":{"a":"\\u003cb\\u003e"}' in note
+    other = apply(current, applied, "other", force=True)["metadata"]["annotations"][LAST_APPLIED]
+    assert other == current["metadata"]["annotations"][LAST_APPLIED]
 
 
 def test_atomic_lists_have_one_owner() -> None:

@@ -90,7 +90,7 @@ async def test_a_gated_pod_says_so(wire: Wire) -> None:
         (with_resources(requests={"cpu": "-1"}), "spec.containers[0].resources.requests"),
         (with_resources(requests={"cpu": "2"}, limits={"cpu": "1"}), "spec.containers[0].resources.requests"),
         ({"restartPolicy": "Sometimes"}, "spec.restartPolicy"),
-        ({"terminationGracePeriodSeconds": -5}, "spec.terminationGracePeriodSeconds"),
+        ({"activeDeadlineSeconds": 0}, "spec.activeDeadlineSeconds"),
         ({"nodeName": "Not A Node"}, "spec.nodeName"),
     ],
 )

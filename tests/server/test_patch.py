@@ -46,14 +46,26 @@ def test_a_json_patch_whose_test_fails_is_unprocessable() -> None:
         "text",
         None,
         [1],
-        [{"op": "jump", "path": "/a"}],
-        [{"path": "/a"}],
         [{"op": "add", "path": 5, "value": 1}],
     ],
     ids=str,
 )
 def test_a_malformed_json_patch_is_a_bad_request(patch: Any) -> None:
     assert refusal(JSON_PATCH, patch).code == 400
+
+
+@pytest.mark.parametrize("patch", [[{"op": "jump", "path": "/a"}], [{"path": "/a"}]], ids=str)
+def test_an_operation_that_there_is_not_is_unprocessable(patch: Any) -> None:
+    assert refusal(JSON_PATCH, patch).code == 422
+
+
+def test_a_member_that_is_not_there_can_be_replaced() -> None:
+    """Not by the RFC, but by kube-apiserver; a place in a list must be there."""
+    step = {"op": "replace", "path": "/metadata/labels", "value": {"a": "b"}}
+    assert apply_patch(JSON_PATCH, {"metadata": {}}, [step], PODS)["metadata"] == {"labels": {"a": "b"}}
+    assert (
+        refusal(JSON_PATCH, [{"op": "replace", "path": "/metadata/finalizers/3", "value": "a"}]).code == 422
+    )
 
 
 @pytest.mark.parametrize(

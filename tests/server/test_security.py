@@ -216,10 +216,16 @@ async def test_media_types_that_are_not_spoken_are_refused(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"metadata":{"name":"\xff"}}', b"{}{}"]
+    "body", [b"", b"{", b"[]", b'"x"', b"\xff\xfe", b'{"metadata":{"name":"\xff"}}', b"{}{}"]
 )
 async def test_bodies_that_are_not_an_object_are_a_bad_request(wire: Wire, body: bytes) -> None:
     assert (await wire.post(PODS, body)).status == 400
+
+
+async def test_null_is_an_object_without_a_name(wire: Wire) -> None:
+    """As Go decodes it, and so as recorded from kube-apiserver."""
+    refused = await wire.post(PODS, b"null")
+    assert (refused.status, "metadata.name" in refused.message) == (422, True)
 
 
 async def test_a_client_that_sends_its_body_too_slowly_is_given_up() -> None:

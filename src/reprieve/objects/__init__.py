@@ -11,6 +11,7 @@ from reprieve.objects import (
     kueue,
     outcomes,
     policy,
+    raw,
     scheduling,
     schemas,
     storage,
@@ -53,6 +54,8 @@ from reprieve.objects.core import (
     TopologySpreadConstraint,
 )
 from reprieve.objects.decode import decode, decode_all, decode_as, encode, json_decoder, read_documents
+from reprieve.objects.defaults import on_create, on_write
+from reprieve.objects.defaults.pods import qos_class
 from reprieve.objects.defaults.resources import state_requests
 from reprieve.objects.devices import (
     AllocatedDeviceStatus,
@@ -313,6 +316,8 @@ __all__ = [
     "node_term_matches",
     "nonzero_requests",
     "normalise",
+    "on_create",
+    "on_write",
     "outcomes",
     "parse_duration",
     "parse_time",
@@ -322,6 +327,8 @@ __all__ = [
     "policy",
     "priority_class_of",
     "put_condition",
+    "qos_class",
+    "raw",
     "read_documents",
     "review",
     "scan_documents",

@@ -26,7 +26,8 @@ whenever they are there.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reprieve.objects import defaults, priorities, well_known
+from reprieve.objects import priorities, well_known
+from reprieve.objects.defaults.scheduling import apply_defaults, default_policy
 from reprieve.objects.disabled import DROPPED, drop_disabled
 from reprieve.objects.kinds import TABLE, group_version, kind_key, unread_version
 from reprieve.objects.meta import Document
@@ -72,16 +73,16 @@ def admit(
     before = None if old is None else respell(old)
     if context.drops_disabled or key == _POD:
         drop_disabled(current, before, key, context.gate)
-    defaults.apply_defaults(current, key, context.gate, creating=before is None)
+    apply_defaults(current, key, context.gate, creating=before is None)
     if before is not None:
-        defaults.apply_defaults(before, key, context.gate, creating=False)
+        apply_defaults(before, key, context.gate, creating=False)
     problems = list(_version(current, key))
     problems += [Problem(*each) for each in contradictions(current, key)]
     if before is None:
         problems += _resolve_priority(current, key, context)
     if key in (_POD_GROUP, _COMPOSITE):
         stored = None if before is None else before.get("spec")
-        defaults.default_policy(current.get("spec"), stored, context.gate)
+        default_policy(current.get("spec"), stored, context.gate)
     if key in _PROTECTED:
         problems += priorities.preemption_priority_problems(current, context.classes)
     place, earlier = At(current), None if before is None else At(before)

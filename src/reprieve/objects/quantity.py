@@ -22,6 +22,7 @@ _PATTERN = re.compile(
     r"(?P<suffix>[numkMGTPE]|[KMGTPE]i|[eE](?P<exponent>[+-]?[0-9]+))?"
 )
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_SUFFIXES = {power: suffix for suffix, power in _DECIMAL.items()}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _LONGEST = 128  # longer digit strings say nothing that 2**63 - 1 does not
 _BYTES = ("memory", "ephemeral-storage", "storage")
@@ -119,6 +120,36 @@ def written(resource: str, billionths: int) -> str:
     """The canonical quantity of an exact number of billionths."""
     unit = 10**6 if resource == "cpu" else NANO
     return f"{billionths}n" if billionths % unit else format_amount(resource, billionths // unit)
+
+
+def canonical(quantity: str | int | float, *, milli: bool = False) -> str:
+    """As an API server writes it back: the largest suffix of the same family that leaves a whole number.
+    Fewer than 1024, or a part of one, is never written with a binary suffix. `milli`: rounded up to
+    thousandths, as the amounts of resource lists are.
+    """
+    return _canonical(quantity, milli)
+
+
+@lru_cache(maxsize=65536, typed=True)
+def _canonical(quantity: str | int | float, milli: bool) -> str:
+    nano(quantity)  # refuses what is none
+    match = _PATTERN.fullmatch(repr(quantity) if isinstance(quantity, float) else str(quantity))
+    assert match is not None
+    number = _magnitude(match)
+    if milli:
+        number = _divide_up(number, 10**6) * 10**6
+    if number == 0:
+        return "0"
+    sign = "-" if match["sign"] == "-" else ""
+    if match["suffix"] in _BINARY and number % NANO == 0 and number >= 1024 * NANO:
+        whole = min(number // NANO, MAX)
+        return sign + _with_suffix(whole, 1024, ("", *_BINARY))
+    exponent = -9
+    while number % 1000 == 0 and (exponent < 18 or match["exponent"] is not None):
+        number, exponent = number // 1000, exponent + 3
+    if match["exponent"] is not None:
+        return f"{sign}{number}" + (f"e{exponent}" if exponent else "")
+    return f"{sign}{number}{_SUFFIXES[exponent]}"
 
 
 def _with_suffix(number: int, base: int, suffixes: tuple[str, ...]) -> str:

@@ -32,6 +32,7 @@ _NAMES: dict[Any, str] = {
 INVALID = "FieldValueInvalid"
 REQUIRED = "FieldValueRequired"
 DUPLICATE = "FieldValueDuplicate"
+NOT_FOUND = "FieldValueNotFound"
 UNSUPPORTED = "FieldValueNotSupported"
 FORBIDDEN = "FieldValueForbidden"
 REFUSED = "Forbidden"

@@ -7,7 +7,7 @@ A new object:
 2. types: spec and status are objects, typed parts have the right types (400); before that, what belongs to a
    queue is suspended or gated, if a quota controller runs (`queues`)
 3. server-owned metadata (uid, times)
-4. status removed where it is a subresource
+4. an empty status where it is a subresource
 5. defaults, those of the namespace's LimitRanges, pruning
 6. validation (422), the rules of `reprieve.objects.admission`, LimitRanges (403)
 
@@ -17,28 +17,33 @@ An update:
 2. server-owned metadata kept; status or spec kept from the old object, depending on the subresource
 3. defaults, pruning
 4. validation, with what may not change (422), then the rules of `reprieve.objects.admission`
-5. generation grows if anything but metadata and status changed
+5. generation grows if anything but metadata and status changed; a Deployment's with its annotations, too
 """
 
 from typing import Any
 
 import msgspec
 
-from reprieve.objects import TABLE, Document, misfits, normalise, shown
-from reprieve.server import defaults, metadata, runtime_classes, validation
+from reprieve.objects import TABLE, Document, QuantityError, misfits, normalise, on_create, on_write, shown
+from reprieve.server import metadata, runtime_classes, validation
 from reprieve.server.admitted_specs import AdmittedSpecs
 from reprieve.server.documents import at
 from reprieve.server.errors import Cause, forbidden, invalid, not_found
-from reprieve.server.field_validation import wrong_types
+from reprieve.server.field_validation import empty_status, spell_quantities, wrong_types
 from reprieve.server.limit_ranges import LimitRanges
 from reprieve.server.queues import StopsAtCreation
 from reprieve.server.quotas import Quotas
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.rules import ObjectRules
+from reprieve.server.service_addresses import ServiceAddresses
 from reprieve.server.storage import Store
 
 _STATUS_DECIDED_ELSEWHERE = {"nodes", "pods", "namespaces", "jobs.batch"}
 """Kinds whose status on create is kept (nodes) or written by `defaults`."""
+
+
+_NEVER_COUNTED = {"priorityclasses.scheduling.k8s.io"}
+"""Kinds whose generation stays what it was at first."""
 
 
 class Admission:
@@ -51,6 +56,7 @@ class Admission:
         self._stop = stop
         self._admitted = AdmittedSpecs()
         self._limit_ranges = LimitRanges(store)
+        self._addresses = ServiceAddresses(store)
         self._quotas = quotas
 
     def create(self, resource: ResourceInfo, document: Document, timestamp: str) -> Document:
@@ -84,14 +90,18 @@ class Admission:
         metadata.fill_new(meta, timestamp)
         if resource.has_generation or resource.custom:
             meta["generation"] = 1
-        if resource.has_status and resource.storage_key not in _STATUS_DECIDED_ELSEWHERE:
-            document.pop("status", None)
         storage_key = resource.storage_key
-        defaults.on_write(storage_key, document, timestamp)
+        if resource.has_status and storage_key not in _STATUS_DECIDED_ELSEWHERE:
+            document.pop("status", None)
+            if not resource.custom:
+                document["status"] = empty_status(resource)
+        on_write(document)
+        if storage_key == "services":
+            self._addresses.complete(document, None)
         limited = self._limit_ranges.apply_to(meta.get("namespace", ""))
         if limited and storage_key == "pods":
             self._limit_ranges.complete(document)
-        defaults.on_create(storage_key, document, timestamp)
+        on_create(document, timestamp)
         causes = _custom(resource, document, None)
         causes += metadata.validate(resource, meta) + validation.validate(storage_key, document, None)
         _refuse(resource, meta, causes)
@@ -101,9 +111,7 @@ class Admission:
             self._limit_ranges.check(resource, document)
         return document
 
-    def update(
-        self, resource: ResourceInfo, document: Document, old: Document, subresource: str, timestamp: str
-    ) -> Document:
+    def update(self, resource: ResourceInfo, document: Document, old: Document, subresource: str) -> Document:
         """`old` is the stored state. The result equals it when nothing changes."""
         if subresource == "status":
             document = {k: v for k, v in document.items() if k in ("metadata", "status")}
@@ -116,7 +124,9 @@ class Admission:
         storage_key = resource.storage_key
         judged = document.get("spec") is not old.get("spec") or storage_key != "pods"
         if judged:
-            defaults.on_write(storage_key, document, timestamp)
+            on_write(document)
+            if storage_key == "services":
+                self._addresses.complete(document, old)
             causes += _custom(resource, document, old)
             # A resize changes what no other update may; `operations.resize` looked at the change.
             before = None if subresource == "resize" else old
@@ -126,7 +136,9 @@ class Admission:
             document = self._rules.admit(resource, document, old)
         if storage_key == "persistentvolumeclaims" and subresource == "":
             self._limit_ranges.check(resource, document)
-        if "generation" in was and judged and _intent(document) != _intent(old):
+        counts = "generation" in was and storage_key not in _NEVER_COUNTED
+        noted = storage_key == "deployments.apps" and meta.get("annotations") != was.get("annotations")
+        if counts and judged and (noted or _intent(document) != _intent(old)):
             document["metadata"]["generation"] = was["generation"] + 1
         return document
 
@@ -151,6 +163,10 @@ def _shape(resource: ResourceInfo, document: Document) -> Document:
         document["apiVersion"], document["kind"] = resource.api_version, resource.kind
         document = normalise(document)
         _check_types(resource, document)
+        wrong = spell_quantities(resource, document)
+        if wrong:
+            text = "; ".join(f"{path}: {QuantityError(value)}" for path, value in wrong[:10])
+            raise metadata.cannot_handle(resource, text)
     return _in_order(resource, resource.to_storage(document))
 
 

@@ -78,6 +78,7 @@ def _inert() -> list[ResourceInfo]:
             categories=("all",),
             subresources=STATUS,
             inert=_NO_LOAD,
+            has_generation=True,
             upgrade=autoscaler_to_v2 if version == "v1" else None,
             downgrade=autoscaler_to_v1 if version == "v1" else None,
         )

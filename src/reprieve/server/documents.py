@@ -1,39 +1,11 @@
-"""Raw documents, which may lack anything or hold values of the wrong type: reading and filling them.
-
-A value of the wrong type counts as absent here; validation reports it.
-"""
+"""Raw documents (`reprieve.objects.raw`), and the times in them."""
 
 from datetime import datetime
 from typing import Any
 
-from reprieve.objects import Document
+from reprieve.objects import raw
 
-
-def at(document: Any, *path: str, default: Any = None) -> Any:
-    """The value at a path of keys, or the default as soon as one is missing or null."""
-    for key in path:
-        document = document.get(key) if isinstance(document, dict) else None
-        if document is None:
-            return default
-    return document
-
-
-def items(document: Any, *path: str) -> list[Document]:
-    """The objects of a nested list."""
-    found = at(document, *path)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def section(document: Document, *path: str) -> Document:
-    """A nested object, created where it is missing; a value of another type is left alone."""
-    for name in path:
-        inner = document.get(name)
-        if inner is None:
-            inner = document[name] = {}
-        if not isinstance(inner, dict):
-            return {}
-        document = inner
-    return document
+at, items, section = raw.at, raw.items, raw.section
 
 
 def time_or_none(value: Any) -> datetime | None:

@@ -4,6 +4,8 @@ Every constructor gives the reason, code, message and details that kube-apiserve
 depend on them (`IsNotFound`, `IsConflict`, retry on 429 …). Nothing here knows HTTP or storage.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -166,6 +168,18 @@ def invalid(group: str, kind: str, name: str, causes: list[Cause]) -> ApiError:
     text = problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]"
     details = _details(group, kind, name, causes=[c.to_dict() for c in causes])
     return ApiError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {text}', details)
+
+
+@contextmanager
+def as_patch_problems() -> Iterator[None]:
+    """What cannot be read after a patch (400) is the patch's fault: 422, as kube-apiserver has it."""
+    try:
+        yield
+    except ApiError as error:
+        if error.code != 400:
+            raise
+        causes = [invalid_value("patch", "", error.message).to_dict()]
+        raise ApiError(422, "Invalid", f"the patch is invalid: {error.message}", {"causes": causes}) from None
 
 
 def bad_request(message: str) -> ApiError:

@@ -13,6 +13,11 @@ from reprieve.server.storage.records import encode
 
 _REMEMBERED = 2048
 _LARGEST_REMEMBERED = 8192
+_ALWAYS_STATED = {
+    "PodDisruptionBudget": ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"),
+    "StatefulSet": ("availableReplicas",),
+}
+"""Numbers of a status that are written even if they are zero, though the schema does not ask for them."""
 _CHOICES = ("Ignore", "Warn", "Strict")
 
 
@@ -110,3 +115,24 @@ def unknown_fields(resource: ResourceInfo, document: Document) -> list[str]:
 
 def wrong_types(resource: ResourceInfo, document: Document) -> list[tuple[str, Any, str]]:
     return schemas.wrong_types(document, schema_of(resource))
+
+
+@lru_cache(maxsize=512)
+def _zeros(resource: ResourceInfo) -> dict[str, int]:
+    fields = schema_of(resource).child("status").fields.items()
+    always = [name for name, field in fields if field.required and field.scalar == "integer"]
+    return dict.fromkeys([*always, *_ALWAYS_STATED.get(resource.kind, ())], 0)
+
+
+def empty_status(resource: ResourceInfo) -> Document:
+    """Of a new object: the numbers that its kind always states, all zero."""
+    return dict(_zeros(resource))
+
+
+def spell_quantities(resource: ResourceInfo, document: Document) -> list[tuple[str, Any]]:
+    """One spelling for quantities, as kube-apiserver writes them back. Of custom resources, and Kueue's are
+    such everywhere else, what was written stays.
+    """
+    if resource.custom or resource.group.endswith(".x-k8s.io"):
+        return []
+    return schemas.spell_quantities(document, schema_of(resource))

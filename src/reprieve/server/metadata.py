@@ -26,6 +26,7 @@ _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _MAX_GENERATED_BASE = 58
 _MAX_ANNOTATIONS = 256 * 1024
 _LONGEST_NAME = 512
+_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 _DNS_LABEL_NAMES = {"namespaces", "services"}
 
 
@@ -156,8 +157,15 @@ def validate_name(resource: ResourceInfo, metadata: Document) -> list[Cause]:
     name = metadata.get("name", "")
     if not name:
         return [required("metadata.name", "name or generateName is required")]
-    problem = _problem(_name_check(resource), name)
-    return [invalid_value("metadata.name", name, problem)] if problem else []
+    check = _name_check(resource)
+    problem = _problem(check, name)
+    if not problem:
+        return []
+    causes = [invalid_value("metadata.name", name, problem)]
+    prefix = metadata.get("generateName", "")
+    if prefix and (wrong := _problem(check, prefix.rstrip("-") + "x")):
+        causes.insert(0, invalid_value("metadata.generateName", prefix, wrong))
+    return causes
 
 
 def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
@@ -183,9 +191,16 @@ def validate(resource: ResourceInfo, metadata: Document) -> list[Cause]:
         )
     for i, finalizer in enumerate(metadata.get("finalizers", ())):
         problem = _problem(label_key, finalizer)
+        if not problem and "/" not in finalizer and finalizer not in _FINALIZERS and _is_builtin(resource):
+            problem = "is neither a standard finalizer name nor fully qualified (example.com/name)"
         if problem:
             causes.append(invalid_value(f"metadata.finalizers[{i}]", finalizer, problem))
     return causes
+
+
+def _is_builtin(resource: ResourceInfo) -> bool:
+    """Elsewhere Kueue's kinds are custom resources, too."""
+    return not resource.custom and not resource.group.endswith(".x-k8s.io")
 
 
 def _validate_labels(labels: dict[str, str]) -> list[Cause]:

@@ -2,8 +2,7 @@
 
 from functools import cache
 
-from reprieve.objects import Document, Problem, without_nulls
-from reprieve.server.defaults import on_write
+from reprieve.objects import Document, Problem, on_write, without_nulls
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
 from reprieve.server.validation import RULES
@@ -16,7 +15,8 @@ def refusals(document: Document) -> list[Problem]:
     if resource is None or rule is None:
         return []
     stored = resource.to_storage(without_nulls(document))
-    on_write(resource.storage_key, stored, "")
+    stored["apiVersion"] = resource.storage_api_version
+    on_write(stored)
     return [Problem(cause.field, None, cause.message, cause.reason) for cause in rule(stored, None)]
 
 

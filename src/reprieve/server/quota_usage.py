@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reprieve.objects import Document, LabelSelector, amount, format_amount, matches, well_known
-from reprieve.server.defaults.pods import qos_class
+from reprieve.objects import Document, LabelSelector, amount, format_amount, matches, qos_class, well_known
 from reprieve.server.documents import at, items, time_or_none
 from reprieve.server.pod_totals import pod_totals
 

@@ -11,7 +11,7 @@ STATUS = frozenset({"status"})
 SCALED = frozenset({"status", "scale"})
 CREATE_ONLY = ("create",)
 
-_NO_ADDRESS = "stored, but there is no network here: it gets no address and no endpoints"
+_NO_ADDRESS = "stored, but there is no network here: nothing answers at its address, and it gets no endpoints"
 
 
 def _core() -> list[ResourceInfo]:
@@ -59,7 +59,7 @@ def _core() -> list[ResourceInfo]:
             short_names=("pv",),
             subresources=STATUS,
         ),
-        core("PodTemplate", "podtemplates"),
+        core("PodTemplate", "podtemplates", has_generation=True),
         core(
             "ReplicationController",
             "replicationcontrollers",
@@ -152,6 +152,7 @@ def _scheduling() -> list[ResourceInfo]:
             plural="priorityclasses",
             namespaced=False,
             short_names=("pc",),
+            has_generation=True,
         ),
         group("PodGroup", "podgroups", STATUS),
         group("Workload", "workloads", frozenset()),

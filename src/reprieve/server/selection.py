@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 )
 
 SELECTABLE: dict[str, tuple[str, ...]] = {
+    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
     "pods": (
         "spec.nodeName",
         "spec.restartPolicy",

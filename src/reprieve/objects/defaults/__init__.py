@@ -1,122 +1,68 @@
-"""Defaults that the API writes into an object when it is created or updated.
+"""Defaults that the API writes into an object when it is created or updated, kind by kind, as kube-apiserver
+and Kueue do.
 
-Each function changes a document in place.
+    on_create   a new object of any built-in kind
+    on_write    every write of the whole object
+    scheduling  the kinds that scheduling decides about, where gates have a say; `admit` applies these
+    views       the same for typed views, as far as decisions read it
+    resources   what a pod requests by stating limits, for documents and views
+
+Documents are changed in place; their types were checked before.
 """
 
 from collections.abc import Callable
-from typing import Any
 
-from reprieve.objects import well_known
-from reprieve.objects.defaults.resources import state_requests
+from reprieve.objects.defaults import charts, core, pods, policies, storage, workloads
+from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document
 
-Gate = Callable[[str], bool]
-_PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
+Default = Callable[[Document], None]
 
-
-def apply_defaults(document: Document, key: tuple[str, str], gate: Gate, *, creating: bool) -> None:
-    """Fills in what is absent; what is stated stays, whatever it is."""
-    spec = document.get("spec")
-    if not isinstance(spec, dict):
-        spec = (
-            document.setdefault("spec", {}) if key in _SPECS_FROM_NOTHING and "spec" not in document else None
-        )
-    default = _DEFAULTS.get(key)
-    if default is not None and isinstance(spec, dict):
-        default(spec, gate)
-    if key == _PRIORITY_CLASS:
-        _fill(document, preemptionPolicy="PreemptLowerPriority")
-    if creating and key in _FINALIZERS:
-        _add_finalizer(document, _FINALIZERS[key])
-
-
-def _fill(section: Any, **defaults: Any) -> None:
-    if isinstance(section, dict):
-        for name, value in defaults.items():
-            section.setdefault(name, value)
-
-
-def _items(section: Document, name: str) -> list[Document]:
-    found = section.get(name)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _pod(spec: Document, _gate: Gate) -> None:
-    state_requests(spec)
-
-
-def _pod_group(spec: Document, gate: Gate) -> None:
-    if gate("WorkloadAwarePreemption"):
-        _fill(spec, disruptionMode={"single": {}})
-
-
-def default_policy(spec: Any, stored: Any, gate: Gate) -> None:
-    """The preemption policy of a group whose class, if it has one, has been asked: it stays, or preempts."""
-    if not gate("PodGroupPreemptionPolicy") or not isinstance(spec, dict):
-        return
-    if isinstance(stored, dict) and "preemptionPolicy" in stored:
-        _fill(spec, preemptionPolicy=stored["preemptionPolicy"])
-    elif not spec.get("priorityClassName"):
-        _fill(spec, preemptionPolicy="PreemptLowerPriority")
-
-
-def _cluster_queue(spec: Document, _gate: Gate) -> None:
-    _fill(spec, queueingStrategy="BestEffortFIFO", stopPolicy="None", flavorFungibility={}, preemption={})
-    _fill(spec["flavorFungibility"], whenCanBorrow="MayStopSearch", whenCanPreempt="TryNextFlavor")
-    _fill(spec["preemption"], withinClusterQueue="Never", reclaimWithinCohort="Never", borrowWithinCohort={})
-    if isinstance(spec["preemption"], dict):
-        _fill(spec["preemption"]["borrowWithinCohort"], policy="Never")
-    _fill(spec.get("fairSharing"), weight="1")
-
-
-def _cohort(spec: Document, _gate: Gate) -> None:
-    _fill(spec.get("fairSharing"), weight="1")
-
-
-def _local_queue(spec: Document, _gate: Gate) -> None:
-    _fill(spec, stopPolicy="None")
-    _fill(spec.get("fairSharing"), weight="1")
-
-
-def _workload(spec: Document, gate: Gate) -> None:
-    _fill(spec, active=True)
-    for pod_set in _items(spec, "podSets"):
-        _fill(pod_set, name="main", count=1)
-        if not gate("PartialAdmission"):
-            pod_set.pop("minCount", None)
-
-
-def _multikueue_config(spec: Document, _gate: Gate) -> None:
-    _fill(spec, quotaManagement="Manual")
-
-
-def _multikueue_cluster(spec: Document, _gate: Gate) -> None:
-    source = spec.get("clusterSource")
-    _fill(source.get("kubeConfig") if isinstance(source, dict) else None, locationType="Secret")
-
-
-def _add_finalizer(document: Document, finalizer: str) -> None:
-    metadata = document.get("metadata")
-    if isinstance(metadata, dict):
-        present = metadata.setdefault("finalizers", [])
-        if isinstance(present, list) and finalizer not in present:
-            present.append(finalizer)
-
-
-_DEFAULTS: dict[tuple[str, str], Callable[[Document, Gate], None]] = {
-    ("", "Pod"): _pod,
-    ("scheduling.k8s.io", "PodGroup"): _pod_group,
-    ("scheduling.k8s.io", "CompositePodGroup"): _pod_group,
-    ("kueue.x-k8s.io", "ClusterQueue"): _cluster_queue,
-    ("kueue.x-k8s.io", "Cohort"): _cohort,
-    ("kueue.x-k8s.io", "LocalQueue"): _local_queue,
-    ("kueue.x-k8s.io", "Workload"): _workload,
-    ("kueue.x-k8s.io", "MultiKueueConfig"): _multikueue_config,
-    ("kueue.x-k8s.io", "MultiKueueCluster"): _multikueue_cluster,
+ON_WRITE: dict[tuple[str, str], Default] = {
+    ("", "Pod"): pods.default_pod,
+    ("", "PodTemplate"): workloads.default_template,
+    ("", "Node"): core.default_node,
+    ("", "Namespace"): core.default_namespace,
+    ("", "Secret"): core.default_secret,
+    ("", "Event"): core.default_event,
+    ("", "Service"): core.default_service,
+    ("", "Endpoints"): core.default_endpoints,
+    ("", "LimitRange"): core.default_limit_range,
+    ("", "PersistentVolumeClaim"): storage.default_claim,
+    ("", "PersistentVolume"): storage.default_volume,
+    ("", "ReplicationController"): workloads.default_replication_controller,
+    ("networking.k8s.io", "NetworkPolicy"): policies.default_network_policy,
+    ("networking.k8s.io", "Ingress"): policies.default_ingress,
+    ("networking.k8s.io", "IngressClass"): charts.default_ingress_class,
+    ("autoscaling", "HorizontalPodAutoscaler"): charts.default_autoscaler,
+    ("storage.k8s.io", "StorageClass"): storage.default_storage_class,
+    ("storage.k8s.io", "CSIDriver"): storage.default_driver,
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): charts.default_webhooks,
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): charts.default_webhooks,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): charts.default_definition,
+    ("discovery.k8s.io", "EndpointSlice"): charts.default_endpoint_slice,
+    ("rbac.authorization.k8s.io", "RoleBinding"): policies.default_binding,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): policies.default_binding,
+    ("batch", "Job"): workloads.default_job,
+    ("batch", "CronJob"): workloads.default_cron_job,
+    ("apps", "Deployment"): workloads.default_deployment,
+    ("apps", "ReplicaSet"): workloads.default_replicas,
+    ("apps", "StatefulSet"): workloads.default_stateful_set,
+    ("apps", "DaemonSet"): workloads.default_daemon_set,
 }
-_SPECS_FROM_NOTHING = (("kueue.x-k8s.io", "ClusterQueue"), ("kueue.x-k8s.io", "LocalQueue"))
-_FINALIZERS = {
-    ("kueue.x-k8s.io", "ClusterQueue"): well_known.RESOURCE_IN_USE,
-    ("kueue.x-k8s.io", "ResourceFlavor"): well_known.RESOURCE_IN_USE,
-    ("scheduling.k8s.io", "PodGroup"): well_known.POD_GROUP_PROTECTION,
-}
+
+
+def on_create(document: Document, timestamp: str) -> None:
+    key = kind_key(document)
+    if key == ("", "Pod"):
+        pods.new_pod(document, timestamp)
+    elif key == ("", "Namespace"):
+        core.new_namespace(document)
+    elif key == ("batch", "Job"):
+        workloads.new_job(document)
+
+
+def on_write(document: Document) -> None:
+    step = ON_WRITE.get(kind_key(document))
+    if step is not None:
+        step(document)

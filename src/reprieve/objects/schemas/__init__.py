@@ -21,6 +21,7 @@ Server-side apply, strategic merge patch, field validation, `reprieve validate` 
 
 from reprieve.objects.schemas.checks import drop_unknown, unknown_fields, wrong_types
 from reprieve.objects.schemas.files import is_namespaced, known_kinds
+from reprieve.objects.schemas.quantities import spell_quantities
 from reprieve.objects.schemas.tree import (
     ANYTHING,
     SchemaNode,
@@ -40,6 +41,7 @@ __all__ = [
     "known_kinds",
     "message",
     "metadata",
+    "spell_quantities",
     "unknown_fields",
     "wrong_types",
 ]

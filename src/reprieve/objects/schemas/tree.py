@@ -64,6 +64,22 @@ class SchemaNode:
     def fields(self) -> dict[str, SchemaNode]:
         return {name: _parse(line, self._package) for name, line in self._lines.items()}
 
+    @cached_property
+    def with_quantities(self) -> dict[str, SchemaNode]:
+        """The fields of an object that are quantities or have some inside."""
+        return {name: child for name, child in self.fields.items() if child._has_quantities(())}
+
+    def _has_quantities(self, above: tuple[str, ...]) -> bool:
+        """`above`: the types around it, since a type may contain itself."""
+        if self.shape == "object":
+            if self.type_name and self.type_name in above:
+                return False
+            inner = (*above, self.type_name)
+            return any(child._has_quantities(inner) for child in self.fields.values())
+        if self.item is not None:
+            return self.item._has_quantities(above)
+        return self.scalar == "quantity"
+
     def flag(self, flags: list[str]) -> None:
         for flag in flags:
             name, _, value = flag.partition("=")

@@ -5,19 +5,19 @@ from collections.abc import Callable
 from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.structure import Problem
-from reprieve.objects.validation import runnable
+from reprieve.objects.validation import controllers, runnable
 from reprieve.objects.validation.checks import At, Problems
 
 _RULES: dict[tuple[str, str], Callable[[At, At | None], Problems]] = {
     ("", "Pod"): runnable.pod,
     ("", "PodTemplate"): runnable.pod_template,
-    ("", "ReplicationController"): runnable.replication_controller,
-    ("apps", "Deployment"): runnable.replicated,
-    ("apps", "ReplicaSet"): runnable.replicated,
-    ("apps", "StatefulSet"): runnable.replicated,
-    ("apps", "DaemonSet"): runnable.replicated,
-    ("batch", "Job"): runnable.job,
-    ("batch", "CronJob"): runnable.cron_job,
+    ("", "ReplicationController"): controllers.replication_controller,
+    ("apps", "Deployment"): controllers.deployment,
+    ("apps", "ReplicaSet"): controllers.replicated,
+    ("apps", "StatefulSet"): controllers.stateful_set,
+    ("apps", "DaemonSet"): controllers.replicated,
+    ("batch", "Job"): controllers.job,
+    ("batch", "CronJob"): controllers.cron_job,
 }
 
 

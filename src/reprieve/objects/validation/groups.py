@@ -54,7 +54,9 @@ def priority_class(document: At) -> Problems:
             f"names that start with 'system-' are reserved for {' and '.join(well_known.SYSTEM_CLASSES)}"
         )
         yield document.field("metadata", "name").problem(message, FORBIDDEN)
-    yield from between(value, None, HIGHEST_USER_PRIORITY)
+    if value.number is not None and value.number > HIGHEST_USER_PRIORITY:
+        message = f"must be at most {HIGHEST_USER_PRIORITY}, got {value.number}: the system has what is above"
+        yield value.problem(message, FORBIDDEN)
 
 
 def priority_class_update(new: At, old: At) -> Problems:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from reprieve.objects.structure import FORBIDDEN
+from reprieve.objects.structure import FORBIDDEN, Problem
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     At,
@@ -152,7 +152,8 @@ def disruption_budget(document: At) -> Problems:
     spec = document.field("spec")
     yield from label_selector(spec.field("selector"))
     if spec.field("minAvailable").is_set and spec.field("maxUnavailable").is_set:
-        yield spec.field("maxUnavailable").problem("minAvailable and maxUnavailable cannot both be set")
+        yield Problem(spec.path, None, "minAvailable and maxUnavailable cannot both be set")
+    yield from one_of(spec.field("unhealthyPodEvictionPolicy"), ("IfHealthyBudget", "AlwaysAllow"))
     for name in ("minAvailable", "maxUnavailable"):
         place = spec.field(name)
         yield from between(place, 0, None)

@@ -1,19 +1,16 @@
-"""What an API server demands beyond what scheduling reads: of pods, and of the kinds that make pods."""
+"""What an API server demands of pods and their templates beyond what scheduling reads."""
 
 import re
 
-import msgspec
-
-from reprieve.objects.meta import Document, LabelSelector
-from reprieve.objects.selectors import matches
-from reprieve.objects.structure import FORBIDDEN, REQUIRED, Problem
+from reprieve.objects.meta import Document
+from reprieve.objects.structure import DUPLICATE, FORBIDDEN, NOT_FOUND, Problem
+from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
     At,
     Problems,
     between,
     dns_label,
     int32,
-    one_of,
     required,
     subdomain,
 )
@@ -33,22 +30,38 @@ _FREE_WHILE_GATED = ("nodeSelector", "affinity")
 
 def pod(new: At, old: At | None) -> Problems:
     if old is None:
-        yield from _runnable_spec(new.field("spec"))
+        yield from runnable_spec(new.field("spec"))
     else:
         yield from _pod_change(new.field("spec"), old.field("spec"))
 
 
-def _runnable_spec(spec: At) -> Problems:
+def runnable_spec(spec: At) -> Problems:
     yield from required(spec.field("containers"))
+    volumes = {volume.field("name").text for volume in spec.field("volumes").items()}
     for container in [*spec.field("containers").items(), *spec.field("initContainers").items()]:
         yield from required(container.field("name"))
         yield from dns_label(container.field("name"))
         yield from required(container.field("image"))
+        yield from _mounts(container, volumes)
     yield from between(spec.field("terminationGracePeriodSeconds"), 0, None)
+    yield from int32(spec.field("activeDeadlineSeconds"), 1)
     node = spec.field("nodeName")
     yield from subdomain(node)
     if node.text and spec.field("schedulingGates").items():
         yield node.problem("cannot be set until all schedulingGates have been cleared", FORBIDDEN)
+
+
+def _mounts(container: At, volumes: set[str]) -> Problems:
+    claimed = set()
+    for mount in container.field("volumeMounts").items():
+        name, path = mount.field("name"), mount.field("mountPath")
+        yield from required(name)
+        yield from required(path)
+        if name.text and name.text not in volumes:
+            yield name.problem(f"no volume of the pod is called {shown(name.text)}", NOT_FOUND)
+        if path.text and path.text in claimed:
+            yield path.problem("must be unique", DUPLICATE)
+        claimed.add(path.text)
 
 
 def _pod_change(spec: At, before: At) -> Problems:
@@ -79,35 +92,14 @@ def _fixed_part(spec: At, free: tuple[str, ...]) -> Document:
     return result
 
 
-def job(new: At, old: At | None) -> Problems:
-    if old is not None:
-        yield from _job_change(new.field("spec"), old.field("spec"))
-    else:
-        yield from _job_template(new.field("spec", "template", "spec"))
-
-
-def cron_job(new: At, old: At | None) -> Problems:
-    if old is None:
-        template = new.field("spec", "jobTemplate", "spec", "template", "spec")
-        yield from pod_spec(template)
-        yield from _job_template(template)
-
-
-def _job_template(template: At) -> Problems:
-    yield from _runnable_spec(template)
-    policy = template.field("restartPolicy")
-    if policy.text not in ("OnFailure", "Never"):
-        yield policy.problem('valid values: "OnFailure", "Never"', REQUIRED)
-
-
 def pod_template(new: At, old: At | None) -> Problems:
     del old
-    yield from _template(new.field("template", "spec"))
+    yield from template(new.field("template", "spec"))
 
 
-def _template(spec: At) -> Problems:
+def template(spec: At) -> Problems:
     yield from pod_spec(spec)
-    yield from _runnable_spec(spec)
+    yield from runnable_spec(spec)
 
 
 def size_problems(document: Document) -> list[Problem]:
@@ -123,54 +115,3 @@ def size_problems(document: Document) -> list[Problem]:
     if any(len(number) > len(str(MOST_PODS)) for number in re.findall(r"[0-9]+", indexes.text)):
         found.append(indexes.problem(f"must be below {MOST_PODS}"))
     return found
-
-
-def _job_change(spec: At, before: At) -> Problems:
-    fixed = ["selector", "completionMode", "podFailurePolicy"]
-    if spec.field("completionMode").value != "Indexed":
-        fixed.append("completions")
-    if not before.field("suspend").value:
-        fixed.append("template")
-    yield from _unchanged(spec, before, fixed)
-
-
-def replication_controller(new: At, old: At | None) -> Problems:
-    spec = new.field("spec")
-    yield from int32(spec.field("replicas"), 0)
-    if old is None and spec.field("template").is_set:
-        yield from _template(spec.field("template", "spec"))
-        yield from _always(spec.field("template", "spec"))
-
-
-def replicated(new: At, old: At | None) -> Problems:
-    spec = new.field("spec")
-    yield from int32(spec.field("replicas"), 0)
-    if old is not None:
-        yield from _unchanged(spec, old.field("spec"), ["selector"])
-        return
-    selector, template = spec.field("selector"), spec.field("template")
-    yield from _template(template.field("spec"))
-    yield from _always(template.field("spec"))
-    if not selector.value:
-        yield selector.problem("is required", REQUIRED)
-        return
-    try:
-        view = msgspec.convert(selector.value, LabelSelector)
-    except msgspec.ValidationError as error:
-        yield selector.problem(str(error))
-        return
-    labels = template.field("metadata", "labels")
-    if not matches(view, labels.value if isinstance(labels.value, dict) else {}):
-        yield Problem(labels.path, labels.value or {}, "`selector` does not match template `labels`")
-
-
-def _always(template: At) -> Problems:
-    """Pods that a controller keeps running."""
-    if template.field("restartPolicy").text:
-        yield from one_of(template.field("restartPolicy"), ("Always",))
-
-
-def _unchanged(new: At, old: At, names: list[str]) -> Problems:
-    for name in names:
-        if new.field(name).value != old.field(name).value:
-            yield Problem(new.field(name).path, "", "field is immutable")

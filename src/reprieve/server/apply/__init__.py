@@ -9,15 +9,17 @@
    them;
 4. the manager owns exactly what it applied.
 
+`kubectl apply --server-side` goes on where `kubectl apply` left off (`last_applied`): what the client applied
+and nobody changed since is no conflict, and the note of what was applied is kept up to date.
+
 `track_update` accounts for every other write: what it changes belongs to its manager. An object carries no
 managedFields until its first apply; what exists by then belongs to `before-first-apply`. Pure functions.
 """
 
 from datetime import datetime
 
-import msgspec
-
 from reprieve.objects import Document, SchemaNode
+from reprieve.server.apply import last_applied
 from reprieve.server.apply.document import check_unique, differences, field_set, merge, remove
 from reprieve.server.apply.managed_fields import (
     APPLY,
@@ -36,7 +38,7 @@ from reprieve.server.field_validation import schema_of, schema_of_kind
 from reprieve.server.registry import ResourceInfo
 
 BEFORE_FIRST_APPLY = "before-first-apply"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_NOTHING: FieldSet = frozenset()
 
 _SERVER_OWNED = (
     "creationTimestamp",
@@ -78,14 +80,17 @@ def server_side_apply(
     )
     if current is None:
         return _with_owners(applied, [mine.at(now)])
-    owners = _owners(current, manager, schema)
+    owners = _owners(current, schema)
     before = next((o for o in owners if o.identity == mine.identity), None)
     others = [o for o in owners if o.identity != mine.identity]
     merged = merge(current, applied, schema)
     changed, _ = differences(current, merged, schema)
-    others = _settle_conflicts(others, changed & mine.fields, force)
+    yielding = last_applied.unchanged_since(current, schema) if manager == last_applied.KUBECTL else _NOTHING
+    others = _settle_conflicts(others, changed & mine.fields, yielding, force)
     if before is not None:
         merged = _prune(merged, before.fields, mine.fields, others, schema)
+    if manager == last_applied.KUBECTL:
+        merged = last_applied.noted(current, merged, applied)
     return _finish(current, merged, mine, before, others, schema, now)
 
 
@@ -100,28 +105,18 @@ def _managed(fields: FieldSet) -> FieldSet:
     return fields - _NEVER_MANAGED
 
 
-def _owners(current: Document, manager: str, schema: SchemaNode) -> list[Owner]:
+def _owners(current: Document, schema: SchemaNode) -> list[Owner]:
     owners = read_owners(current["metadata"])
     if owners:
         return owners
-    fields = _managed(field_set(current, schema)) - _last_applied(current, manager, schema)
+    fields = _managed(field_set(current, schema))
     version = str(current.get("apiVersion", ""))
     return [Owner(manager=BEFORE_FIRST_APPLY, operation=UPDATE, api_version=version, fields=fields)]
 
 
-def _last_applied(current: Document, manager: str, schema: SchemaNode) -> FieldSet:
-    """What `kubectl` applied from the client side is its own: no conflict with itself."""
-    text = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
-    if manager != "kubectl" or not text:
-        return frozenset()
-    try:
-        return field_set(msgspec.json.decode(text), schema)
-    except (msgspec.DecodeError, TypeError):
-        return frozenset()
-
-
-def _settle_conflicts(others: list[Owner], claimed: FieldSet, force: bool) -> list[Owner]:
-    conflicts = [(other, path) for other in others for path in sorted(other.fields & claimed)]
+def _settle_conflicts(others: list[Owner], claimed: FieldSet, yielding: FieldSet, force: bool) -> list[Owner]:
+    """`yielding`: fields that whoever owns them gives up without being forced to."""
+    conflicts = [(other, path) for other in others for path in sorted(other.fields & claimed - yielding)]
     if conflicts and not force:
         raise _refusal(conflicts)
     return [other.owning(other.fields - claimed) for other in others]
@@ -186,6 +181,11 @@ def track_update(
     """The new document with its managedFields brought up to date; cheap when little changed."""
     schema = schema_of(resource) if resource is not None else schema_of_kind(new)
     owners = read_owners(old["metadata"])
+    given = new["metadata"].get("managedFields")
+    if given is not None and given != old["metadata"].get("managedFields"):
+        owners = read_owners(new["metadata"])  # who writes them means it; kubectl does, to clean up
+        if not owners:
+            return _without_owners(new)
     changed, removed = differences(old, new, schema)
     changed, removed = _managed(changed), _managed(removed)
     if not changed and not removed:
@@ -200,6 +200,12 @@ def track_update(
     lost = changed | removed
     others = [o.owning(o.fields - lost) for o in owners if o.identity != mine.identity]
     return _with_owners(new, [*others, before.owning((before.fields - removed) | changed).at(now)])
+
+
+def _without_owners(document: Document) -> Document:
+    """As before the first apply: what exists will belong to `before-first-apply`."""
+    metadata = {k: v for k, v in document["metadata"].items() if k != "managedFields"}
+    return {**document, "metadata": metadata}
 
 
 def _with_owners(document: Document, owners: list[Owner]) -> Document:

@@ -57,6 +57,7 @@ def _resource(spec: Document, version: Document, storage: str) -> ResourceInfo:
         subresources=frozenset(name for name in ("status", "scale") if name in subresources),
         has_generation=True,
         custom=True,
+        unconditional_update=False,
         schema=schema,
         printer_columns=msgspec.convert(
             version.get("additionalPrinterColumns") or (), tuple[PrinterColumn, ...]

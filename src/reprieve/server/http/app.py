@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from reprieve.server.backend import Backend
-from reprieve.server.errors import ApiError, bad_request, internal, method_not_allowed
+from reprieve.server.errors import ApiError, bad_request, internal, method_not_allowed, unknown_resource
 from reprieve.server.http.discovery import PublishedDocuments
 from reprieve.server.http.negotiation import JSON, Limits
 from reprieve.server.http.paths import read_query, read_target, segments
@@ -79,6 +79,8 @@ class Application:
         if request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
         found = self._documents.find(parts, request.headers.get("Accept", ""), request.host)
+        if found is None and parts[:1] == ["apis"] and len(parts) == 3:
+            raise unknown_resource()  # a group version, whether or not the group has others
         if found is None:
             return web.Response(status=404, text="404 page not found\n", content_type="text/plain")
         body, content_type = found

@@ -20,6 +20,7 @@ from reprieve.server.errors import (
     not_supported,
     required,
     too_large,
+    too_long,
     unsupported_media_type,
 )
 from reprieve.server.field_validation import check_applied, validate_fields
@@ -71,6 +72,10 @@ class Call:
         self.identity = identity
         self.output = wanted_output(request.headers.get("Accept", ""))
         self.warnings: list[str] = []
+        if resource.storage_key == "endpoints":
+            self.warnings.append(
+                "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+            )
 
     @property
     def scope(self) -> str | None:
@@ -81,6 +86,8 @@ class Call:
         is_group = self.resource.storage_key == GROUPS
         placed = partial(placed_pods, self.backend.store, self.scope) if is_group else None
         include, now = self.query.get("includeObject", ""), self.backend.clock()
+        if self.output.form == "table" and include not in ("", "None", "Metadata", "Object"):
+            raise bad_request(f'unrecognized includeObject value: "{include[:64]}"')
         return Renderer(self.resource, self.output, include, now, placed)
 
     def answer(self, body: bytes, status: int = 200, content_type: str = JSON) -> web.Response:
@@ -119,6 +126,7 @@ class Call:
     async def document(self) -> Document:
         body, media = await self.body(), self.request.headers.get("Content-Type", "")
         document = await aside(len(body), lambda: self._read(partial(read_document, media), body))
+        document = {} if document is None else document
         if not isinstance(document, dict):
             raise bad_request("the body of the request must be a JSON object")
         return document
@@ -154,10 +162,20 @@ class Call:
             name = str((document.get("metadata") or {}).get("name", ""))
             raise invalid(*key, name, [cause_of(each) for each in problems])
 
+    def check_fields(self, patched: Document) -> None:
+        """The same for what a JSON patch leaves behind: its steps alone do not tell."""
+        self.warnings += validate_fields(self.resource, patched, self.query.get("fieldValidation", ""))
+
     def options(self, force: bool = False) -> WriteOptions:
         manager = self.query.get("fieldManager", "")
         if len(manager) > 128 or not manager.isprintable():
-            cause = invalid_value("fieldManager", manager[:128], "must be at most 128 printable characters")
+            long = len(manager) > 128
+            problem = "must consist of printable characters"
+            cause = (
+                too_long("fieldManager", 128, "bytes")
+                if long
+                else invalid_value("fieldManager", manager, problem)
+            )
             raise invalid("meta.k8s.io", "CreateOptions", "", [cause])
         agent = self.request.headers.get("User-Agent", "unknown").partition("/")[0][:128]
         if not agent.isprintable():
@@ -175,6 +193,8 @@ class Call:
         for field, expected in (("apiVersion", api_version), ("kind", kind)):
             found = document.get(field)
             if found is None or found == "":
+                if self.resource.custom:
+                    raise bad_request(f"a custom resource must state its {field}: {expected}")
                 document[field] = expected
             elif found != expected:
                 raise bad_request(

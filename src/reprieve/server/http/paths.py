@@ -53,6 +53,8 @@ def read_target(method: str, parts: list[str], query: dict[str, str]) -> Target 
         group, version, rest = parts[1], parts[2], parts[3:]
     else:
         return None
+    if rest[0] == "watch" and len(rest) > 1 and method == "GET":
+        rest, query["watch"] = rest[1:], "1"  # the path that watches had before they had a parameter
     namespace = ""
     if rest[0] == "namespaces" and len(rest) >= 3 and rest[2] not in _NAMESPACE_SUBRESOURCES:
         namespace, rest = rest[1], rest[2:]

@@ -32,6 +32,7 @@ class Renderer:
         self._output = output
         self._include = include_object or "Metadata"
         self._now = now
+        self._named_columns = False
         self.content_type = YAML if output.form == "yaml" else JSON
         self._stored = f'{{"apiVersion":"{resource.storage_api_version}",'.encode()
         self._served = f'{{"apiVersion":"{resource.api_version}",'.encode()
@@ -65,8 +66,15 @@ class Renderer:
         return self._other(document)
 
     def event_object(self, record: Record) -> bytes:
-        """One object of a watch stream."""
-        return self.raw(record) if self._output.form in ("json", "yaml") else self.object(record)
+        """One object of a watch stream. Tables name their columns once, at the first event."""
+        if self._output.form in ("json", "yaml"):
+            return self.raw(record)
+        if self._output.form != "table" or not self._named_columns:
+            self._named_columns = True
+            return self.object(record)
+        table = msgspec.json.decode(self.object(record))
+        table["columnDefinitions"] = None
+        return encode(table)
 
     def page(self, page: Page) -> bytes:
         resource = self._resource

@@ -11,7 +11,14 @@ from typing import Any
 from aiohttp import web
 
 from reprieve.server.backend import Backend, WriteOptions
-from reprieve.server.errors import ApiError, bad_request, method_not_allowed, not_acceptable, unknown_resource
+from reprieve.server.errors import (
+    ApiError,
+    as_patch_problems,
+    bad_request,
+    method_not_allowed,
+    not_acceptable,
+    unknown_resource,
+)
 from reprieve.server.http.aside import LARGE_BYTES, aside
 from reprieve.server.http.call import Call, Handler
 from reprieve.server.http.missing import missing_resource, missing_subresource
@@ -22,7 +29,7 @@ from reprieve.server.http.stream import WatchRequest, WatchStream
 from reprieve.server.http.subresources import SUBRESOURCE_HANDLERS, bind_document
 from reprieve.server.http.warnings import warnings_about
 from reprieve.server.operations import deletion, reads, writes
-from reprieve.server.patch import JSON_PATCH, apply_patch
+from reprieve.server.patch import APPLY_PATCH, JSON_PATCH, apply_patch
 from reprieve.server.registry import SUBRESOURCES, ResourceInfo
 from reprieve.server.security.identity import Identity
 from reprieve.server.security.reviews import Reviews
@@ -36,9 +43,18 @@ _RETURNS_DELETED = {
     "persistentvolumes",
     "podtemplates",
     "resourcequotas",
+    "services",
+    "storageclasses.storage.k8s.io",
+    "csidrivers.storage.k8s.io",
+    "csinodes.storage.k8s.io",
+    "volumeattachments.storage.k8s.io",
 }
 
 
+_PODS_STAY = (
+    "the pods of %s stay when nothing else is asked for; set propagationPolicy=Background to delete "
+    "them, too, or propagationPolicy=Orphan to say that this is meant"
+)
 _READS = ("get", "list", "watch")
 _MANY_OPERATIONS = 200
 _PATCH_ATTEMPTS = 5
@@ -110,11 +126,7 @@ def _check_target(resource: ResourceInfo, target: Target) -> None:
     if target.verb not in allowed or wrong_place.get(target.verb, False):
         raise method_not_allowed(resource.inert)
     if resource.namespaced and not target.namespace and (names_one or target.verb == "create"):
-        raise (
-            unknown_resource()
-            if names_one
-            else bad_request("an empty namespace may not be set during creation")
-        )
+        raise unknown_resource() if names_one else method_not_allowed("name the namespace in the path")
 
 
 async def _get(call: Call) -> web.StreamResponse:
@@ -180,8 +192,11 @@ async def _update(call: Call) -> web.StreamResponse:
 async def _patch(call: Call) -> web.StreamResponse:
     media, patch = await call.patch()
     resource, target = call.resource, call.target
-    if media != JSON_PATCH:
+    if media == APPLY_PATCH:
         await call.validate(patch)
+    elif media != JSON_PATCH:
+        with as_patch_problems():
+            await call.validate(patch)
     options = call.options(is_true(call.query, "force"))
     record = await _patched_aside(call, patch, options) if media == JSON_PATCH else None
     created = False
@@ -195,6 +210,7 @@ async def _patch(call: Call) -> web.StreamResponse:
             patch,
             options,
             target.subresource,
+            call.check_fields if media == JSON_PATCH else None,
         )
     call.warnings += warnings_about(resource, record, created)
     return await call.answer_record(record, 201 if created else 200)
@@ -216,7 +232,14 @@ async def _patched_aside(call: Call, operations: list[Any], options: WriteOption
         after = await aside(LARGE_BYTES, partial(apply_patch, JSON_PATCH, before, operations, resource))
         if store.head(resource.storage_key, target.namespace, target.name) is current:
             return writes.write_patched(
-                call.backend, resource, current, before, after, options, target.subresource
+                call.backend,
+                resource,
+                current,
+                before,
+                after,
+                options,
+                target.subresource,
+                call.check_fields,
             )
     return None
 
@@ -225,9 +248,12 @@ async def _delete(call: Call) -> web.StreamResponse:
     options, dry_run = await call.delete_options()
     resource, target = call.resource, call.target
     record, gone = deletion.delete(call.backend, resource, target.namespace, target.name, options, dry_run)
+    if resource.storage_key == "jobs.batch" and deletion.leaves_pods(resource, options):
+        call.warnings.append(_PODS_STAY % resource.plural)
     if not gone or resource.storage_key in _RETURNS_DELETED:
-        held = not gone and options.propagation_policy in ("Foreground", "Orphan")
-        return await call.answer_record(record, 202 if held else 200)
+        return await call.answer_record(
+            record, 202 if not gone and options.orphan_dependents is False else 200
+        )
     uid = record.object["metadata"]["uid"]
     return call.answer(
         success_status(200, name=target.name, group=resource.group, kind=resource.plural, uid=uid)
@@ -240,14 +266,12 @@ async def _delete_collection(call: Call) -> web.StreamResponse:
     deleted = []
     for record in page.records:
         try:
-            gone, _ = deletion.delete(
-                call.backend, call.resource, record.namespace, record.name, options, dry_run
-            )
+            deletion.delete(call.backend, call.resource, record.namespace, record.name, options, dry_run)
         except ApiError as error:
             if error.code != 404:
                 raise
             continue
-        deleted.append(gone)
+        deleted.append(record)
     await call.backend.store.settled()
     return await call.answer_page(reads.Page(deleted, call.backend.store.revision))
 

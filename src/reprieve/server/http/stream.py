@@ -97,6 +97,8 @@ class WatchStream:
     async def serve(
         self, request: web.BaseRequest, namespace: str | None, watch: WatchRequest
     ) -> web.StreamResponse:
+        if watch.version and not watch.version.isdigit():
+            reads.parse_revision(self._backend, watch.version)  # no watch at all: 400
         response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
         response.content_type = self._renderer.content_type
         if request.version >= HttpVersion11:
@@ -165,7 +167,7 @@ class WatchStream:
 
     def _bookmark(self, revision: int, end_of_initial: bool = False) -> bytes:
         """The client has seen everything up to this revision."""
-        meta: dict[str, Any] = {"resourceVersion": str(revision), "creationTimestamp": None}
+        meta: dict[str, Any] = {"resourceVersion": str(revision)}
         if end_of_initial:
             meta["annotations"] = {well_known.INITIAL_EVENTS_END: "true"}
         resource = self._resource

@@ -43,14 +43,22 @@ def delete(
     grace = _grace(resource, document, options)
     finalizers = _finalizers(resource, document, options)
     gone = grace == 0 and not finalizers and not _held_namespace(resource, document)
-    if not gone and not _mark(backend, resource, document, grace, finalizers):
+    if gone and resource.storage_key == "pods":
+        _mark(backend, resource, document, grace, finalizers)
+    elif not gone and not _mark(backend, resource, document, grace, finalizers):
         return current, False
     if dry_run:
-        return Record(
-            current.storage_key, namespace, name, current.revision, encode(document), current.labels
-        ), gone
-    write = backend.store.delete if gone else backend.store.put
-    return write(current.storage_key, namespace, name, document), gone
+        return _as_answered(current, document), gone
+    if not gone:
+        return backend.store.put(current.storage_key, namespace, name, document), False
+    return backend.store.delete(current.storage_key, namespace, name, document), True
+
+
+def _as_answered(current: Record, document: Document) -> Record:
+    """The last state in the version in which it was found, for whoever deleted it; watchers see the next."""
+    document["metadata"]["resourceVersion"] = str(current.revision)
+    place = (current.storage_key, current.namespace, current.name)
+    return Record(*place, current.revision, encode(document), current.labels)
 
 
 def _check_options(options: DeleteOptions) -> None:
@@ -74,13 +82,13 @@ def _check_preconditions(
     uid, version = wanted.get("uid"), wanted.get("resourceVersion")
     found = document["metadata"]["uid"]
     if uid and uid != found:
-        raise wrong_uid(resource.group, resource.plural, current.name, uid, found)
+        raise wrong_uid(resource.group, resource.kind, current.name, uid, found)
     if version and version != str(current.revision):
         message = (
             f"Precondition failed: ResourceVersion in precondition: {version}, "
             f"ResourceVersion in object meta: {current.revision}"
         )
-        raise conflict(resource.group, resource.plural, current.name, message)
+        raise conflict(resource.group, resource.kind, current.name, message)
 
 
 def _grace(resource: ResourceInfo, document: Document, options: DeleteOptions) -> int:
@@ -109,10 +117,16 @@ def _finalizers(resource: ResourceInfo, document: Document, options: DeleteOptio
         finalizers.append(FOREGROUND)
     elif policy == "Orphan" or options.orphan_dependents:
         finalizers.append(ORPHAN)
-    elif not policy and options.orphan_dependents is None and resource.storage_key in _LEAVE_PODS:
+    elif leaves_pods(resource, options):
         decided = {FOREGROUND, ORPHAN} & set(finalizers) or "deletionTimestamp" in document["metadata"]
         finalizers += [] if decided else [ORPHAN]
     return finalizers
+
+
+def leaves_pods(resource: ResourceInfo, options: DeleteOptions) -> bool:
+    """Whether pods stay behind because nobody said what is to become of them."""
+    unsaid = not options.propagation_policy and options.orphan_dependents is None
+    return unsaid and resource.storage_key in _LEAVE_PODS
 
 
 def _held_namespace(resource: ResourceInfo, document: Document) -> bool:
@@ -129,13 +143,15 @@ def _mark(
         meta["finalizers"] = finalizers
     elif "finalizers" in meta:
         del meta["finalizers"]
+    is_namespace = resource.storage_key == "namespaces"
     if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
+        if "generation" in meta and "deletionTimestamp" not in meta:
+            meta["generation"] += 1
         until = (backend.clock() + timedelta(seconds=grace)).replace(microsecond=0)
         meta["deletionTimestamp"] = format_time(until)
-        meta["deletionGracePeriodSeconds"] = grace
-        if "generation" in meta:
-            meta["generation"] += 1
-    if resource.storage_key == "namespaces":
+        if not is_namespace:
+            meta["deletionGracePeriodSeconds"] = grace
+    if is_namespace:
         document["status"] = {**(document.get("status") or {}), "phase": "Terminating"}
     return bool(meta != before)
 
@@ -149,4 +165,5 @@ def finish_if_finalized(backend: Backend, current: Record, document: Document) -
         return None
     if current.storage_key == "namespaces" and (document.get("spec") or {}).get("finalizers"):
         return None
-    return backend.store.delete(current.storage_key, current.namespace, current.name, document)
+    backend.store.delete(current.storage_key, current.namespace, current.name, document)
+    return _as_answered(current, document)

@@ -14,11 +14,11 @@ from reprieve.objects import (
     QuantityError,
     format_amount,
     pod_requests,
+    qos_class,
     state_requests,
     well_known,
 )
 from reprieve.server.backend import Backend, WriteOptions
-from reprieve.server.defaults.pods import qos_class
 from reprieve.server.documents import at, items
 from reprieve.server.errors import Cause, bad_request, forbidden, forbidden_field, invalid, invalid_value
 from reprieve.server.operations.writes import check_version, replace

@@ -52,7 +52,7 @@ def bind(backend: Backend, namespace: str, name: str, binding: Document, dry_run
     spec, meta = document["spec"], document["metadata"]
     uid = (binding.get("metadata") or {}).get("uid")
     if uid and uid != meta["uid"]:
-        raise wrong_uid("", "pods/binding", name, uid, meta["uid"])
+        raise wrong_uid("", "pods", name, uid, meta["uid"])
     if "deletionTimestamp" in meta:
         raise conflict("", "pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
     if spec.get("nodeName"):
@@ -64,8 +64,6 @@ def bind(backend: Backend, namespace: str, name: str, binding: Document, dry_run
     annotations = (binding.get("metadata") or {}).get("annotations")
     if isinstance(annotations, dict):
         meta["annotations"] = {**meta.get("annotations", {}), **{k: str(v) for k, v in annotations.items()}}
-    if "generation" in meta:
-        meta["generation"] += 1
     status = document.setdefault("status", {})
     status.pop("nominatedNodeName", None)
     put_condition(status, backend.timestamp(), type=well_known.POD_SCHEDULED, status="True")

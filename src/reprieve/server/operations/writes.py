@@ -3,14 +3,16 @@
 The returned record may not be committed yet: the caller awaits `Store.settled()` before it answers.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from reprieve.objects import Document
+from reprieve.objects import Document, shown
 from reprieve.server import metadata
 from reprieve.server.apply import server_side_apply, track_update
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.errors import (
     already_exists,
+    as_patch_problems,
     bad_request,
     conflict,
     invalid,
@@ -142,7 +144,7 @@ def replace(
     old = current.object
     if subresource == "finalize":
         document = _finalized(old, document)
-    document = backend.admission.update(resource, document, old, subresource, backend.timestamp())
+    document = backend.admission.update(resource, document, old, subresource)
     document["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     if document == old:
         return current
@@ -161,7 +163,9 @@ def replace(
 
 def _finalized(old: Document, document: Document) -> Document:
     """The `finalize` subresource of namespaces changes `spec.finalizers` and nothing else."""
-    spec = {**old.get("spec", {}), "finalizers": (document.get("spec") or {}).get("finalizers") or []}
+    spec = {key: value for key, value in old.get("spec", {}).items() if key != "finalizers"}
+    if kept := (document.get("spec") or {}).get("finalizers"):
+        spec["finalizers"] = kept
     return {**old, "metadata": dict(old["metadata"]), "spec": spec}
 
 
@@ -174,8 +178,11 @@ def patch(
     body: Any,
     options: WriteOptions,
     subresource: str = "",
+    review: Callable[[Document], None] | None = None,
 ) -> tuple[Record, bool]:
-    """The new record, and whether it was created (only server-side apply does that)."""
+    """The new record, and whether it was created (only server-side apply does that). `review` sees, and may
+    change or refuse, what the patch leaves behind.
+    """
     current = backend.store.head(resource.storage_key, namespace, name)
     if content_type == APPLY_PATCH:
         return _apply(backend, resource, namespace, name, current, body, options, subresource)
@@ -183,7 +190,7 @@ def patch(
         raise not_found(resource.group, resource.plural, name)
     before = served(resource, current)
     after = apply_patch(content_type, before, body, resource)
-    return write_patched(backend, resource, current, before, after, options, subresource), False
+    return write_patched(backend, resource, current, before, after, options, subresource, review), False
 
 
 def write_patched(
@@ -194,19 +201,34 @@ def write_patched(
     after: Document,
     options: WriteOptions,
     subresource: str,
+    review: Callable[[Document], None] | None = None,
 ) -> Record:
     """Write what a patch made of the current state, as it is served before and after."""
-    meta = metadata.check_shape(resource, after)
+    with as_patch_problems():
+        for field in ("apiVersion", "kind"):
+            if after.get(field) != before.get(field):
+                raise bad_request(
+                    f"{field}: {shown(after.get(field))}, but this is {shown(before.get(field))}"
+                )
+        meta = metadata.check_shape(resource, after)
+        if review is not None:
+            review(after)
     _check_patched(resource, meta, before["metadata"], current)
-    return replace(backend, resource, after, current, options, subresource)
+    with as_patch_problems():
+        return replace(backend, resource, after, current, options, subresource)
 
 
 def _check_patched(resource: ResourceInfo, meta: Document, before: Document, current: Record) -> None:
     check_version(resource, meta, current)
-    for field in ("name", "namespace", "uid"):
+    for field in ("name", "namespace"):
         if meta.get(field) != before.get(field):
-            cause = invalid_value(f"metadata.{field}", meta.get(field), "field is immutable")
-            raise invalid(resource.group, resource.kind, current.name, [cause])
+            raise bad_request(
+                f"the {field} of the object ({meta.get(field)}) does not match the one on the URL "
+                f"({before.get(field)})"
+            )
+    if meta.get("uid") != before.get("uid"):
+        cause = invalid_value("metadata.uid", meta.get("uid"), "field is immutable")
+        raise invalid(resource.group, resource.kind, current.name, [cause])
 
 
 def _apply(

@@ -24,6 +24,7 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
+_STEP = ("op", "path", "from")
 MAX_OPERATIONS = 10_000
 """kube-apiserver's own limit on the length of a JSON patch."""
 MAX_COPIED = 3 * 1024 * 1024
@@ -62,8 +63,13 @@ def _json(current: Document, patch: Any, _: ResourceInfo) -> Any:
     if len(patch) > MAX_OPERATIONS:
         message = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise errors.too_large(message)
+    for step in patch:
+        if not isinstance(step, dict) or any(not isinstance(step.get(k, ""), str) for k in _STEP):
+            raise errors.bad_request("error decoding patch: a step has op, path and from as text")
     try:
         jsonpatch.JsonPatch(patch)
+    except jsonpatch.InvalidJsonPatch as problem:
+        raise _unprocessable(problem) from None
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException, TypeError) as problem:
         raise errors.bad_request(f"error decoding patch: {problem}") from None
     try:
@@ -87,8 +93,20 @@ def _in_bounds(document: Any, operations: list[Any]) -> Any:
                     "Unable to complete the copy, the accumulated size increase of copy is "
                     f"{copied}, exceeding the limit {MAX_COPIED}"
                 )
-        document = jsonpatch.JsonPatch([operation]).apply(document, in_place=True)
+        step = {**operation, "op": "add"} if _replaces_nothing(document, operation) else operation
+        document = jsonpatch.JsonPatch([step]).apply(document, in_place=True)
     return document
+
+
+def _replaces_nothing(document: Any, operation: Any) -> bool:
+    """A member that is not there can be replaced: against the RFC, but kube-apiserver lets it pass."""
+    if operation["op"] != "replace":
+        return False
+    pointer = jsonpointer.JsonPointer(operation["path"])
+    if not pointer.parts:
+        return False
+    parent = jsonpointer.JsonPointer.from_parts(pointer.parts[:-1]).resolve(document, None)
+    return isinstance(parent, dict) and pointer.parts[-1] not in parent
 
 
 def _unprocessable(problem: Exception) -> errors.ApiError:

@@ -33,6 +33,8 @@ def strategic_merge(current: dict[str, Any], patch: dict[str, Any], schema: Sche
 
 def _merge_objects(current: dict[str, Any], patch: dict[str, Any], schema: SchemaNode) -> dict[str, Any]:
     directive = patch.get(DIRECTIVE)
+    if directive not in (None, "delete", "replace", "merge"):
+        raise BadPatch(f"{DIRECTIVE}: {directive!r} is none of delete, replace and merge")
     if directive == "delete":
         return {}
     if directive == "replace":

@@ -5,7 +5,7 @@ from typing import Any
 
 from reprieve.objects import Document
 from reprieve.server.documents import at
-from reprieve.server.errors import ApiError, bad_request
+from reprieve.server.errors import ApiError, bad_request, invalid, invalid_value
 from reprieve.server.security.identity import READERS, Authenticator, Identity
 from reprieve.server.security.rights import Attributes, Rights
 from reprieve.server.security.tokens import ISSUER
@@ -114,6 +114,5 @@ def _attributes(document: Document) -> Attributes:
         return Attributes(*(str(resource.get(key) or "") for key in keys))
     if isinstance(path, dict) and resource is None:
         return Attributes(str(path.get("verb") or ""), path=str(path.get("path") or ""))
-    raise bad_request(
-        f"{document['kind']}: exactly one of resourceAttributes and nonResourceAttributes is required"
-    )
+    message = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+    raise invalid("authorization.k8s.io", "", "", [invalid_value("spec", "", message)])

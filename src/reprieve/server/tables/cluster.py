@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from reprieve.objects import Document, condition_of, well_known
-from reprieve.server.documents import at
+from reprieve.server.documents import at, items
 from reprieve.server.registry import RBAC
 from reprieve.server.tables.column import (
     AGE,
@@ -77,7 +77,8 @@ def event_object(doc: Document, _: datetime) -> str:
 def event_source(doc: Document, _: datetime) -> str:
     source = doc.get("source") or doc.get("deprecatedSource") or {}
     reporter = doc.get("reportingComponent") or doc.get("reportingController", "")
-    parts = [source.get("component") or reporter, source.get("host", "")]
+    host = source.get("host") or ("" if source.get("component") else doc.get("reportingInstance", ""))
+    parts = [source.get("component") or reporter, host]
     return ", ".join(part for part in parts if part)
 
 
@@ -98,7 +99,7 @@ EVENT_COLUMNS = (
     Column("Source", event_source, wide=True),
     Column("Message", message, description="The event in a sentence."),
     Column("First Seen", first_seen, wide=True),
-    Column("Count", event_count, type="integer", wide=True),
+    Column("Count", event_count, wide=True),
     Column("Name", field("metadata", "name"), format="name", wide=True),
 )
 
@@ -116,6 +117,36 @@ NODE_COLUMNS = (
 )
 
 
+def served_versions(doc: Document, _: datetime) -> str:
+    def one(version: Document) -> str:
+        marks = [
+            word for word, on in (("storage", "storage"), ("deprecated", "deprecated")) if version.get(on)
+        ]
+        return str(version.get("name", "")) + (f"({','.join(marks)})" if marks else "")
+
+    return join(one(each) for each in items(doc, "spec", "versions") if each.get("served"))
+
+
+def short_names(doc: Document, _: datetime) -> str:
+    return join(at(doc, "spec", "names", "shortNames", default=()))
+
+
+def established(doc: Document, _: datetime) -> bool:
+    return bool(condition_of(doc, "Established").get("status") == "True")
+
+
+DEFINITION_COLUMNS = (
+    NAME,
+    Column("Scope", field("spec", "scope"), description="Whether objects live in namespaces."),
+    Column("Versions", served_versions, description="The versions that are served."),
+    CREATED_AT,
+    Column("Group", field("spec", "group"), wide=True),
+    Column("Kind", field("spec", "names", "kind"), wide=True),
+    Column("ShortNames", short_names, wide=True),
+    Column("Established", established, type="boolean", wide=True),
+)
+
+
 # -- access --------------------------------------------------------------------------------------------------
 
 
@@ -127,7 +158,7 @@ def _subjects(name: str, kind: str) -> Column:
     def cell(doc: Document, _: datetime) -> str:
         found = [s for s in doc.get("subjects") or () if s.get("kind") == kind]
         return ", ".join(
-            f"{s.get('namespace')}/{s.get('name')}" if kind == "ServiceAccount" else str(s.get("name"))
+            f"{s.get('namespace', '')}/{s.get('name')}" if kind == "ServiceAccount" else str(s.get("name"))
             for s in found
         )
 
@@ -192,6 +223,11 @@ def access_modes(doc: Document, _: datetime) -> str:
     return join(SHORT_MODES.get(mode, mode) for mode in modes)
 
 
+def claimed_modes(doc: Document, now: datetime) -> str:
+    """What a claim has got, not what it asks for."""
+    return access_modes(doc, now) if at(doc, "spec", "volumeName") else ""
+
+
 def claim(doc: Document, _: datetime) -> str:
     reference = at(doc, "spec", "claimRef")
     return f"{reference.get('namespace', '')}/{reference.get('name', '')}" if reference else ""
@@ -202,11 +238,7 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ("", "Namespace"): (NAME, Column("Status", text("status", "phase", default="")), AGE),
     ("", "Event"): EVENT_COLUMNS,
     ("events.k8s.io", "Event"): EVENT_COLUMNS,
-    ("", "ServiceAccount"): (
-        NAME,
-        Column("Secrets", lambda doc, _: len(doc.get("secrets") or ()), type="integer"),
-        AGE,
-    ),
+    ("", "ServiceAccount"): (NAME, AGE),
     ("coordination.k8s.io", "Lease"): (NAME, Column("Holder", field("spec", "holderIdentity")), AGE),
     ("scheduling.k8s.io", "PriorityClass"): (
         NAME,
@@ -215,7 +247,7 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         AGE,
         Column("PreemptionPolicy", text("preemptionPolicy", default="PreemptLowerPriority")),
     ),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): (NAME, CREATED_AT),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): DEFINITION_COLUMNS,
     ("", "LimitRange"): (NAME, CREATED_AT),
     (RBAC, "Role"): (NAME, CREATED_AT),
     (RBAC, "ClusterRole"): (NAME, CREATED_AT),
@@ -249,8 +281,9 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         Column("Status", field("status", "phase")),
         Column("Volume", field("spec", "volumeName")),
         Column("Capacity", field("status", "capacity", "storage")),
-        Column("Access Modes", access_modes),
+        Column("Access Modes", claimed_modes),
         Column("StorageClass", field("spec", "storageClassName")),
+        Column("VolumeAttributesClass", text("spec", "volumeAttributesClassName", default="<unset>")),
         AGE,
         Column("VolumeMode", text("spec", "volumeMode", default="<unset>"), wide=True),
     ),
@@ -262,6 +295,7 @@ CLUSTER_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         Column("Status", field("status", "phase")),
         Column("Claim", claim),
         Column("StorageClass", field("spec", "storageClassName")),
+        Column("VolumeAttributesClass", text("spec", "volumeAttributesClassName", default="<unset>")),
         Column("Reason", field("status", "reason")),
         AGE,
         Column("VolumeMode", text("spec", "volumeMode", default="<unset>"), wide=True),

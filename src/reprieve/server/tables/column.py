@@ -114,4 +114,6 @@ def containers(*path: str) -> tuple[Column, Column]:
 SELECTOR = Column("Selector", lambda doc, _: selector_text(at(doc, "spec", "selector")), wide=True)
 NAME = Column("Name", field("metadata", "name"), format="name", description="Name of the object.")
 AGE = Column("Age", age("metadata", "creationTimestamp"), description="Time since it was created.")
-CREATED_AT = Column("Created At", field("metadata", "creationTimestamp"), description="When it was created.")
+CREATED_AT = Column(
+    "Created At", field("metadata", "creationTimestamp"), type="date", description="When it was created."
+)

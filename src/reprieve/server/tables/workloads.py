@@ -16,11 +16,11 @@ from reprieve.server.tables.column import (
     SELECTOR,
     Cell,
     Column,
-    age,
     containers,
     field,
     human_duration,
     labels,
+    selector_text,
     since,
     text,
 )
@@ -250,13 +250,18 @@ def _or_na(*path: str) -> Any:
     return text(*path, default="N/A")
 
 
+def _last_schedule(doc: Document, now: datetime) -> str:
+    last = at(doc, "status", "lastScheduleTime")
+    return since(last, now) if last else NONE
+
+
 WORKLOAD_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
     ("", "Pod"): POD_COLUMNS,
     ("apps", "Deployment"): (
         NAME,
         Column("Ready", ready_of_wanted, description="Ready pods of those wanted."),
-        _count("Up-to-date", "status", "updatedReplicas"),
-        _count("Available", "status", "availableReplicas"),
+        _count("Up-to-date", "status", "updatedReplicas")._replace(type="string"),
+        _count("Available", "status", "availableReplicas")._replace(type="string"),
         AGE,
         *TEMPLATE,
         SELECTOR,
@@ -295,12 +300,22 @@ WORKLOAD_COLUMNS: dict[tuple[str, str], tuple[Column, ...]] = {
         NAME,
         Column("Schedule", field("spec", "schedule")),
         Column("Timezone", text("spec", "timeZone")),
-        Column("Suspend", lambda doc, _: str(at(doc, "spec", "suspend", default=False))),
+        Column("Suspend", lambda doc, _: str(at(doc, "spec", "suspend", default=False)), type="boolean"),
         Column("Active", lambda doc, _: len(at(doc, "status", "active", default=())), type="integer"),
-        Column("Last Schedule", age("status", "lastScheduleTime")),
+        Column("Last Schedule", _last_schedule),
         AGE,
+        *containers("spec", "jobTemplate", "spec", "template", "spec"),
+        Column(
+            "Selector",
+            lambda doc, _: selector_text(at(doc, "spec", "jobTemplate", "spec", "selector")),
+            wide=True,
+        ),
     ),
-    ("", "PodTemplate"): (NAME, *containers("template", "spec")),
+    ("", "PodTemplate"): (
+        NAME,
+        *(each._replace(wide=False) for each in containers("template", "spec")),
+        Column("Pod Labels", lambda doc, _: labels(at(doc, "template", "metadata", "labels"))),
+    ),
     ("policy", "PodDisruptionBudget"): (
         NAME,
         Column("Min Available", _or_na("spec", "minAvailable")),

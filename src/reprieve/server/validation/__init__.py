@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from reprieve.objects import Document, builtin_problems, size_problems
 from reprieve.server.custom_resources import definitions as crd
-from reprieve.server.errors import Cause, cause_of
+from reprieve.server.documents import at
+from reprieve.server.errors import Cause, cause_of, invalid_value
 from reprieve.server.validation import (
     access,
     charts,
@@ -25,8 +26,10 @@ Rule = Callable[[Document, Document | None], list[Cause]]
 
 
 def _definition(new: Document, old: Document | None) -> list[Cause]:
-    del old
-    return crd.problems(new)
+    causes = crd.problems(new)
+    if old is not None and at(new, "spec", "scope") != at(old, "spec", "scope"):
+        causes.append(invalid_value("spec.scope", at(new, "spec", "scope"), "field is immutable"))
+    return causes
 
 
 RULES: dict[str, Rule] = {

@@ -32,7 +32,7 @@ def validate_binding(new: Document, old: Document | None) -> list[Cause]:
     roles = ("Role", "ClusterRole") if new.get("kind") == "RoleBinding" else ("ClusterRole",)
     causes = _validate_reference(new, roles)
     for index, subject in enumerate(items(new, "subjects")):
-        causes += _validate_subject(subject, f"subjects[{index}]")
+        causes += _validate_subject(subject, f"subjects[{index}]", new.get("kind") == "RoleBinding")
     if old is not None and new.get("roleRef") != old.get("roleRef"):
         causes.append(invalid_value("roleRef", new.get("roleRef"), "cannot change roleRef"))
     return causes
@@ -49,12 +49,13 @@ def _validate_reference(new: Document, roles: tuple[str, ...]) -> list[Cause]:
     return causes
 
 
-def _validate_subject(subject: Document, path: str) -> list[Cause]:
+def _validate_subject(subject: Document, path: str, in_namespace: bool) -> list[Cause]:
+    """An account without a namespace is one of the binding's own, if that has one."""
     causes = []
     if not subject.get("name"):
         causes.append(required(f"{path}.name"))
     if subject.get("kind") not in _SUBJECTS:
         causes.append(not_supported(f"{path}.kind", subject.get("kind"), _SUBJECTS))
-    elif subject["kind"] == "ServiceAccount" and not subject.get("namespace"):
+    elif subject["kind"] == "ServiceAccount" and not subject.get("namespace") and not in_namespace:
         causes.append(required(f"{path}.namespace"))
     return causes

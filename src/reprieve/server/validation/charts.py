@@ -98,7 +98,9 @@ def validate_storage_class(new: Document, old: Document | None) -> list[Cause]:
     if old is None:
         return causes
     return causes + [
-        forbidden_field(field, f"updates to {field} are forbidden.")
+        invalid_value(field, new.get(field), "field is immutable")
+        if field == "provisioner"
+        else forbidden_field(field, f"updates to {field} are forbidden.")
         for field in ("parameters", "provisioner", "reclaimPolicy")
         if new.get(field) != old.get(field)
     ]

@@ -1,9 +1,9 @@
-"""Kinds that charts bring: storage classes, drivers, autoscalers, webhook configurations, endpoint slices."""
+"""Kinds that charts bring: autoscalers, webhook configurations, custom resources, endpoint slices."""
 
 import copy
 
-from reprieve.objects import Document
-from reprieve.server.documents import at, items, section
+from reprieve.objects.meta import Document
+from reprieve.objects.raw import at, items, section
 
 _CPU = {
     "type": "Resource",
@@ -18,25 +18,7 @@ _SCALE_UP = {
 _SCALE_DOWN = {"selectPolicy": "Max", "policies": [_PERCENT]}
 
 
-def default_storage_class(document: Document, timestamp: str) -> None:
-    del timestamp
-    document.setdefault("reclaimPolicy", "Delete")
-    document.setdefault("volumeBindingMode", "Immediate")
-
-
-def default_driver(document: Document, timestamp: str) -> None:
-    del timestamp
-    spec = section(document, "spec")
-    spec.setdefault("attachRequired", True)
-    for field in ("podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"):
-        spec.setdefault(field, False)
-    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
-    if not spec.get("volumeLifecycleModes"):
-        spec["volumeLifecycleModes"] = ["Persistent"]
-
-
-def default_autoscaler(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_autoscaler(document: Document) -> None:
     spec = section(document, "spec")
     spec.setdefault("minReplicas", 1)
     if not spec.get("metrics"):
@@ -47,8 +29,7 @@ def default_autoscaler(document: Document, timestamp: str) -> None:
             behavior[name] = {**copy.deepcopy(rules), **(behavior.get(name) or {})}
 
 
-def default_webhooks(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_webhooks(document: Document) -> None:
     for webhook in items(document, "webhooks"):
         webhook.setdefault("failurePolicy", "Fail")
         webhook.setdefault("matchPolicy", "Equivalent")
@@ -64,15 +45,25 @@ def default_webhooks(document: Document, timestamp: str) -> None:
             service.setdefault("port", 443)
 
 
-def default_endpoint_slice(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_endpoint_slice(document: Document) -> None:
     for port in items(document, "ports"):
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")
 
 
-def default_ingress_class(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_ingress_class(document: Document) -> None:
     parameters = at(document, "spec", "parameters")
     if isinstance(parameters, dict):
         parameters.setdefault("scope", "Cluster")
+
+
+def default_definition(document: Document) -> None:
+    spec = section(document, "spec")
+    names = section(spec, "names")
+    if names.get("kind"):
+        names["singular"] = names.get("singular") or str(names["kind"]).lower()
+        names["listKind"] = names.get("listKind") or f"{names['kind']}List"
+    section(spec, "conversion").setdefault("strategy", "None")
+    service = at(spec, "conversion", "webhook", "clientConfig", "service")
+    if isinstance(service, dict):
+        service.setdefault("port", 443)

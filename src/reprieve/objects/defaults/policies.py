@@ -1,13 +1,13 @@
-"""Network policies and role bindings."""
+"""Network policies, ingresses and role bindings."""
 
-from reprieve.objects import Document
-from reprieve.server.documents import at, items, section
-from reprieve.server.registry import RBAC
+from reprieve.objects.meta import Document
+from reprieve.objects.raw import at, items, section
+
+_RBAC = "rbac.authorization.k8s.io"
 
 
-def default_network_policy(document: Document, timestamp: str) -> None:
+def default_network_policy(document: Document) -> None:
     """Without policy types a policy is for ingress, and for egress if it has rules for that."""
-    del timestamp
     spec = section(document, "spec")
     for direction in ("ingress", "egress"):
         for rule in items(spec, direction):
@@ -17,10 +17,13 @@ def default_network_policy(document: Document, timestamp: str) -> None:
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
 
-def default_binding(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_ingress(document: Document) -> None:
+    section(document, "status", "loadBalancer")
+
+
+def default_binding(document: Document) -> None:
     if isinstance(at(document, "roleRef"), dict):
-        document["roleRef"].setdefault("apiGroup", RBAC)
+        document["roleRef"].setdefault("apiGroup", _RBAC)
     for subject in items(document, "subjects"):
         if subject.get("kind") in ("User", "Group"):
-            subject.setdefault("apiGroup", RBAC)
+            subject.setdefault("apiGroup", _RBAC)

@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from reprieve.objects import Document, state_requests, well_known
-from reprieve.server.documents import items, section
+from reprieve.objects import well_known
+from reprieve.objects.defaults.containers import default_container
+from reprieve.objects.defaults.resources import state_requests
+from reprieve.objects.defaults.storage import default_pod_volume
+from reprieve.objects.meta import Document
+from reprieve.objects.raw import items, section
 
 _SPEC_DEFAULTS: dict[str, Any] = {
     "restartPolicy": "Always",
@@ -11,45 +15,34 @@ _SPEC_DEFAULTS: dict[str, Any] = {
     "dnsPolicy": "ClusterFirst",
     "schedulerName": well_known.DEFAULT_SCHEDULER,
 }
-_CONTAINER_DEFAULTS: dict[str, Any] = {
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
 _EVICTION_DELAY_TAINTS = (well_known.NOT_READY_TAINT, well_known.UNREACHABLE_TAINT)
 
 
 def default_pod_spec(spec: Document) -> None:
     """For pods and templates alike: nothing here depends on where the pod runs."""
     for key, value in _SPEC_DEFAULTS.items():
-        if key not in spec:
+        if spec.get(key) in (None, ""):
             spec[key] = value
     if "securityContext" not in spec:
         spec["securityContext"] = {}
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
     for container in items(spec, "containers"):
-        _default_container(container)
+        default_container(container)
     for container in items(spec, "initContainers"):
-        _default_container(container)
+        default_container(container)
+    if "volumes" in spec:
+        for volume in items(spec, "volumes"):
+            default_pod_volume(volume)
 
 
-def _default_container(container: Document) -> None:
-    for key, value in _CONTAINER_DEFAULTS.items():
-        if key not in container:
-            container[key] = value
-    if "resources" not in container:
-        container["resources"] = {}
-    if "imagePullPolicy" not in container:
-        image = container.get("image") or ""
-        tag = image.rpartition("/")[2].partition(":")[2] if isinstance(image, str) else ""
-        latest = tag in ("", "latest") and "@" not in str(image)
-        container["imagePullPolicy"] = "Always" if latest else "IfNotPresent"
-    for port in items(container, "ports"):
-        port.setdefault("protocol", "TCP")
-
-
-def default_pod(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_pod(document: Document) -> None:
     spec = section(document, "spec")
     default_pod_spec(spec)
+    grace = spec["terminationGracePeriodSeconds"]
+    if isinstance(grace, int) and grace < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     if "enableServiceLinks" not in spec:
         spec["enableServiceLinks"] = True
     if spec.get("hostNetwork"):

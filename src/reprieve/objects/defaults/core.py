@@ -1,34 +1,31 @@
-"""Namespaces, nodes, secrets, events, services, limit ranges."""
+"""Namespaces, nodes, secrets, events, services, endpoints, limit ranges."""
 
 import base64
 
-from reprieve.objects import Document, well_known
-from reprieve.server.documents import at, items, section
+from reprieve.objects import well_known
+from reprieve.objects.meta import Document
+from reprieve.objects.raw import at, items, section
 
 
-def new_namespace(document: Document, timestamp: str) -> None:
-    del timestamp
+def new_namespace(document: Document) -> None:
     section(document, "spec")["finalizers"] = ["kubernetes"]
     document["status"] = {"phase": "Active"}
 
 
-def default_namespace(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_namespace(document: Document) -> None:
     metadata = document["metadata"]
     section(metadata, "labels")[well_known.NAMESPACE_NAME_LABEL] = metadata.get("name", "")
 
 
-def default_node(document: Document, timestamp: str) -> None:
+def default_node(document: Document) -> None:
     """Without `allocatable` all of the capacity can be allocated."""
-    del timestamp
     section(document, "spec")
     capacity = at(document, "status", "capacity")
     if isinstance(capacity, dict) and not at(document, "status", "allocatable"):
         document["status"]["allocatable"] = dict(capacity)
 
 
-def default_secret(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_secret(document: Document) -> None:
     document.setdefault("type", "Opaque")
     plain = document.pop("stringData", None)
     if isinstance(plain, dict):
@@ -37,9 +34,8 @@ def default_secret(document: Document, timestamp: str) -> None:
             data[key] = base64.b64encode(str(value).encode("utf-8", "surrogatepass")).decode()
 
 
-def default_event(document: Document, timestamp: str) -> None:
+def default_event(document: Document) -> None:
     """Times that nobody set are null, as Go writes them: kubectl sorts by a field only if it is there."""
-    del timestamp
     for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
         document.setdefault(field, None)
     document.setdefault("source", {})
@@ -47,20 +43,42 @@ def default_event(document: Document, timestamp: str) -> None:
     document.setdefault("reportingInstance", "")
 
 
-def default_service(document: Document, timestamp: str) -> None:
-    del timestamp
+_OUTSIDE = ("NodePort", "LoadBalancer")
+_THREE_HOURS = 10800
+
+
+def default_service(document: Document) -> None:
     spec = section(document, "spec")
-    spec.setdefault("type", "ClusterIP")
-    spec.setdefault("sessionAffinity", "None")
+    kind = spec.setdefault("type", "ClusterIP")
+    _default_affinity(spec)
     for port in items(spec, "ports"):
         port.setdefault("protocol", "TCP")
-        if "port" in port:
-            port.setdefault("targetPort", port["port"])
+        if "port" in port and not port.get("targetPort"):
+            port["targetPort"] = port["port"]
+    if kind in _OUTSIDE or (kind == "ClusterIP" and spec.get("externalIPs")):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if kind in (*_OUTSIDE, "ClusterIP"):
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if kind == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+    section(document, "status", "loadBalancer")
 
 
-def default_limit_range(document: Document, timestamp: str) -> None:
+def _default_affinity(spec: Document) -> None:
+    if spec.setdefault("sessionAffinity", "None") == "None":
+        spec.pop("sessionAffinityConfig", None)
+    elif at(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") is None:
+        spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _THREE_HOURS}}
+
+
+def default_endpoints(document: Document) -> None:
+    for subset in items(document, "subsets"):
+        for port in items(subset, "ports"):
+            port.setdefault("protocol", "TCP")
+
+
+def default_limit_range(document: Document) -> None:
     """Containers get the maximum as their limit, and their limit, or else the minimum, as their request."""
-    del timestamp
     for item in items(document, "spec", "limits"):
         if item.get("type") == "Container":
             item["default"] = {**(item.get("max") or {}), **(item.get("default") or {})}

@@ -1,13 +1,19 @@
 """batch/v1 and apps/v1."""
 
-from reprieve.objects import Document, well_known
-from reprieve.server.defaults.pods import default_pod_spec
-from reprieve.server.documents import at, items, section
+from reprieve.objects import well_known
+from reprieve.objects.defaults.pods import default_pod_spec
+from reprieve.objects.defaults.storage import default_claim
+from reprieve.objects.meta import Document
+from reprieve.objects.raw import at, fill, items, section
 
 
 def _template(spec: Document) -> None:
     section(spec, "template", "metadata")
     default_pod_spec(section(spec, "template", "spec"))
+
+
+def default_template(document: Document) -> None:
+    _template(document)
 
 
 def default_job_spec(spec: Document) -> None:
@@ -26,19 +32,22 @@ def default_job_spec(spec: Document) -> None:
             pattern.setdefault("status", "True")
 
 
-def default_job(document: Document, timestamp: str) -> None:
-    """A job without labels gets those of its pods."""
-    del timestamp
+def default_job(document: Document) -> None:
+    """A job without labels gets those of its pods, also those by which it will find them (`new_job`)."""
     spec = section(document, "spec")
     default_job_spec(spec)
-    labels = at(spec, "template", "metadata", "labels")
-    if isinstance(labels, dict) and not document["metadata"].get("labels"):
+    if spec["manualSelector"] or spec.get("selector"):
+        _take_labels(document)
+
+
+def _take_labels(document: Document) -> None:
+    labels = at(document, "spec", "template", "metadata", "labels")
+    if isinstance(labels, dict) and labels and not document["metadata"].get("labels"):
         document["metadata"]["labels"] = dict(labels)
 
 
-def new_job(document: Document, timestamp: str) -> None:
+def new_job(document: Document) -> None:
     """A job finds its pods by its own uid, unless its author insists on another selector."""
-    del timestamp
     spec = section(document, "spec")
     document["status"] = {}
     if spec.get("manualSelector"):
@@ -54,28 +63,28 @@ def new_job(document: Document, timestamp: str) -> None:
             "job-name": name,
         }
     )
+    _take_labels(document)
 
 
-def default_cron_job(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_cron_job(document: Document) -> None:
     spec = section(document, "spec")
     spec.setdefault("concurrencyPolicy", "Allow")
     spec.setdefault("suspend", False)
     spec.setdefault("successfulJobsHistoryLimit", 3)
     spec.setdefault("failedJobsHistoryLimit", 1)
+    section(spec, "jobTemplate", "metadata")
     _template(section(spec, "jobTemplate", "spec"))
 
 
-def default_replicas(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_replicas(document: Document) -> None:
     spec = section(document, "spec")
     spec.setdefault("replicas", 1)
     _template(spec)
 
 
-def default_replication_controller(document: Document, timestamp: str) -> None:
+def default_replication_controller(document: Document) -> None:
     """Without a selector or labels of its own it has those of its pods."""
-    default_replicas(document, timestamp)
+    default_replicas(document)
     labels = at(document, "spec", "template", "metadata", "labels")
     if isinstance(labels, dict) and labels:
         if not at(document, "spec", "selector"):
@@ -84,8 +93,8 @@ def default_replication_controller(document: Document, timestamp: str) -> None:
             document["metadata"]["labels"] = dict(labels)
 
 
-def default_deployment(document: Document, timestamp: str) -> None:
-    default_replicas(document, timestamp)
+def default_deployment(document: Document) -> None:
+    default_replicas(document)
     spec = section(document, "spec")
     spec.setdefault("revisionHistoryLimit", 10)
     spec.setdefault("progressDeadlineSeconds", 600)
@@ -97,8 +106,8 @@ def default_deployment(document: Document, timestamp: str) -> None:
         rolling.setdefault("maxSurge", "25%")
 
 
-def default_stateful_set(document: Document, timestamp: str) -> None:
-    default_replicas(document, timestamp)
+def default_stateful_set(document: Document) -> None:
+    default_replicas(document)
     spec = section(document, "spec")
     spec.setdefault("podManagementPolicy", "OrderedReady")
     spec.setdefault("revisionHistoryLimit", 10)
@@ -107,14 +116,17 @@ def default_stateful_set(document: Document, timestamp: str) -> None:
         strategy["type"] = "RollingUpdate"
         section(strategy, "rollingUpdate")
     if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
-        section(strategy, "rollingUpdate").setdefault("partition", 0)
+        fill(strategy["rollingUpdate"], partition=0, maxUnavailable=1)
+    for claim in items(spec, "volumeClaimTemplates"):
+        claim.setdefault("apiVersion", "v1")
+        claim.setdefault("kind", "PersistentVolumeClaim")
+        default_claim(claim)
     retention = section(spec, "persistentVolumeClaimRetentionPolicy")
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")
 
 
-def default_daemon_set(document: Document, timestamp: str) -> None:
-    del timestamp
+def default_daemon_set(document: Document) -> None:
     spec = section(document, "spec")
     _template(spec)
     spec.setdefault("revisionHistoryLimit", 10)

@@ -1,0 +1,52 @@
+"""Services get an address of the cluster and, for the world outside, a port on every node."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.server.wire import Wire, connected
+
+SERVICES = "/api/v1/namespaces/default/services"
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    async with connected() as wire:
+        yield wire
+
+
+def service(name: str, **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}], **spec}}
+
+
+async def test_every_service_has_an_address_of_its_own_and_keeps_it(wire: Wire) -> None:
+    addresses = set()
+    for number in range(20):
+        spec = (await wire.post(SERVICES, service(f"s{number}"))).body["spec"]
+        assert spec["clusterIPs"] == [spec["clusterIP"]]
+        assert (spec["ipFamilies"], spec["ipFamilyPolicy"]) == (["IPv4"], "SingleStack")
+        addresses.add(spec["clusterIP"])
+    assert len(addresses) == 20
+    before = (await wire.get(f"{SERVICES}/s1")).body
+    written = (await wire.put(f"{SERVICES}/s1", service("s1", ports=[{"port": 81}]))).body
+    assert written["spec"]["clusterIP"] == before["spec"]["clusterIP"]
+    moved = await wire.patch(f"{SERVICES}/s1", {"spec": {"clusterIP": "10.96.7.7", "clusterIPs": None}})
+    assert moved.status == 422
+
+
+async def test_headless_services_have_none_and_external_names_neither(wire: Wire) -> None:
+    headless = (await wire.post(SERVICES, service("h", clusterIP="None"))).body["spec"]
+    assert (headless["clusterIP"], headless["clusterIPs"]) == ("None", ["None"])
+    outside = service("e", type="ExternalName", externalName="example.com")
+    assert "clusterIP" not in (await wire.post(SERVICES, outside)).body["spec"]
+
+
+async def test_a_node_port_is_free_and_stays(wire: Wire) -> None:
+    first = (await wire.post(SERVICES, service("a", type="NodePort"))).body["spec"]["ports"][0]["nodePort"]
+    asked = service("b", type="NodePort", ports=[{"port": 80, "nodePort": 30000}])
+    assert (await wire.post(SERVICES, asked)).body["spec"]["ports"][0]["nodePort"] == 30000
+    second = (await wire.post(SERVICES, service("c", type="NodePort"))).body["spec"]["ports"][0]["nodePort"]
+    assert len({first, second, 30000}) == 3
+    written = (await wire.put(f"{SERVICES}/a", service("a", type="NodePort"))).body
+    assert written["spec"]["ports"][0]["nodePort"] == first
