@@ -53,14 +53,23 @@ class Proxy:
         async with self.ask(request) as answer:
             return await self.relay(request, answer)
 
+    def passed_on(self, request: web.BaseRequest) -> dict[str, str]:
+        """The headers that reach the server."""
+        return {name: request.headers[name] for name in KEPT if name in request.headers}
+
     @asynccontextmanager
     async def ask(self, request: web.BaseRequest) -> AsyncIterator[aiohttp.ClientResponse]:
         """The server's answer; its body is still to be read."""
-        headers = {name: request.headers[name] for name in KEPT if name in request.headers}
-        headers |= {"Authorization": f"Bearer {self._access.token}", "Accept-Encoding": "identity"}
+        headers = self.passed_on(request) | {
+            "Authorization": f"Bearer {self._access.token}",
+            "Accept-Encoding": "identity",
+        }
         url = self._access.server.rstrip("/") + request.raw_path
         body = await request.read()
-        async with self._session.request(request.method, url, data=body or None, headers=headers) as answer:
+        # What the client leaves unsaid stays unsaid: aiohttp would call the body a stream of octets.
+        async with self._session.request(
+            request.method, url, data=body or None, headers=headers, skip_auto_headers=["Content-Type"]
+        ) as answer:
             yield answer
 
     async def relay(self, request: web.BaseRequest, answer: aiohttp.ClientResponse) -> web.StreamResponse:

@@ -42,8 +42,6 @@ class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
     at: tuple[str, ...]
     """Shell patterns of `scene: what was said: path`."""
-    open: bool = False
-    """To be fixed, not accepted."""
 
     def covers(self, difference: Difference) -> bool:
         return any(fnmatchcase(difference.place, pattern) for pattern in self.at)
@@ -94,6 +92,14 @@ def _about(exchange: Exchange, answer: Answer, path: str) -> str:
 
 
 def _keyed(body: Any) -> Any:
+    """Causes of a refusal are sorted: kube-apiserver itself lists them in another order every time."""
+    if (
+        isinstance(body, dict)
+        and body.get("status") == "Failure"
+        and (body.get("details") or {}).get("causes")
+    ):
+        causes = sorted(body["details"]["causes"], key=lambda each: (each.get("field", ""), each["reason"]))
+        return {**body, "details": {**body["details"], "causes": causes}}
     field = _KEYED.get(body.get("kind", "")) if isinstance(body, dict) else None
     return body if field is None else {**body, field: {item["name"]: item for item in body[field]}}
 

@@ -15,6 +15,8 @@ from tools.fidelity.player import Answer
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _AGE = re.compile(r"(\d+[dhms]){1,2}|<unknown>|<invalid>")
 _AGES = ("Age", "Duration", "Last Schedule", "Last Seen", "First Seen")
+_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+")
+_NODE_PORT = re.compile(r":3[0-2]\d\d\d/")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _RECENT = timedelta(hours=12)
 _ALLOCATED = {"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
@@ -126,15 +128,19 @@ def _plain_table(document: Any) -> None:
     if not isinstance(table, dict) or table.get("kind") != "Table":
         return
     columns = table.get("columnDefinitions") or []
-    table["rows"] = [_ageless(columns, row) for row in table.get("rows") or ()]
+    table["rows"] = [_plain(columns, row) for row in table.get("rows") or ()]
     for column in columns:
         column.pop("description", None)
 
 
-def _ageless(columns: list[dict[str, Any]], row: dict[str, Any]) -> dict[str, Any]:
+def _plain(columns: list[dict[str, Any]], row: dict[str, Any]) -> dict[str, Any]:
     names = [column["name"] for column in columns]
-    cells = [
-        "<age>" if name in _AGES and _AGE.fullmatch(str(cell)) else cell
-        for name, cell in zip(names, row["cells"], strict=False)
-    ]
-    return {**row, "cells": cells}
+    return {**row, "cells": [_cell(*pair) for pair in zip(names, row["cells"], strict=False)]}
+
+
+def _cell(name: str, cell: Any) -> Any:
+    if name in _AGES and _AGE.fullmatch(str(cell)):
+        return "<age>"
+    if name == "Cluster-IP" and _ADDRESS.fullmatch(str(cell)):
+        return "<allocated>"
+    return _NODE_PORT.sub(":<allocated>/", cell) if name == "Port(s)" and isinstance(cell, str) else cell

@@ -33,7 +33,7 @@ class Player:
 
     async def play(self, name: str, scene: Scene) -> list[Answer]:
         namespace = f"fidelity-{name}"
-        await self._prepare(namespace)
+        await self.prepare(namespace)
         known = {"ns": namespace}
         answers = []
         for exchange in scene.all():
@@ -54,7 +54,7 @@ class Player:
             await asyncio.sleep(INTERVAL)
         return answer
 
-    async def _prepare(self, namespace: str) -> None:
+    async def prepare(self, namespace: str) -> None:
         """A namespace in which pods may be created, whether or not controllers run."""
         account = {"metadata": {"name": "default"}}
         for path, document in (

@@ -6,6 +6,7 @@ back are written as names: `$(uid3)` is the uid that the third answer gave.
 
 import asyncio
 import json
+import re
 import signal
 import tempfile
 from collections.abc import AsyncIterator
@@ -19,6 +20,10 @@ from aiohttp import web
 from tools.fidelity.talk import FORMS, TYPES, Exchange, Scene
 from tools.proxy import Proxy
 
+from reprieve.server.http import protobuf
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 CHOSEN = ("uid", "resourceVersion", "continue")
 _MEDIA = {media: name for name, media in TYPES.items()}
 _FORMS = {accept: name for name, accept in FORMS.items()}
@@ -35,7 +40,7 @@ class Recorder(Proxy):
         if not _about_objects(request.path):
             return await super().answer(request)
         number = len(self._exchanges) + 1
-        text = await request.text() if "protobuf" not in request.headers.get("Content-Type", "") else ""
+        text = await _text(request)
         watching = request.query.get("watch") in ("1", "true")
         if not watching:  # how many events a watch had is known when it ends: write those by hand
             self._exchanges.append(self._asked(number, request, text))
@@ -43,6 +48,11 @@ class Recorder(Proxy):
             if not watching and "json" in answer.headers.get("Content-Type", ""):
                 self._heard(number, json.loads(await answer.read()))
             return await self.relay(request, answer)
+
+    def passed_on(self, request: web.BaseRequest) -> dict[str, str]:
+        """Asks for JSON where the client would rather have protobuf: every client takes that as well."""
+        headers = super().passed_on(request)
+        return headers | {"Accept": _without_protobuf(headers.get("Accept", "*/*"))}
 
     async def chunks(self, answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         if "watch" not in answer.url.query:
@@ -62,7 +72,8 @@ class Recorder(Proxy):
 
     def _asked(self, number: int, request: web.BaseRequest, text: str) -> Exchange:
         media = request.headers.get("Content-Type", "").partition(";")[0]
-        accept = request.headers.get("Accept", "")
+        media = TYPES["json"] if media == PROTOBUF else media
+        accept = _without_protobuf(request.headers.get("Accept", ""))
         path, _, query = request.raw_path.partition("?")
         pairs = [
             f"{key}={quote(self._name(key, value), safe='$()')}" for key, value in parse_qsl(query, True)
@@ -77,14 +88,22 @@ class Recorder(Proxy):
 
     def _known(self, value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
-            return {k: self._known(v, k) for k, v in value.items()}
+            where = str(value.get("path", "")).rpartition("/")[2]  # of a step of a JSON patch
+            return {k: self._known(v, where if k == "value" and where in CHOSEN else k)
+                    for k, v in value.items()}  # fmt: skip
         if isinstance(value, list):
             return [self._known(each, key) for each in value]
         return self._name(key, value) if isinstance(value, str) else value
 
     def _name(self, key: str, value: str) -> str:
         name = self._named.get((key, value))
-        return value if name is None else f"$({name})"
+        if name is not None:
+            return f"$({name})"
+        return _UID.sub(self._uid, value) if key == "fieldSelector" else value
+
+    def _uid(self, match: re.Match[str]) -> str:
+        name = self._named.get(("uid", match[0]))
+        return match[0] if name is None else f"$({name})"
 
     def _heard(self, number: int, body: Any) -> None:
         """Remember under a name what the server chose."""
@@ -96,6 +115,17 @@ class Recorder(Proxy):
                 keep[name] = f"metadata.{field}"
         exchange = self._exchanges[number - 1]
         self._exchanges[number - 1] = msgspec.structs.replace(exchange, keep=keep)
+
+
+def _without_protobuf(accept: str) -> str:
+    return ",".join(each for each in accept.split(",") if "protobuf" not in each) or TYPES["json"]
+
+
+async def _text(request: web.BaseRequest) -> str:
+    """The body as JSON: Go clients send protobuf, and a scene is for people to read."""
+    if PROTOBUF in request.headers.get("Content-Type", ""):
+        return json.dumps(protobuf.decode(await request.read()))
+    return await request.text()
 
 
 def _about_objects(path: str) -> bool:

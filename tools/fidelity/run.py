@@ -30,15 +30,15 @@ async def embedded() -> AsyncIterator[Player]:
 
 
 @asynccontextmanager
-async def real() -> AsyncIterator[Player]:
-    """etcd and kube-apiserver, and nothing else."""
+async def real() -> AsyncIterator[tuple[Player, Path]]:
+    """etcd and kube-apiserver, and nothing else: somebody to ask it, and a kubeconfig for others."""
     with tempfile.TemporaryDirectory(prefix="reprieve-fidelity-") as home:
         plane = ControlPlane(Path(home))
         try:
             plane.start_etcd()
             plane.start_api_server()
             async with connected(plane.url, plane.token("admin"), plane.trust) as player:
-                yield player
+                yield player, plane.kubeconfig("admin")
         finally:
             plane.stop()
 
