@@ -12,6 +12,13 @@ LABELS = {"app": "a"}
 POD: Doc = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Always"}
 BATCH_POD: Doc = {**POD, "restartPolicy": "Never"}
 
+PLACED: Doc = {
+    **BATCH_POD,
+    "nodeSelector": {"a": "b"},
+    "tolerations": [{"operator": "Exists"}],
+    "containers": [{"name": "c", "image": "i", "resources": {"limits": {"cpu": "1"}}}],
+}
+
 
 def made(kind: str, **spec: Any) -> Doc:
     batch = kind in ("Job", "CronJob")
@@ -118,7 +125,12 @@ def test_the_jobs_of_a_cron_job_need_space_for_their_names() -> None:
             made("Job", suspend=False, template={"spec": POD}),
             [("spec.template.metadata", "Invalid"), ("spec.template.spec", "Invalid")],
         ),
-        (made("Job", suspend=True), made("Job", suspend=False, template={"spec": POD}), []),
+        (
+            made("Job", suspend=True),
+            made("Job", suspend=False, template={"spec": {**BATCH_POD, "containers": []}}),
+            [("spec.template.spec", "Invalid")],
+        ),
+        (made("Job", suspend=True), made("Job", suspend=False, template={"spec": PLACED}), []),
         (made("Job", completions=1), made("Job", completions=2), [("spec.completions", "Invalid")]),
         (
             made("Deployment"),
