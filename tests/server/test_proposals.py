@@ -46,3 +46,20 @@ async def test_a_queue_of_kep_582_preempts_before_the_next_flavor(wire: Wire) ->
     made = await wire.post(QUEUES + STRICT, cluster_queue("cq", preemption=own))
     assert made.status == 201, made.message
     assert made.body["spec"]["flavorFungibility"]["whenCanPreempt"] == "MayStopSearch"
+
+
+async def test_a_group_is_completed_from_its_workloads_template(wire: Wire) -> None:
+    workloads = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/workloads"
+    template = {"name": "t", "schedulingPolicy": {"gang": {"minCount": 3}}, "disruptionMode": {"all": {}}}
+    workload = {
+        "apiVersion": "scheduling.k8s.io/v1beta1", "kind": "Workload",
+        "metadata": {"name": "w"}, "spec": {"podGroupTemplates": [template]},
+    }  # fmt: skip
+    assert (await wire.post(workloads, workload)).status == 201
+    group = pod_group("g", 3, workloadRef={"workloadName": "w", "templateName": "t"})
+    made = await wire.post(GROUPS, group)
+    assert made.body["spec"]["disruptionMode"] == {"all": {}}
+    other = pod_group("h", None, workloadRef={"workloadName": "w", "templateName": "t"})
+    refused = await wire.post(GROUPS, other)
+    assert refused.status == 422
+    assert "its template 't' says" in refused.message

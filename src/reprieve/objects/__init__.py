@@ -141,6 +141,7 @@ from reprieve.objects.structure import (
     misfits,
     nearest,
 )
+from reprieve.objects.templates import FindWorkload, from_template
 from reprieve.objects.text import counted, harmless, is_or_are, shown, some
 from reprieve.objects.times import (
     Duration,
@@ -198,6 +199,7 @@ __all__ = [
     "Duration",
     "ExactDeviceRequest",
     "FairSharing",
+    "FindWorkload",
     "Finding",
     "Found",
     "Ignored",
@@ -291,6 +293,7 @@ __all__ = [
     "format_time",
     "format_yaml",
     "fractions",
+    "from_template",
     "given",
     "group_key",
     "group_name",

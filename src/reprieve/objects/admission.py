@@ -35,6 +35,7 @@ from reprieve.objects.normalise import respell
 from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.proposals import contradictions
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
+from reprieve.objects.templates import FindWorkload, from_template
 from reprieve.objects.validation import composites, devices, fleet, groups, pods, queues, workloads
 from reprieve.objects.validation.annotations import own_annotations
 from reprieve.objects.validation.checks import At, Problems
@@ -48,6 +49,10 @@ _PROTECTED = (_POD, _POD_GROUP, _COMPOSITE, _WORKLOAD)
 """Kinds with a priority that protects from preemption."""
 
 
+def _no_workload(_namespace: str, _name: str) -> Document | None:
+    return None
+
+
 class Context(NamedTuple):
     """What admission has to know besides the object."""
 
@@ -56,6 +61,9 @@ class Context(NamedTuple):
     allow_whole_group_disruption_for_basic: bool = False
     drops_disabled: bool = False
     """A server: what a gate that is off stands for is dropped, instead of named."""
+
+    workload: FindWorkload = _no_workload
+    """The Workload (scheduling.k8s.io) that a group names."""
 
     def allows(self, name: str) -> bool:
         """Whether a field behind this gate may be there. Where they are dropped, what is left is in use."""
@@ -71,12 +79,15 @@ def admit(
     if key not in TABLE:
         return current, []
     before = None if old is None else respell(old)
+    unlike: list[Problem] = []
+    if key == _POD_GROUP and before is None:
+        current, unlike = from_template(current, context.workload)
     if context.drops_disabled or key == _POD:
         drop_disabled(current, before, key, context.gate)
     apply_defaults(current, key, context.gate, creating=before is None)
     if before is not None:
         apply_defaults(before, key, context.gate, creating=False)
-    problems = list(_version(current, key))
+    problems = [*_version(current, key), *unlike]
     problems += [Problem(*each) for each in contradictions(current, key)]
     if before is None:
         problems += _resolve_priority(current, key, context)

@@ -19,6 +19,7 @@ from reprieve.objects.priorities import PriorityClasses, priority_class_of
 from reprieve.objects.recognition import Custom, custom_schemas, is_namespaced, schema_of, unrecognised
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.structure import DUPLICATE, REQUIRED, Problem, nearest
+from reprieve.objects.templates import from_template
 from reprieve.objects.text import shown
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.checks import At
@@ -86,7 +87,11 @@ def _review(
     known = _by_name(sources)
     stated = known.get((_SCHEDULING, "PriorityClass"), {}).values()
     classes = [priority_class_of(source.document) for source in stated]
-    context = context._replace(classes=PriorityClasses(classes, complete=context.classes.complete))
+    workloads = known.get((_SCHEDULING, "Workload"), {})
+    context = context._replace(
+        classes=PriorityClasses(classes, complete=context.classes.complete),
+        workload=lambda *key: workloads[key].document if key in workloads else None,
+    )
     custom = custom_schemas(source.document for source in sources)
     for source in sources:
         yield from _alone(source, context, custom, more)
@@ -137,9 +142,14 @@ def _problems(document: Document, schema: SchemaNode | None, context: Context) -
         problems += metadata(At(admitted), namespaced=is_namespaced(document) is not False)
     if schema is not None:
         ruled = {problem.path for problem in problems}
-        fields = field_problems(respell(document), schema)
+        complete = from_template(document, context.workload)[0] if _is_group(document) else document
+        fields = field_problems(respell(complete), schema)
         problems = [*(problem for problem in fields if problem.path not in ruled), *problems]
     return [each for index, each in enumerate(problems) if each not in problems[:index]]
+
+
+def _is_group(document: Document) -> bool:
+    return kind_key(document) == (_SCHEDULING, "PodGroup")
 
 
 def _identity(document: Document) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from reprieve.server.errors import cause_of, forbidden, invalid
 from reprieve.server.registry import ResourceInfo
 from reprieve.server.storage import Change, Store
 
-_CLASSES = "priorityclasses.scheduling.k8s.io"
+_CLASSES, _WORKLOADS = "priorityclasses.scheduling.k8s.io", "workloads.scheduling.k8s.io"
 
 
 class ObjectRules:
@@ -52,8 +52,12 @@ class ObjectRules:
         if self._context is None:
             classes = [priority_class_of(r.object) for r in self._store.collection(_CLASSES).scan("")]
             context = self._configuration.admission_context(PriorityClasses(classes))
-            self._context = context._replace(drops_disabled=True)
+            self._context = context._replace(drops_disabled=True, workload=self._workload)
         return self._context
+
+    def _workload(self, namespace: str, name: str) -> Document | None:
+        record = self._store.head(_WORKLOADS, namespace, name)
+        return None if record is None else record.object
 
     def _follow(self, changes: list[Change]) -> None:
         if any(change.record.storage_key == _CLASSES for change in changes):

@@ -28,6 +28,7 @@ NODE_KINDS = frozenset(
         ("policy", "PodDisruptionBudget"),
         (well_known.SCHEDULING_API, "PriorityClass"),
         (well_known.SCHEDULING_API, "PodGroup"),
+        (well_known.SCHEDULING_API, "Workload"),
         (well_known.SCHEDULING_API, "CompositePodGroup"),
         *(("resource.k8s.io", kind) for kind in _DEVICE_KINDS),
     }

@@ -10,6 +10,7 @@ from reprieve.config import Configuration
 from reprieve.objects import (
     CompositePodGroup,
     Document,
+    FindWorkload,
     InvalidObject,
     LabelSelector,
     Object,
@@ -21,6 +22,8 @@ from reprieve.objects import (
     countable,
     decode_all,
     document_of,
+    from_template,
+    kind_key,
     nearest,
     well_known,
 )
@@ -31,6 +34,8 @@ from reprieve.whatif.owners import with_owners
 from reprieve.whatif.runtime_classes import with_runtime_classes
 from reprieve.whatif.warnings import divergent, warnings
 
+_WORKLOAD = (well_known.SCHEDULING_API, "Workload")
+_POD_GROUP = (well_known.SCHEDULING_API, "PodGroup")
 _MAPS = ("Service", "ReplicationController")
 _SELECTORS = ("ReplicaSet", "StatefulSet")
 
@@ -75,6 +80,7 @@ def load(
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
+    documents = with_templates(documents)
     views, notes = with_runtime_classes(decode_all(documents), map(document_of, documents))
     if missing is not None:
         missing += notes
@@ -93,6 +99,29 @@ def load(
     if config is not None and not config.gate("CompositePodGroup"):
         _without_trees(cluster)
     return cluster
+
+
+def with_templates(documents: list[Document | Source]) -> list[Document | Source]:
+    """The same documents; groups have what the templates of their Workloads give."""
+    workloads = {
+        (meta.get("namespace") or "default", meta.get("name")): document
+        for document in map(document_of, documents)
+        if kind_key(document) == _WORKLOAD and isinstance(meta := document.get("metadata"), dict)
+    }
+    if not workloads:
+        return documents
+    return [_with_template(each, lambda *key: workloads.get(key)) for each in documents]
+
+
+def _with_template(each: Document | Source, find: FindWorkload) -> Document | Source:
+    document = document_of(each)
+    if kind_key(document) != _POD_GROUP:
+        return each
+    complete, problems = from_template(document, find)
+    for problem in problems:
+        where = each.where if isinstance(each, Source) else ""
+        raise InvalidObject(problem.path, problem.value, problem.message, where)
+    return each._replace(document=complete) if isinstance(each, Source) else complete
 
 
 def _check(each: Object) -> None:

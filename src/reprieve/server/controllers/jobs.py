@@ -30,9 +30,11 @@ from reprieve.server.controllers.jobcounts import (
     parse_indexes,
 )
 from reprieve.server.controllers.jobfailures import BackOff, Failure, failure_of, finish_time, is_failed
+from reprieve.server.controllers.jobgroups import ensure_group, wants_group
 from reprieve.server.controllers.jobplan import FINAL, JobOutcome, decide, finished_condition, job_pod
 from reprieve.server.controllers.pod_owners import PodOwners
 from reprieve.server.controllers.pods import Pod, PodIndex, PodKey
+from reprieve.server.errors import ApiError
 from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.storage import Record
 
@@ -133,7 +135,20 @@ class Jobs(PodOwners):
                 await self._untrack(list(outcome.surplus))
             await self.delete_pods(list(outcome.surplus))
         created = [job_pod(job, index, counts.awaiting_retry.get(index or 0)) for index in outcome.missing]
+        if (created or outcome.surplus) and wants_group(job):
+            try:
+                group = await ensure_group(self.api, job, self.manager)
+            except ApiError as error:
+                return self.later(await self._no_group(job, error))
+            for pod in created:
+                pod["spec"]["schedulingGroup"] = {"podGroupName": group}
         return self.later(await self.create_pods(job, created)) if created else []
+
+    async def _no_group(self, job: Document, error: ApiError) -> ApiError:
+        """Without its group no pod is made: one by one is not what the job asks for."""
+        message = f"Error creating the job's Workload or PodGroup: {error}"
+        await record_event(self.api, job, "FailedCreate", message, component=self.manager, warning=True)
+        return error
 
     # -- status ----------------------------------------------------------------------------------------------
 
