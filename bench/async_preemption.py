@@ -11,11 +11,16 @@ With the gate off each preemption's calls are waited for before the next decisio
 
 import argparse
 import asyncio
+import sys
 import time
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import uvloop
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from bench.scheduler import at_once, create_pods, node_names, pod, server
 
 from reprieve.config import Configuration
