@@ -12,7 +12,17 @@ from reprieve.cli.manifests import command
 from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.dashboard import feed
-from reprieve.kube import JOBS, QUOTA_KINDS, SCHEDULER_KINDS, Client, Election, LeaderElector, kubeconfig
+from reprieve.kube import (
+    CLAIMS,
+    JOBS,
+    QUOTA_KINDS,
+    SCHEDULER_KINDS,
+    VOLUMES,
+    Client,
+    Election,
+    LeaderElector,
+    kubeconfig,
+)
 from reprieve.kube.http_transport import HttpTransport
 from reprieve.manifests import Installation, crds, deployment
 from reprieve.manifests.rights import LEASE, rules
@@ -20,6 +30,7 @@ from reprieve.server.custom_resources.definitions import problems
 from tests.controllers.clusters import NAMESPACE, Kubelet, job
 from tests.controllers.clusters import cluster as quota_cluster
 from tests.controllers.test_quota_live import PRIORITY, held_pod, runs, with_classes
+from tests.scheduler.claims import claim, claiming, free_volume
 from tests.scheduler.live import POD_GROUPS, PODS, cluster, pod, pod_group, scheduling
 from tests.waiting import eventually
 
@@ -148,7 +159,7 @@ class Noting:
 
 
 async def test_the_scheduler_uses_no_right_that_it_was_not_given_and_was_given_none_that_it_does_not_use():
-    async with cluster(2, 2) as live:
+    async with cluster(2, 3) as live:
         noting = Noting(HttpTransport(kubeconfig.load(live.server.kubeconfig)))
         async with scheduling(live, client=Client(noting)) as scheduler:
             await live.create(POD_GROUPS, pod_group("v", 2, mode="all"), pod_group("p", 2, "high"))
@@ -156,6 +167,10 @@ async def test_the_scheduler_uses_no_right_that_it_was_not_given_and_was_given_n
             await live.until(lambda: len(live.bound("v")) == 2)
             await live.create(PODS, *(pod(f"p{i}", "2", "high", group="p") for i in range(2)))
             await live.until(lambda: len(live.bound("p")) == 2)
+            await live.create(VOLUMES, free_volume("pv", "2Gi"))
+            await live.create(CLAIMS, claim("small"), claim("large", size="9Gi"))
+            await live.create(PODS, *(claiming(f"c-{name}", name, cpu="1") for name in ("small", "large")))
+            await live.until(lambda: len(live.bound("c-")) == 2)
             await scheduler.settled()
             elector = LeaderElector(Client(noting), Election("reprieve", "ns", "me"))
             assert await elector._try()

@@ -12,7 +12,17 @@ from urllib.parse import quote
 import msgspec
 
 from reprieve.kube.errors import ApiError
-from reprieve.objects import STAND_IN_GROUP, Object, batch, core, kueue, policy, scheduling, well_known
+from reprieve.objects import (
+    STAND_IN_GROUP,
+    Object,
+    batch,
+    core,
+    kueue,
+    policy,
+    scheduling,
+    storage,
+    well_known,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,7 @@ def _resource(group: str, version: str, view: type[Object], plural: str, namespa
 
 SCHEDULING = well_known.SCHEDULING_API
 KUEUE = well_known.KUEUE_API
+STORAGE = well_known.STORAGE_API
 
 PODS = _resource("", "v1", core.Pod, "pods")
 NODES = _resource("", "v1", core.Node, "nodes", namespaced=False)
@@ -99,7 +110,20 @@ MULTIKUEUE_CLUSTERS = _resource(
     KUEUE, "v1beta2", kueue.MultiKueueCluster, "multikueueclusters", namespaced=False
 )
 
-SCHEDULER_KINDS = (NAMESPACES, NODES, PODS, BUDGETS, PRIORITY_CLASSES, POD_GROUPS)
+VOLUMES = _resource("", "v1", storage.PersistentVolume, "persistentvolumes", namespaced=False)
+CLAIMS = _resource("", "v1", storage.PersistentVolumeClaim, "persistentvolumeclaims")
+STORAGE_KINDS = (
+    _resource(STORAGE, "v1", storage.StorageClass, "storageclasses", namespaced=False),
+    _resource(STORAGE, "v1", storage.CSIDriver, "csidrivers", namespaced=False),
+    _resource(STORAGE, "v1", storage.CSINode, "csinodes", namespaced=False),
+    _resource(STORAGE, "v1", storage.CSIStorageCapacity, "csistoragecapacities"),
+    VOLUMES,
+    CLAIMS,
+    _resource(STORAGE, "v1", storage.VolumeAttachment, "volumeattachments", namespaced=False),
+)
+"""What decides where the volumes of a pod can be had."""
+
+SCHEDULER_KINDS = (NAMESPACES, NODES, PODS, BUDGETS, PRIORITY_CLASSES, POD_GROUPS, *STORAGE_KINDS)
 """What decides where a pod goes and which pods it preempts."""
 
 OWNER_KINDS = (JOBS, CRON_JOBS, DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS)

@@ -15,6 +15,8 @@ def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
 
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
+STORAGE = well_known.STORAGE_API
+STORAGE_RESOURCES = ("storageclasses", "csidrivers", "csinodes", "csistoragecapacities", "volumeattachments")
 EVENTS = _rule("", ["events"], "create", "patch")
 """For people; patch: the same thing happened again."""
 
@@ -28,6 +30,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("", ["pods/binding"], "create"),
         _rule("", ["pods/status"], "patch"),  # conditions, nominations, marks
         _rule("policy", ["poddisruptionbudgets"], *FOLLOW),
+        _rule("", ["persistentvolumes", "persistentvolumeclaims"], *FOLLOW, "patch"),  # bind volumes
+        _rule(STORAGE, STORAGE_RESOURCES, *FOLLOW),
         _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
         _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),
         _rule(SCHEDULING, ["podgroups/status"], "update"),
@@ -72,7 +76,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
 DASHBOARD = (
     _rule("", ["nodes", "pods"], *FOLLOW),
     _rule("", ["namespaces", "limitranges"], "list"),
+    _rule("", ["persistentvolumes", "persistentvolumeclaims"], "list"),
     _rule("policy", ["poddisruptionbudgets"], "list"),
+    _rule(STORAGE, STORAGE_RESOURCES, "list"),
     _rule(SCHEDULING, ["podgroups"], *FOLLOW),
     _rule(SCHEDULING, ["priorityclasses"], "list"),
     _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),

@@ -22,18 +22,21 @@ from reprieve.placement.diagnosis import (
 )
 from reprieve.placement.domains import EVERYWHERE, Domain, best_domain, domains_of
 from reprieve.placement.filters import PodFilters
-from reprieve.placement.gang import Assignment, GangPlacement, place_gang
+from reprieve.placement.gang import Assignment, GangPlacement, place_gang, settle
 from reprieve.placement.least import fill, place_with_least
 from reprieve.placement.options import Way, Ways
 from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
 from reprieve.placement.trees import TreeGroup, TreePlacer
+from reprieve.placement.volumes.csi_nodes import NO_LIMIT
+from reprieve.placement.volumes.state import VolumeState
 
 __all__ = [
     "DEFAULT",
     "EVERYWHERE",
     "FEASIBLE",
+    "NO_LIMIT",
     "UNRESOLVABLE",
     "UNSCHEDULABLE",
     "AllocationError",
@@ -46,6 +49,7 @@ __all__ = [
     "Scoring",
     "TreeGroup",
     "TreePlacer",
+    "VolumeState",
     "Way",
     "Ways",
     "best_domain",
@@ -62,5 +66,6 @@ __all__ = [
     "place_gang",
     "place_with_least",
     "resolve_scoring",
+    "settle",
     "static_fit",
 ]

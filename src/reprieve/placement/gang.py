@@ -79,6 +79,20 @@ def place_gang(
     return GangPlacement(True, tally.assigned, tally.failed, "")
 
 
+def settle(filters: PodFilters, slot: int) -> None:
+    """Suppose a pod on a node, with what its claims get there."""
+    filters.cluster.attach(filters.row, slot)
+    reserve_claims(filters, slot)
+
+
+def reserve_claims(filters: PodFilters, slot: int) -> None:
+    """Suppose volumes and nodes kept for the claims of a pod on a node."""
+    if filters.volumes is not None:
+        here = filters.cluster.nodes.names[slot]
+        provisioned = dict.fromkeys(filters.volumes.provisions_at(slot), here)
+        filters.cluster.reserve(filters.volumes.volumes_at(slot), provisioned)
+
+
 class _Tally:
     """Progress of a gang's placement."""
 
@@ -165,11 +179,7 @@ class _Placer:
             tally.fail([filters.row])
         else:
             taken = filters.devices.take(slot) if filters.devices is not None else {}
-            self._cluster.attach(filters.row, slot)
-            if filters.volumes is not None:
-                here = self._cluster.nodes.names[slot]
-                provisioned = dict.fromkeys(filters.volumes.provisions_at(slot), here)
-                self._cluster.reserve(filters.volumes.volumes_at(slot), provisioned)
+            settle(filters, slot)
             tally.place([Assignment(filters.row, slot, filters, taken)])
 
 

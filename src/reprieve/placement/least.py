@@ -11,7 +11,7 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Mask
 from reprieve.placement.filters import PodFilters
-from reprieve.placement.gang import Assignment, GangPlacement, place_gang
+from reprieve.placement.gang import Assignment, GangPlacement, place_gang, reserve_claims, settle
 from reprieve.placement.options import Way, Ways
 from reprieve.placement.resources import DEFAULT, Scoring
 from reprieve.placement.single import place
@@ -55,7 +55,7 @@ def fill(cluster: Cluster, way: Way, scoring: Scoring = DEFAULT) -> list[Assignm
         filters = PodFilters(cluster, row, faithful=False)
         slot = place(filters, scoring, within)
         if slot is not None:
-            cluster.attach(row, slot)
+            settle(filters, slot)
             assigned.append(Assignment(row, slot, filters))
     placer = TreePlacer(cluster, scoring, faithful=False, tolerant=True)
     for group, within in way.left_out:
@@ -69,3 +69,5 @@ def fill(cluster: Cluster, way: Way, scoring: Scoring = DEFAULT) -> list[Assignm
 def _attach(cluster: Cluster, assigned: Sequence[Assignment]) -> None:
     rows = np.array([each.row for each in assigned], np.int32)
     cluster.attach_all(rows, np.array([each.slot for each in assigned], np.int32))
+    for each in assigned:
+        reserve_claims(each.filters, each.slot)

@@ -12,7 +12,7 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Mask
 from reprieve.placement.domains import Domain, best_of, domains_within
-from reprieve.placement.gang import Assignment, GangPlacement, place_gang
+from reprieve.placement.gang import Assignment, GangPlacement, place_gang, reserve_claims
 from reprieve.placement.resources import DEFAULT, Scoring
 
 UNSCHEDULABLE = "pod group is unschedulable"
@@ -206,3 +206,5 @@ class TreePlacer:
         if assigned:
             rows = np.array([each.row for each in assigned], np.int32)
             self._cluster.attach_all(rows, np.array([each.slot for each in assigned], np.int32))
+            for each in assigned:
+                reserve_claims(each.filters, each.slot)

@@ -18,7 +18,7 @@ cut-off), `reprieve` (which units can stay), `minimal` (the cheapest plan), `cos
 from reprieve.preemption.cost import Bill, BilledVictim, billed, with_lost_hours
 from reprieve.preemption.decide import decide
 from reprieve.preemption.gangs import Gang
-from reprieve.preemption.plan import Alternative, Cost, Plan, Reprieved, Victim
+from reprieve.preemption.plan import Alternative, ClaimUse, Cost, Plan, Reprieved, Victim
 from reprieve.preemption.preemptor import UnknownTarget
 from reprieve.preemption.units import Candidates, Selection, VictimUnit
 from reprieve.preemption.view import View, groups_rule
@@ -28,6 +28,7 @@ __all__ = [
     "Bill",
     "BilledVictim",
     "Candidates",
+    "ClaimUse",
     "Cost",
     "Gang",
     "Plan",

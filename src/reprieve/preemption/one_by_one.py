@@ -4,7 +4,7 @@ Each pod is placed, or preempts, for itself, as single pods do. The victims of e
 the later ones. Nothing is carried out until enough pods have found a place: otherwise nobody makes way.
 """
 
-from reprieve.placement import UNSCHEDULABLE, Assignment, PodFilters, diagnose, place
+from reprieve.placement import UNSCHEDULABLE, Assignment, PodFilters, diagnose, place, settle
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.pods import best_choice, dry_run
 from reprieve.preemption.units import Selection, VictimUnit
@@ -29,7 +29,7 @@ def select_one_by_one(view: View, gang: Gang) -> Selection | None:
             for unit in found.victims:
                 for each in unit.rows:
                     cluster.detach(each)
-            cluster.attach(row, found.assigned[0].slot)
+            settle(found.assigned[0].filters, found.assigned[0].slot)
     finally:
         cluster.rollback(mark)
     enough = len(assigned) + gang.running >= gang.min_count

@@ -9,6 +9,7 @@ cycles                     one decision and the actions that follow from it
 results                    how those actions ended
 nominations, preemptions   nodes set aside for waiting pods, and victims that are on their way out
 incomplete                 gangs of which only a part is bound
+volumes                    claims on their way to a volume, and what is reserved meanwhile
 holds                      pods that wait for quota
 reports                    what pods are told that no cycle has looked at
 marks, recovery            what an interrupted preemption leaves in the API, finished or undone
@@ -21,6 +22,7 @@ from reprieve.scheduler.actions import (
     ActionError,
     Actions,
     Bind,
+    BindClaim,
     BindGang,
     Emit,
     Evicted,
@@ -35,6 +37,7 @@ from reprieve.scheduler.actions import (
 from reprieve.scheduler.core import Core, CycleResult
 from reprieve.scheduler.marks import Mark
 from reprieve.scheduler.queue import State
+from reprieve.scheduler.volumes import BindingFailed
 from reprieve.scheduler.waiting import instant
 
 __all__ = [
@@ -42,7 +45,9 @@ __all__ = [
     "ActionError",
     "Actions",
     "Bind",
+    "BindClaim",
     "BindGang",
+    "BindingFailed",
     "Core",
     "CycleResult",
     "Emit",

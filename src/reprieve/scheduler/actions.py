@@ -16,8 +16,23 @@ from reprieve.scheduler.marks import Mark
 
 
 @dataclass(frozen=True, slots=True)
+class BindClaim:
+    """Give a claim a volume, or have one made for it on the pod's node.
+
+    `version` is that of the object that is written: whoever changed it since then wins.
+    """
+
+    claim: Reference
+    volume: str
+    """Empty: one is to be made."""
+    version: str
+    kept: bool = False
+    """The volume was meant for the claim already."""
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
-    """Bind a pod to a node.
+    """Bind a pod to a node, once its claims are bound: `claims` are those for which something is to be done.
 
     `insist`: other pods of its gang are being bound as well, so retry transient errors without limit.
     """
@@ -26,6 +41,7 @@ class Bind:
     pod: Reference
     node: str
     insist: bool = False
+    claims: tuple[BindClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +157,9 @@ class Actions(Protocol):
     """One method for each verb: returns when it is done, raises `ActionError` when it failed."""
 
     async def bind(self, bind: Bind) -> None: ...
+
+    async def bind_claim(self, bind: BindClaim, node: str) -> str:
+        """Writes what binds the claim; returns the version of the object that was written."""
 
     async def nominate(self, nomination: Nominate) -> None: ...
 

@@ -15,7 +15,7 @@ their results come back. The live shell and the tests drive the same object:
 Everything that must survive a crash is in the API objects: bindings, nominations, marks on victims.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Pod, Reference
 from reprieve.preemption import decide
+from reprieve.scheduler import volumes
 from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
 from reprieve.scheduler.cycles import CycleResult, Cycles, Decide
 from reprieve.scheduler.intake import Intake
@@ -112,6 +113,13 @@ class Core:
 
     def bound(self, bind: Bind, error: str | None, now: float) -> list[Action]:
         return self._results.bound(bind, error, now)
+
+    def claims_bound(self, bind: Bind, written: Mapping[str, str]) -> bool:
+        """Whether the claims of a pod have their volumes by now; raises `BindingFailed` if they never will.
+
+        `written`: by claim, the version of the object that was written for it.
+        """
+        return volumes.all_bound(self.cluster, bind, written)
 
     def still_evicts(self, pod: Reference) -> bool:
         """Whether a pod that carries our mark is still to be deleted; asked right before it is."""

@@ -15,7 +15,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
-from reprieve.scheduler import marks, status, wakeups
+from reprieve.scheduler import marks, status, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -136,7 +136,7 @@ class Cycles:
             return None
         pods = self._memory.cluster.pods
         row = pods.row_of[unit.ref.key]
-        if pods.info[row].nominated_node:
+        if pods.info[row].nominated_node or row in self._memory.cluster.storage.pods:
             return None
         return int(pods.cls[row]), unit.priority, pods.info[row].never_preempts
 
@@ -163,12 +163,17 @@ class Cycles:
             ref = Reference.to(memory.waiting.pods[key])
             if memory.nominations.node(key) != node:
                 nominations.append(Nominate(ref, node))
-            binds.append(Bind(unit.ref, ref, node, unit.is_group))
+            claims = volumes.claims_of(memory.cluster, key, plan.volumes) if plan.volumes else ()
+            binds.append(Bind(unit.ref, ref, node, unit.is_group, claims))
+            if claims:
+                volumes.reserve(memory.cluster, binds[-1])
             memory.cluster.assume(key, node)
             memory.waiting.take(key)
             memory.holds.place(memory.waiting.pods[key], placed=True)
             memory.binding[unit.ref] += 1
-        return [BindGang(tuple(nominations), tuple(binds))] if len(binds) > 1 else [*binds]
+        # A pod that waits for its volumes shows meanwhile where it is going to be.
+        together = len(binds) > 1 or any(each.claims for each in binds)
+        return [BindGang(tuple(nominations), tuple(binds))] if together else [*binds]
 
     def _ignored_queues(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Where there is no quota the label of a queue means nothing: those who set it are told."""

@@ -16,6 +16,7 @@ from reprieve.objects import (
     Reference,
     Workload,
     find_condition,
+    storage,
     well_known,
 )
 from reprieve.scheduler import recovery, wakeups
@@ -53,6 +54,9 @@ class Intake:
                 self._memory.retry_broken_nominations(new.name)
         elif isinstance(new, PodGroup):
             self._group(type, old, new, now)
+        elif isinstance(new, storage.STORAGE_KINDS):
+            if wakeups.storage_matters(type, old, new):
+                self._queue.wake(lambda unit: wakeups.storage_changed(self._cluster, unit, new), now)
         elif not isinstance(new, PodDisruptionBudget):
             # A budget changes which victims are chosen, not whether there are any.
             self._wake_all(now)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reprieve.objects import PodGroup, Reference, counted, well_known
-from reprieve.scheduler import marks, recovery, status, wakeups
+from reprieve.scheduler import marks, recovery, status, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -31,6 +31,9 @@ class Results:
         """A binding ended. After an error the pod waits again; else it counts as bound from now on."""
         memory = self._memory
         memory.binding[bind.unit] -= 1
+        if bind.claims:
+            memory.epoch += 1
+            volumes.release(memory.cluster, bind)
         if error is None:
             actions: list[Action] = [status.scheduled(bind.pod, bind.node)]
         else:

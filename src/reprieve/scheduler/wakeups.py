@@ -4,7 +4,9 @@
    they or the pod have rules about other pods.
 2. A node was added, or changed labels, taints, cordon or resources: helps units that could go there now.
 3. A pod was bound to a node or changed its labels: helps units with affinity or spreading rules.
-4. A pod on a node lost its protection (annotations, start time, its group): helps more important units that
+4. A claim, a volume, a class or what a CSI driver publishes came or changed, or an attachment ended: helps
+   units with volumes.
+5. A pod on a node lost its protection (annotations, start time, its group): helps more important units that
    could go to that node.
 
 Everything else that helps (gates, groups, own spec) changes the unit itself and is not looked up here.
@@ -12,14 +14,18 @@ Everything else that helps (gates, groups, own spec) changes the unit itself and
 
 from collections.abc import Iterable
 
-from reprieve.cluster import NOT_STARTED, Cluster, PodClass
-from reprieve.objects import Node
+import msgspec
+
+from reprieve.cluster import NOT_STARTED, Cluster, PodClass, PodVolumes
+from reprieve.objects import Node, Object, storage
 from reprieve.placement import static_fit
 from reprieve.scheduler.queue import QueuedUnit
 
 
 def pod_left(cluster: Cluster, unit: QueuedUnit, node: str, left: PodClass) -> bool:
     held = {index for index, amount in left.requested if amount}
+    if cluster.storage.pods and _volumes_of(cluster, unit):
+        return True  # it may have held a slot, a disk or a claim
     return any(
         (_asks(cls) & held and _could_host(cluster, node, cls))
         or cls.spread
@@ -27,6 +33,38 @@ def pod_left(cluster: Cluster, unit: QueuedUnit, node: str, left: PodClass) -> b
         or left.anti_affinity
         for cls in classes_of(cluster, unit)
     )
+
+
+def storage_changed(cluster: Cluster, unit: QueuedUnit, changed: Object) -> bool:
+    """A claim helps the pods that name it; volumes, classes and what drivers publish, all with volumes."""
+    found = _volumes_of(cluster, unit)
+    if isinstance(changed, storage.PersistentVolumeClaim):
+        return any(claim.key == changed.key for pod in found for claim in pod.claims)
+    return bool(found)
+
+
+def storage_matters(type: str, old: Object | None, new: Object) -> bool:
+    """Whether it changed in a way that can help. Of what goes only an attachment gives something back."""
+    if type == "DELETED":
+        return isinstance(new, storage.VolumeAttachment)
+    if isinstance(new, storage.VolumeAttachment):
+        return False
+    return (
+        old is None
+        or msgspec.structs.replace(old, metadata=new.metadata) != new
+        or _notes(old) != _notes(new)
+    )
+
+
+def _notes(obj: Object) -> tuple[object, ...]:
+    metadata = obj.metadata
+    return metadata.labels, metadata.annotations, metadata.deletion_timestamp, metadata.owner_references
+
+
+def _volumes_of(cluster: Cluster, unit: QueuedUnit) -> list[PodVolumes]:
+    rows = (cluster.pods.row_of.get(key) for key in unit.pods) if cluster.storage.pods else ()
+    found = (None if row is None else cluster.storage.pods.get(row) for row in rows)
+    return [each for each in found if each is not None]
 
 
 def pod_came(cluster: Cluster, unit: QueuedUnit) -> bool:

@@ -32,6 +32,12 @@ _FAKE_CLASS: Document = {
     "volumeBindingMode": "Immediate",
 }
 """Claims of this class get a volume without data (`controllers.claims`)."""
+_WAITING_CLASS: Document = {
+    **_FAKE_CLASS,
+    "metadata": {"name": "fake-wait"},
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+"""The same, once a scheduler has chosen a node for a pod with the claim."""
 
 
 def bootstrap(backend: Backend) -> None:
@@ -51,7 +57,8 @@ def bootstrap(backend: Backend) -> None:
                 "description": description,
             },
         )
-    _ensure(backend, "storageclasses.storage.k8s.io", _FAKE_CLASS)
+    for found in (_FAKE_CLASS, _WAITING_CLASS):
+        _ensure(backend, "storageclasses.storage.k8s.io", found)
     for name, rules in ROLES.items():
         _ensure(
             backend,

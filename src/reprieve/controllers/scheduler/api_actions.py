@@ -13,9 +13,12 @@ from itertools import count
 from typing import Any
 
 from reprieve.kube import (
+    CLAIMS,
+    MERGE_PATCH,
     POD_GROUPS,
     PODS,
     STRATEGIC_PATCH,
+    VOLUMES,
     ApiError,
     Backoff,
     Client,
@@ -29,6 +32,7 @@ from reprieve.objects import Reference, put_condition, well_known
 from reprieve.scheduler import (
     ActionError,
     Bind,
+    BindClaim,
     Emit,
     Mark,
     Nominate,
@@ -81,6 +85,34 @@ class ApiActions:
                     raise ActionError(f"already bound to {where}" if where else str(error)) from error
 
         await self._persist(attempt, insist=bind.insist)
+
+    async def bind_claim(self, bind: BindClaim, node: str) -> str:
+        metadata: dict[str, Any] = {"resourceVersion": bind.version}
+        claim, version = bind.claim, ""
+        if bind.volume:
+            reference = {
+                "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": claim.namespace,
+                "name": claim.name, "uid": claim.uid,
+            }  # fmt: skip
+            patch: dict[str, Any] = {"metadata": metadata, "spec": {"claimRef": reference}}
+            if not bind.kept:
+                metadata["annotations"] = {well_known.BOUND_BY_CONTROLLER: "yes"}
+        else:
+            metadata |= {"uid": claim.uid, "annotations": {well_known.SELECTED_NODE: node}}
+            patch = {"metadata": metadata}
+
+        async def attempt() -> None:
+            nonlocal version
+            if bind.volume:
+                answer = await self._first.patch(VOLUMES, bind.volume, patch, content_type=MERGE_PATCH)
+            else:
+                answer = await self._first.patch(
+                    CLAIMS, claim.name, patch, claim.namespace, content_type=MERGE_PATCH
+                )
+            version = (answer.get("metadata") or {}).get("resourceVersion", "")
+
+        await self._persist(attempt)
+        return version
 
     async def nominate(self, nomination: Nominate) -> None:
         status: dict[str, Any] = {"nominatedNodeName": nomination.node or None}

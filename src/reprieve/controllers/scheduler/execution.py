@@ -24,6 +24,7 @@ from reprieve.scheduler import (
     Actions,
     Bind,
     BindGang,
+    BindingFailed,
     Core,
     Emit,
     Evicted,
@@ -40,6 +41,10 @@ from reprieve.scheduler import (
 log = logging.getLogger(__name__)
 
 IN_FLIGHT = 64
+VOLUMES_TIMEOUT = 600.0
+"""How long a pod waits for its volumes, as in kube-scheduler."""
+FIRST_LOOK, LAST_LOOK = 0.02, 1.0
+"""Pauses between two looks whether they are bound."""
 
 
 class AboutPod(Protocol):
@@ -69,7 +74,9 @@ class Execution:
             match action:
                 case Bind():
                     self._statuses.drop(action.pod.key)
-                    self._tasks.submit([action.pod.key], partial(self._bind, action))
+                    # Waiting for volumes must not keep others from their turn.
+                    work = partial(self._bind, action)
+                    self._tasks.submit([action.pod.key], work, limited=not action.claims)
                 case BindGang():
                     keys = self._undo_statuses(action.binds)
                     self._tasks.submit(keys, partial(self._bind_gang, action), limited=False)
@@ -135,13 +142,33 @@ class Execution:
                 log.warning("%s: %s", type(action).__name__, error)
 
     async def _bind(self, bind: Bind) -> None:
-        refused = await _outcome(self._actions.bind(bind))
+        refused = await _outcome(self._bind_claims(bind)) if bind.claims else None
+        if refused is None:
+            refused = await _outcome(self._actions.bind(bind))
         error = None if refused is None else str(refused)
         if error is not None:
             log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, error)
         self._metrics.bound(error)
         self.perform(self._core.bound(bind, error, self._clock()))
         self._ended()
+
+    async def _bind_claims(self, bind: Bind) -> None:
+        """Write what binds the claims, volumes first, then wait until they are bound."""
+        written: dict[str, str] = {}
+        async with self._tasks.slots:
+            for each in bind.claims:
+                written[each.claim.key] = await self._actions.bind_claim(each, bind.node)
+        end, pause = self._clock() + VOLUMES_TIMEOUT, FIRST_LOOK
+        while True:
+            try:
+                if self._core.claims_bound(bind, written):
+                    return
+            except BindingFailed as failed:
+                raise ActionError(f"binding volumes: {failed}") from failed
+            if self._clock() >= end:
+                raise ActionError("binding volumes: context deadline exceeded")
+            await asyncio.sleep(pause)
+            pause = min(1.5 * pause, LAST_LOOK)
 
     async def _bind_gang(self, gang: BindGang) -> None:
         errors, _ = await self._each(gang.nominations, self._actions.nominate)

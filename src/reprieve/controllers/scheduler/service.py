@@ -28,6 +28,7 @@ from reprieve.kube import (
     POD_GROUPS,
     PODS,
     PRIORITY_CLASSES,
+    STORAGE_KINDS,
     ApiError,
     Backoff,
     Client,
@@ -46,7 +47,7 @@ from reprieve.scheduler import Core
 
 log = logging.getLogger(__name__)
 
-KINDS = (PRIORITY_CLASSES, NAMESPACES, NODES, POD_GROUPS, BUDGETS, PODS)
+KINDS = (PRIORITY_CLASSES, NAMESPACES, NODES, *STORAGE_KINDS, POD_GROUPS, BUDGETS, PODS)
 """In the order in which they are read: what pods refer to comes before the pods."""
 
 QUOTA_KINDS = (KUEUE_WORKLOADS, replace(JOBS, view=JobOwner))

@@ -15,8 +15,7 @@ NOT_INSTALLED = "{} CSI driver is not installed on the node"
 class Own(NamedTuple):
     """A volume that the pod brings."""
 
-    number: int | None
-    """None when nobody else uses it."""
+    number: int
     driver: str
     in_tree: bool
 
@@ -103,6 +102,27 @@ class Limits:
             brought[self._slot[self._volume == each.number]] = False
             new += brought
         return new
+
+    def held(self, driver: str) -> Ints:
+        """For each pod the slots that its end would give back: not those of volumes that stay attached.
+
+        A volume that several pods on a node use counts for each of them.
+        """
+        uses, table = self._table.users, self._table
+        keys = self._key(self._slot, self._volume)
+        stays = np.isin(keys, self._key(self._attached_slot, self._attached_volume))
+        mine = table.driver_of[self._volume] == table.driver(driver)
+        holders = uses.holder[self.entries][mine & ~stays]
+        return np.bincount(holders, minlength=self._cluster.pods.rows)
+
+    @property
+    def shared(self) -> Mask:
+        """Nodes on which two pods use one volume, or one of the pod's own."""
+        keys, counts = np.unique(self._key(self._slot, self._volume), return_counts=True)
+        mask = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
+        mask[keys[counts > 1] // max(len(self._table.driver_of), 1)] = True
+        mask[self._slot[np.isin(self._volume, [each.number for each in self.own])]] = True
+        return mask
 
     # --- masks over all nodes -------------------------------------------------------------------------------
 

@@ -35,9 +35,9 @@ class Restrictions:
         }
         self._in_use = sum(bool(users) for users in self._users.values())
         self._names_in_use = frozenset(self._exclusive.values())
-        self._rivals = {row for disk in pod.disks for row in table.conflicting(disk)}
+        self.rivals = {row for disk in pod.disks for row in table.conflicting(disk)}
         """Pods with a disk that the pod cannot share, wherever they are."""
-        self.disks: Counter[int] = Counter(int(placed[row]) for row in self._rivals if placed[row] >= 0)
+        self.disks: Counter[int] = Counter(int(placed[row]) for row in self.rivals if placed[row] >= 0)
         """How many of them each node has."""
         self.idle = not pod.disks and (not self._in_use if faithful else not self._exclusive)
 
@@ -59,7 +59,7 @@ class Restrictions:
 
     def matters(self, row: int) -> bool:
         """Whether it makes a difference where this pod is."""
-        return row in self._rivals or bool(self._exclusive and self._weight(row))
+        return row in self.rivals or bool(self._exclusive and self._weight(row))
 
     def _weight(self, row: int) -> int:
         claims = self._cluster.storage.pods[row].claims
@@ -68,7 +68,7 @@ class Restrictions:
         return len({each.key for each in claims if not each.ephemeral and each.key in self._exclusive})
 
     def change(self, row: int, slot: int, delta: int) -> None:
-        if row in self._rivals:
+        if row in self.rivals:
             self.disks[slot] += delta
         if not self._exclusive:
             return

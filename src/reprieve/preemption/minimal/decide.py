@@ -19,7 +19,7 @@ import numpy as np
 
 from reprieve.cluster import Mask
 from reprieve.objects import Reference, outcomes
-from reprieve.placement import Assignment, PodFilters, fill, nominated_slot, passes, place
+from reprieve.placement import Assignment, PodFilters, fill, nominated_slot, passes, place, settle
 from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
@@ -31,7 +31,7 @@ from reprieve.preemption.minimal.translation import Translation, has_rules_beyon
 from reprieve.preemption.minimal.unit_table import with_leaders
 from reprieve.preemption.minimal.work_limit import WorkLimit
 from reprieve.preemption.plan import Plan
-from reprieve.preemption.rendering import plan_of
+from reprieve.preemption.rendering import claim_uses, plan_of
 from reprieve.preemption.reprieve import reprieve, trial_for
 from reprieve.preemption.units import Selection, VictimUnit
 from reprieve.preemption.view import View
@@ -66,7 +66,8 @@ def decide(
     plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.optimality)
     outcome = outcomes.PREEMPTS if found.selection.victims else outcomes.SCHEDULED
     reasons = (*plan.reasons, f"The search for the least cost: {found.optimality}.")
-    return msgspec.structs.replace(plan, outcome=outcome, reasons=reasons)
+    uses = {} if found.selection.victims else claim_uses(view, found.selection.assigned)
+    return msgspec.structs.replace(plan, outcome=outcome, reasons=reasons, volumes=uses)
 
 
 class _Floor(NamedTuple):
@@ -135,6 +136,7 @@ class _Improvement:
             and len(cluster.nodes.order) > SMALL
             and not self.view.config.preemption.place_beyond_min_count
             and not any(has_rules_beyond_node(cluster, cluster.classes.all[number]) for number in waiting)
+            and not any(row in cluster.storage.pods for row in self.gang.rows)
         )
 
     def _begin_with(self, start: Selection | None) -> None:
@@ -253,7 +255,7 @@ class _Improvement:
                 if translation.needs_filters:
                     if not passes(filters, slot, view.scoring, scope.within(row)):
                         return None, (number, node)
-                    cluster.attach(row, slot)
+                    settle(filters, slot)
                 assigned.append(Assignment(row, slot, filters))
             cluster.rollback(emptied)
             result = reprieve(trial_for(view, assigned, home), by_importance(view, victims))
@@ -309,7 +311,7 @@ class _Improvement:
         try:
             self._detach(selection.victims)
             for each in assigned:
-                cluster.attach(each.row, each.slot)
+                settle(each.filters, each.slot)
             if scope.way is not None:
                 left = tuple(each for each in scope.way.extra if each[0] not in placed)
                 assigned += fill(cluster, scope.way._replace(extra=left), view.scoring)
@@ -318,7 +320,7 @@ class _Improvement:
                     filters = PodFilters(cluster, row, faithful=False)
                     slot = place(filters, view.scoring, scope.within(row))
                     if slot is not None:
-                        cluster.attach(row, slot)
+                        settle(filters, slot)
                         assigned.append(Assignment(row, slot, filters))
         finally:
             cluster.rollback(mark)

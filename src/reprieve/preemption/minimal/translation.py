@@ -20,6 +20,7 @@ from reprieve.preemption.gangs import Gang
 from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 from reprieve.preemption.minimal.scope import Scope
 from reprieve.preemption.minimal.unit_table import UnitTable
+from reprieve.preemption.minimal.volume_columns import VolumeColumns, volume_states
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
 
@@ -55,6 +56,7 @@ class WaitingClasses(NamedTuple):
     conflicts: Flags  # [class, class]
     bars: Flags  # [class, pod class of the cluster]
     needs_filters: bool
+    volumes: VolumeColumns
 
 
 def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int | None) -> Translation:
@@ -64,14 +66,15 @@ def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int
     unit_table = UnitTable(view, gang.priority, ceiling, slots)
     counts = np.array([len(rows) for rows in waiting.rows], np.int64)
     most = np.where(waiting.admitted[:, slots], np.where(waiting.conflicts.diagonal(), 1, counts)[:, None], 0)
-    most[_barred(view, unit_table, slots, waiting.bars)] = 0
+    most[_barred(view, unit_table, slots, waiting)] = 0
+    volumes, evictable = waiting.volumes, unit_table.pod_row
     columns = np.flatnonzero(waiting.requests.any(axis=0))
     draws = unit_table.budgets()
     weight, scale = _integers(unit_table.weights(ledger))
     pairs = itertools.combinations(range(len(counts)), 2)
     problem = Problem(
-        free=_free(view, gang, slots)[:, columns],
-        requests=waiting.requests[:, columns],
+        free=np.hstack([_free(view, gang, slots)[:, columns], volumes.free(slots)]),
+        requests=np.hstack([waiting.requests[:, columns], volumes.requests()]),
         counts=counts,
         most=most,
         need=scope.need,
@@ -82,8 +85,8 @@ def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int
         allowed=draws.allowed,
         pod_unit=unit_table.pod_unit,
         pod_node=unit_table.pod_node,
-        pod_requests=cluster.demand(unit_table.pod_row).T[:, columns],
-        pod_bars=waiting.bars[:, cluster.pods.cls[unit_table.pod_row]].T,
+        pod_requests=np.hstack([cluster.demand(evictable).T[:, columns], volumes.pod_requests(evictable)]),
+        pod_bars=(waiting.bars[:, cluster.pods.cls[evictable]] | volumes.bars(evictable)).T,
         apart=tuple((a, b) for a, b in pairs if waiting.conflicts[a, b]),
         absorbs=unit_table.absorbs,
     )
@@ -93,41 +96,54 @@ def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int
 
 
 def _waiting_classes(view: View, scope: Scope) -> WaitingClasses:
-    """Pods of one class are kept apart where they may go to different nodes."""
+    """Pods of one class are kept apart where they may go to different nodes, or have volumes."""
     cluster = view.cluster
-    by_class: dict[tuple[int, int], list[int]] = {}
+    by_class: dict[tuple[int, int, int], list[int]] = {}
     for row in scope.rows:
-        by_class.setdefault((int(cluster.pods.cls[row]), scope.number(row)), []).append(row)
-    waiting = [cluster.classes.all[number] for number, _ in by_class]
+        own = row if row in cluster.storage.pods else -1
+        by_class.setdefault((int(cluster.pods.cls[row]), scope.number(row), own), []).append(row)
+    waiting = [cluster.classes.all[number] for number, _, _ in by_class]
     admitted = np.array([static_fit(cluster, cls).fine for cls in waiting], np.bool_)
-    for at, (_, mask) in enumerate(by_class):
+    for at, (_, mask, _) in enumerate(by_class):
         within = scope.masks[mask]
         if within is not None:
             admitted[at] &= within
+    states = volume_states(cluster, [rows[0] for rows in by_class.values()])
+    admitted &= VolumeColumns(cluster, states).admitted()
     conflicts = np.array(
         [[in_conflict(cluster, one, other) for other in waiting] for one in waiting], np.bool_
     )
     bars = np.array([conflicting_classes(cluster, cls) for cls in waiting], np.bool_)
     requests = np.array([cluster.classes.requests[:, cls.id] for cls in waiting], np.int64)
-    alike = _alike(requests, admitted, conflicts, bars)
+    with_volumes = [state is not None for state in states]
+    alike = _alike(requests, admitted, conflicts, bars, with_volumes)
     first = [members[0] for members in alike]
-    kinds = list(by_class)
-    own = [{kinds[member] for member in members} for members in alike]
-    rows = [
-        [row for row in scope.rows if (int(cluster.pods.cls[row]), scope.number(row)) in each] for each in own
-    ]
-    needs_filters = any(has_rules_beyond_node(cluster, cls) for cls in waiting)
+    members_of = list(by_class.values())
+    alike_rows = [{row for member in members for row in members_of[member]} for members in alike]
+    rows = [[row for row in scope.rows if row in ids] for ids in alike_rows]
+    needs_filters = any(with_volumes) or any(has_rules_beyond_node(cluster, cls) for cls in waiting)
     return WaitingClasses(
-        rows, requests[first], admitted[first], conflicts[np.ix_(first, first)], bars[first], needs_filters
+        rows,
+        requests[first],
+        admitted[first],
+        conflicts[np.ix_(first, first)],
+        bars[first],
+        needs_filters,
+        VolumeColumns(cluster, [states[number] for number in first]),
     )
 
 
-def _alike(requests: Ints, admitted: Flags, conflicts: Flags, bars: Flags) -> list[list[int]]:
-    """Groups of classes that the problem cannot distinguish: same requests, nodes and conflicts."""
+def _alike(
+    requests: Ints, admitted: Flags, conflicts: Flags, bars: Flags, apart: list[bool]
+) -> list[list[int]]:
+    """Groups of classes that the problem cannot distinguish: same requests, nodes and conflicts.
+
+    Those of `apart` are like no other: their volumes are their own.
+    """
     alike: dict[tuple[bytes, ...], list[int]] = {}
     for number in range(len(requests)):
         key = tuple(part[number].tobytes() for part in (requests, admitted, conflicts, bars))
-        if conflicts[number].any():
+        if conflicts[number].any() or apart[number]:
             key = (*key, str(number).encode())  # conflicts refer to classes: keep these separate
         alike.setdefault(key, []).append(number)
     return list(alike.values())
@@ -152,18 +168,19 @@ def _free(view: View, gang: Gang, slots: Rows) -> Ints:
     return free
 
 
-def _barred(view: View, unit_table: UnitTable, slots: Rows, bars: Flags) -> Flags:
+def _barred(view: View, unit_table: UnitTable, slots: Rows, waiting: WaitingClasses) -> Flags:
     """[class, node] where a pod that is not evictable keeps the class away."""
-    pods = view.cluster.pods
+    pods, bars = view.cluster.pods, waiting.bars
     barred = np.zeros((len(bars), len(slots)), np.bool_)
-    if not bars.any():
+    if not bars.any() and not waiting.volumes.has_rivals:
         return barred
     at = np.full(view.cluster.nodes.slots + 2, -1, np.int64)
     at[slots] = np.arange(len(slots))
     staying = np.flatnonzero((pods.node[: pods.rows] >= 0) & ~unit_table.evictable)
     where = at[pods.node[staying]]
+    rivals = waiting.volumes.bars(staying.astype(np.int32))
     for number, barring in enumerate(bars):
-        hit = where[(where >= 0) & barring[pods.cls[staying]]]
+        hit = where[(where >= 0) & (barring[pods.cls[staying]] | rivals[number])]
         barred[number, hit] = True
     return barred
 

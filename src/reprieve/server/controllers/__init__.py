@@ -12,6 +12,7 @@
     daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
     resource_quotas  what ResourceQuotas count
     claims       PersistentVolumeClaims and the volumes that they get
+    ephemeral_claims  the claims of generic ephemeral volumes
     taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
 
@@ -31,6 +32,7 @@ from reprieve.server.controllers.cronjobs import CronJobs
 from reprieve.server.controllers.daemonsets import DaemonSets
 from reprieve.server.controllers.definitions import Definitions
 from reprieve.server.controllers.deployments import Deployments
+from reprieve.server.controllers.ephemeral_claims import EphemeralClaims
 from reprieve.server.controllers.garbage import GarbageCollector
 from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.namespaces import Namespaces
@@ -69,6 +71,7 @@ async def run(api: Api) -> None:
         ResourceQuotas(api),
         Claims(api, pods),
         Volumes(api),
+        EphemeralClaims(api),
     ]
     async with asyncio.TaskGroup() as tasks:
         for controller in controllers:

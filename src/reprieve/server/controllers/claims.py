@@ -5,7 +5,8 @@ A claim without a class gets the default class. What happens to it, the first th
 1. it names a volume, or one that is available fits (class, size, access modes, selector): the smallest one;
 2. it wants no class (`storageClassName: ""`): an event says that no volume fits;
 3. its class does not exist, or belongs to a provisioner that is not here: an event says so;
-4. its class waits for the first consumer and no pod with the claim is on a node yet: an event says so;
+4. its class waits for the first consumer, no scheduler has chosen a node (the claim's annotation) or a volume
+   (the volume's `claimRef`) for it, and no pod with the claim is on a node yet: an event says so;
 5. else a volume is made for it.
 
 A volume whose claim is deleted goes too, or is Released, by its reclaim policy. There is no data behind a
@@ -18,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from reprieve.objects import Document, LabelSelector, exact, matches
+from reprieve.objects import Document, LabelSelector, exact, matches, well_known
 from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.events import record_event
@@ -53,8 +54,11 @@ class Claims(Controller):
                 self.queue.add(key)
 
     def _offer_changed(self, change: Change) -> None:
-        """A new volume or class may be what claims waited for."""
-        if change.type != DELETED:
+        """A new volume or class may be what claims waited for; a volume that is kept for one, that one."""
+        kept = at(change.record.object, "spec", "claimRef")
+        if kept:
+            self.queue.add((kept.get("namespace", ""), kept.get("name", "")))
+        elif change.type != DELETED:
             for record in self.api.backend.store.collection(CLAIMS).scan(None):
                 if not at(record.object, "spec", "volumeName"):
                     self.queue.add((record.namespace, record.name))
@@ -75,7 +79,7 @@ class Claims(Controller):
             if name:
                 patch = {"spec": {"storageClassName": name}}
                 claim = await self.api.patch(CLAIMS, key[1], patch, key[0], manager=MANAGER)
-        volume = self._fitting(claim)
+        volume = self._fitting(claim, self._waits_for_consumer(claim))
         if volume is None and not claim["spec"].get("volumeName"):
             volume = await self._provision(claim)
         if volume is not None:
@@ -96,9 +100,17 @@ class Claims(Controller):
 
     # -- volumes that exist ----------------------------------------------------------------------------------
 
-    def _fitting(self, claim: Document) -> Document | None:
+    def _waits_for_consumer(self, claim: Document) -> bool:
+        """A scheduler chooses its volume, unless nobody does and a pod with the claim is on a node."""
+        found = self.api.peek(CLASSES, claim["spec"].get("storageClassName") or "")
+        delayed = found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
+        return delayed and not claim["spec"].get("volumeName") and not self._has_consumer(claim)
+
+    def _fitting(self, claim: Document, only_kept: bool) -> Document | None:
         wanted = claim["spec"].get("volumeName")
         candidates = [v for v in self.api.select(VOLUMES) if _fits(v, claim)]
+        if only_kept:
+            candidates = [v for v in candidates if at(v, "spec", "claimRef")]
         if wanted:
             candidates = [v for v in candidates if v["metadata"]["name"] == wanted]
         meant = [v for v in candidates if at(v, "spec", "claimRef")]
@@ -152,7 +164,10 @@ class Claims(Controller):
         return None
 
     def _has_consumer(self, claim: Document) -> bool:
+        """A scheduler has chosen the node, or a pod with the claim is on one."""
         meta = claim["metadata"]
+        if (meta.get("annotations") or {}).get(well_known.SELECTED_NODE):
+            return True
         for pod in self._pods.in_namespace(meta["namespace"]):
             document = self.api.peek("pods", pod.name, pod.namespace) if pod.node and pod.active else None
             for volume in items(document, "spec", "volumes"):
