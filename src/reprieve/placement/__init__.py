@@ -29,6 +29,7 @@ from reprieve.placement.resources import DEFAULT, Scoring, resolve_scoring
 from reprieve.placement.single import feasible_mask, nominated_slot, passes, place
 from reprieve.placement.static import static_fit
 from reprieve.placement.trees import TreeGroup, TreePlacer
+from reprieve.placement.twins import carried_over, first_twins
 from reprieve.placement.volumes.csi_nodes import NO_LIMIT
 from reprieve.placement.volumes.state import VolumeState
 
@@ -53,11 +54,13 @@ __all__ = [
     "Way",
     "Ways",
     "best_domain",
+    "carried_over",
     "diagnose",
     "diagnosis",
     "domains_of",
     "feasible_mask",
     "fill",
+    "first_twins",
     "named",
     "nominated_slot",
     "objections",

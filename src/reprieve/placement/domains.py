@@ -43,7 +43,11 @@ def domains_within(cluster: Cluster, key: str, running: Iterable[int], within: M
 
 
 def best_domain(
-    cluster: Cluster, tried: Sequence[tuple[Domain, GangPlacement]], running: int, scoring: Scoring
+    cluster: Cluster,
+    tried: Sequence[tuple[Domain, GangPlacement]],
+    running: int,
+    scoring: Scoring,
+    domains: int | None = None,
 ) -> GangPlacement:
     """The placement in the best domain: pods placed and fullness of the domain count equally, then the name.
 
@@ -54,7 +58,7 @@ def best_domain(
         if not tried:
             return GangPlacement(False, [], [], "pod group is unschedulable, no feasible placements found")
         first = tried[0][1]
-        text = f"0/{len(tried)} placements are available, first placement status: {first.status}"
+        text = f"0/{domains or len(tried)} placements are available, first placement status: {first.status}"
         return first if len(tried) == 1 and tried[0][0].nodes is None else first._replace(status=text)
     if len(feasible) == 1:
         return feasible[0][1]

@@ -20,8 +20,12 @@ from reprieve.preemption.gangs import GangSearch
 from reprieve.preemption.units import Selection, disruption
 
 
-def select_below_cutoff(search: GangSearch) -> Selection | GangPlacement:
-    first = search.select(search.everyone())
+def select_below_cutoff(
+    search: GangSearch, first: Selection | GangPlacement | None = None
+) -> Selection | GangPlacement:
+    """`first`: what step 1 found, where that is known."""
+    if first is None:
+        first = search.select(search.everyone())
     if isinstance(first, GangPlacement) or not first.victims:
         return first
     out = search.everyone() & ~_spared_breakers(search, first)
@@ -67,6 +71,10 @@ def select_for_gang(search: GangSearch) -> Selection | GangPlacement:
         return search.select(search.everyone())
     if len(search.domains) <= 1:
         return select_below_cutoff(search)
-    answers = [select_below_cutoff(GangSearch(search.view, search.gang, [each])) for each in search.domains]
+    firsts = search.select_in_each(search.everyone())
+    answers = [
+        select_below_cutoff(search.inside(domain), first)
+        for domain, first in zip(search.domains, firsts, strict=True)
+    ]
     found = [answer for answer in answers if isinstance(answer, Selection)]
     return min(found, key=disruption) if found else search.select(search.everyone())

@@ -16,6 +16,8 @@ from reprieve.placement import (
     TreeGroup,
     TreePlacer,
     best_domain,
+    carried_over,
+    first_twins,
     place_gang,
     place_with_least,
 )
@@ -51,11 +53,34 @@ class Gang(NamedTuple):
 class GangSearch:
     """The potential victims of one gang, and where the gang goes when some of them are out."""
 
-    def __init__(self, view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> None:
+    def __init__(
+        self,
+        view: View,
+        gang: Gang,
+        domains: Sequence[Domain] = EVERYWHERE,
+        candidates: Candidates | None = None,
+    ) -> None:
         self.view = view
         self.gang = gang
         self.domains = domains
-        self.candidates = Candidates(view, gang.priority)
+        self.candidates = Candidates(view, gang.priority) if candidates is None else candidates
+
+    def inside(self, domain: Domain) -> "GangSearch":
+        """The same search in one of the domains."""
+        return GangSearch(self.view, self.gang, [domain], self.candidates)
+
+    def select_in_each(self, out: Mask) -> list[Selection | GangPlacement]:
+        """`select` for each of the domains by itself."""
+        cluster = self.view.cluster
+        mark = cluster.checkpoint()
+        try:
+            cluster.detach_all(self.candidates.pods_of(out))
+            return [
+                self._reprieve(each.assigned, out) if each.feasible else each
+                for each in place_in_each(self.view, self.gang, self.domains)
+            ]
+        finally:
+            cluster.rollback(mark)
 
     def everyone(self) -> Mask:
         return np.ones(len(self.candidates), dtype=np.bool_)
@@ -210,13 +235,28 @@ def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWH
     cluster = view.cluster
     if gang.tree is not None:
         return place_tree(view, gang.tree)
-    tried = []
-    for domain in domains:
-        placement = place_gang(
-            cluster, gang.rows, gang.min_count, gang.running, view.scoring, domain.nodes, view.faithful
-        )
-        tried.append((domain, placement))
-    return best_domain(cluster, tried, gang.running, view.scoring)
+    firsts = first_twins(cluster, gang.rows, domains, faithful=view.faithful)
+    tried = [
+        (domains[number], _place_in(view, gang, domains[number])) for number in dict.fromkeys(firsts)
+    ]  # of equal domains the first is taken
+    return best_domain(cluster, tried, gang.running, view.scoring, len(domains))
+
+
+def place_in_each(view: View, gang: Gang, domains: Sequence[Domain]) -> list[GangPlacement]:
+    """Where the gang would go in each of the domains; nothing stays attached."""
+    found: list[GangPlacement] = []
+    for number, first in enumerate(first_twins(view.cluster, gang.rows, domains, faithful=view.faithful)):
+        if first == number:
+            found.append(_place_in(view, gang, domains[number]))
+        else:
+            found.append(carried_over(view.cluster, found[first], domains[first], domains[number]))
+    return found
+
+
+def _place_in(view: View, gang: Gang, domain: Domain) -> GangPlacement:
+    return place_gang(
+        view.cluster, gang.rows, gang.min_count, gang.running, view.scoring, domain.nodes, view.faithful
+    )
 
 
 def place_tree(view: View, tree: TreeGroup) -> GangPlacement:

@@ -83,13 +83,7 @@ class Candidates:
         whole = eligible & view.whole
         single = eligible & ~whole & ~view.within_min_runtime & (pods.node[: pods.rows] >= 0)
         self.singles: Rows = np.flatnonzero(single).astype(np.int32)
-        self.groups: list[int] = []
-        self.members: list[Rows] = []
-        for group in sorted(set(view.unit[whole].tolist())):
-            members = placed_members(view, group)
-            if not view.within_min_runtime[members].any():
-                self.groups.append(group)
-                self.members.append(members)
+        self.groups, self.members = _whole_units(view, whole)
         self.rows: Rows = np.concatenate([self.singles, *self.members])
         """Every pod of every unit."""
         self.unit_of: Rows = np.concatenate(
@@ -138,6 +132,20 @@ class Candidates:
         """The units in the scheduler's order of their first pods."""
         position = self.view.position
         return sorted((self.unit(number) for number in numbers), key=lambda unit: position[unit.rows[0]])
+
+
+def _whole_units(view: View, eligible: Mask) -> tuple[list[int], list[Rows]]:
+    """Groups that are evicted as a whole, with their running pods in the scheduler's order."""
+    numbers = np.unique(view.unit[eligible])
+    rows = np.flatnonzero(view.whole).astype(np.int32)
+    rows = rows[np.isin(view.unit[rows], numbers)]
+    rows = rows[np.lexsort((view.position[rows], view.unit[rows]))] if len(rows) else rows
+    parts = np.split(rows, np.searchsorted(view.unit[rows], numbers[1:])) if len(numbers) else []
+    kept = [not view.within_min_runtime[members].any() for members in parts]
+    return (
+        [group for group, keep in zip(numbers.tolist(), kept, strict=True) if keep],
+        [members for members, keep in zip(parts, kept, strict=True) if keep],
+    )
 
 
 def placed_members(view: View, group: int) -> Rows:
