@@ -80,3 +80,15 @@ def test_a_nomination_that_breaks_is_noticed_at_once(how: str, grouped: bool) ->
     world.run()
     assert world.evictions == ["low-1", "low-2"]
     assert world.nominated("new") == ["n2"]
+
+
+def test_a_protection_that_runs_out_lets_the_next_one_in_without_any_event() -> None:
+    config = {"preemption": {"maxProtection": "30s"}}
+    world = World(node("n1", 1), priority_class("shield", 100), config=config)
+    started(world, "old", annotations={SHIELD: "shield"})
+    world.add(pod("new", 1, 9))
+    world.run()
+    world.wait(29)
+    assert world.evictions == []
+    world.wait(2)
+    assert world.evictions == ["old"]

@@ -36,6 +36,10 @@ class Preemption(Section):
     time_budget: Duration = Duration(0.2)
     """How long `minimal-cost` may look for something better."""
     weights: Weights = Weights()
+    max_protected_units: Annotated[int, Meta(ge=0)] = 0
+    """How many running units a preemption priority may protect beyond their priority; 0: any number."""
+    max_protection: Duration = Duration(0)
+    """How long after its start a preemption priority may protect a unit; 0: as long as it runs."""
     place_beyond_min_count: bool = False
     """`minimal-cost`: evict also for pods of a gang beyond its minCount."""
 

@@ -276,6 +276,8 @@ def _replaced(table: Covered, column: Covered, slot: int) -> Covered:
 
 def layout_of(view: View) -> Layout:
     """The table for the observed cluster, cached."""
+    if view.limited_protection:
+        return Layout(view)  # who is protected may change with time alone
     key = ("layout", view.group_victims, view.trees, view.faithful)
     found: Layout | None = view.cluster.lasting.get(key)
     if found is None:

@@ -18,6 +18,31 @@ def groups_rule(config: Configuration) -> bool:
     return config.preemption.algorithm != "kubernetes" and config.gate("WorkloadAwarePreemption")
 
 
+def limited(view: "View", own: Ints, protected: Ints) -> Ints:
+    """Priorities as victims where an administrator limits how many units may be protected, and how long.
+
+    The units that started first keep their protection; of equals, those named first.
+    """
+    pods, limits = view.cluster.pods, view.config.preemption
+    rows = np.flatnonzero((protected > own) & view.placed)
+    units: dict[int, list[int]] = {}
+    for row in rows.tolist():
+        group = int(pods.group[row])
+        units.setdefault(group if group >= 0 and view.group_victims else -1 - row, []).append(row)
+    ordered = sorted(
+        units.values(), key=lambda each: (min(pods.start[each].tolist()), min(pods.keys[row] for row in each))
+    )
+    longest = int(limits.max_protection * 1_000_000)
+    if longest and view.now is not None:
+        ordered = [each for each in ordered if min(pods.start[each].tolist()) + longest > view.now]
+    if limits.max_protected_units:
+        ordered = ordered[: limits.max_protected_units]
+    result = own.copy()
+    for each in ordered:
+        result[each] = protected[each]
+    return result
+
+
 class View:
     def __init__(
         self,
@@ -41,6 +66,8 @@ class View:
         """Whether there are composite groups, and they count."""
         self.faithful = config.preemption.algorithm == "kubernetes"
         self.groups_rule = groups_rule(config)
+        limits = config.preemption
+        self.limited_protection = bool(limits.max_protected_units or limits.max_protection)
         cluster.devices.enabled = config.gate("DynamicResourceAllocation")
         cluster.devices.group_claims = config.gate("DRAWorkloadResourceClaims")
         cluster.devices.evictions_free = not self.faithful
@@ -67,6 +94,8 @@ class View:
             protected = np.where(
                 preemption_class >= 0, self.cluster.priorities.values[preemption_class], priority
             )
+            if self.limited_protection:
+                return limited(self, priority, np.maximum(priority, protected))
             priority = np.maximum(priority, protected)
         return priority
 

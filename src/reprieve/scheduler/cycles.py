@@ -127,7 +127,8 @@ class Cycles:
 
     def _untrue_at(self, priority: int, now: float) -> float | None:
         """When time alone may make a refusal untrue: a less important pod has run for long enough."""
-        found = wakeups.next_to_be_taken(self._memory.cluster, priority, int(now * 1_000_000))
+        longest = int(self._memory.config.preemption.max_protection * 1_000_000)
+        found = wakeups.next_to_be_taken(self._memory.cluster, priority, int(now * 1_000_000), longest)
         return None if found is None else found / 1_000_000
 
     def _likeness(self, unit: QueuedUnit) -> tuple[int, int, bool] | None:

@@ -15,6 +15,7 @@ Everything else that helps (gates, groups, own spec) changes the unit itself and
 from collections.abc import Iterable
 
 import msgspec
+import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Cluster, PodClass, PodVolumes
 from reprieve.objects import Node, Object, storage
@@ -87,10 +88,14 @@ def may_be_taken(cluster: Cluster, unit: QueuedUnit, rows: Iterable[int]) -> boo
     )
 
 
-def next_to_be_taken(cluster: Cluster, priority: int, now: int) -> int | None:
-    """When the first minimum run time of a less important pod ends (microseconds since 1970); None: never."""
+def next_to_be_taken(cluster: Cluster, priority: int, now: int, protection: int = 0) -> int | None:
+    """When the first less important pod may be taken that may not be now (microseconds since 1970): its
+    minimum run time ends, or the longest `protection` of any pod; None: never."""
     pods = cluster.pods
     ends = pods.min_runtime_end[: pods.rows]
+    if protection:
+        until = np.where(pods.start[: pods.rows] < NOT_STARTED, pods.start[: pods.rows] + protection, 0)
+        ends = np.where(ends > now, ends, until)
     if not ends.any():
         return None
     later = ends[(ends > now) & (ends < NOT_STARTED) & (pods.node[: pods.rows] >= 0)
