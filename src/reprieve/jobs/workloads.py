@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping
 from reprieve.jobs.reading import pod_sets
-from reprieve.objects import Document, Reference, well_known
+from reprieve.objects import Document, Reference, topology_request, well_known
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
 _ENDED = frozenset({"Complete", "Completed", "Succeeded", "Failed", "Finished"})
@@ -40,7 +40,9 @@ def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] 
     spec: Document = {
         "queueName": queue_of(document),
         "podSets": [
-            {"name": each.name, "count": each.count, "template": each.template} for each in sets if each.count
+            {"name": each.name, "count": each.count, "template": each.template, **_topology(each.template)}
+            for each in sets
+            if each.count
         ],
     }
     named = labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL)
@@ -51,6 +53,11 @@ def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] 
         spec["priorityClassRef"] = _class(well_known.SCHEDULING_API, str(of_pods))
     meta = {"name": f"{job.kind.lower()}-{job.name}", "namespace": job.namespace}
     return {"apiVersion": _WORKLOAD_API, "kind": "Workload", "metadata": meta, "spec": spec}
+
+
+def _topology(template: Document) -> Document:
+    asked = topology_request(mapping(Place("", template), "metadata.annotations"))
+    return {} if asked is None else {"topologyRequest": asked}
 
 
 def _class(group: str, name: str) -> Document:

@@ -96,6 +96,7 @@ EVENTS = Resource("events.k8s.io", "v1", "Event", "events")
 
 CLUSTER_QUEUES = _resource(KUEUE, "v1beta2", kueue.ClusterQueue, "clusterqueues", namespaced=False)
 LOCAL_QUEUES = _resource(KUEUE, "v1beta2", kueue.LocalQueue, "localqueues")
+TOPOLOGIES = _resource(KUEUE, "v1beta2", kueue.Topology, "topologies", namespaced=False)
 RESOURCE_FLAVORS = _resource(KUEUE, "v1beta2", kueue.ResourceFlavor, "resourceflavors", namespaced=False)
 COHORTS = _resource(KUEUE, "v1beta2", kueue.Cohort, "cohorts", namespaced=False)
 KUEUE_WORKLOADS = _resource(KUEUE, "v1beta2", kueue.Workload, "workloads")

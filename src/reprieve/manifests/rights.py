@@ -42,7 +42,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "quota": (
         EVENTS,
-        _rule("", ["namespaces", "limitranges"], *FOLLOW),
+        _rule("", ["namespaces", "limitranges", "nodes"], *FOLLOW),
         _rule("", ["pods"], *FOLLOW, "patch", "delete"),  # a group's pods: their gate lifted, evicted
         _rule("batch", ["jobs"], *FOLLOW, "patch"),  # suspend and resume
         _rule("batch", ["jobs/status"], "patch"),
@@ -55,6 +55,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
                 "cohorts",
                 "localqueues",
                 "resourceflavors",
+                "topologies",
                 "workloadpriorityclasses",
                 "admissionchecks",
             ],

@@ -152,6 +152,7 @@ from reprieve.objects.times import (
     parse_duration,
     parse_time,
 )
+from reprieve.objects.topology_requests import topology_request
 from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIONS
 from reprieve.objects.validation.annotations import HIGHEST_COST, is_run_time
 from reprieve.objects.validation.builtin import builtin_problems
@@ -346,6 +347,7 @@ __all__ = [
     "storage",
     "strays",
     "tolerates",
+    "topology_request",
     "unknown_fields",
     "usable",
     "volumes",

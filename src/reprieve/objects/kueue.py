@@ -100,7 +100,6 @@ class LocalQueueSpec(View):
 
 class AdmissionFairSharingStatus(View):
     consumed_resources: ResourceList = {}
-    last_update: Time | None = None
 
 
 class LocalQueueFairSharing(View):

@@ -98,6 +98,16 @@ class Outcome:
     """For each queue, the preemptions skipped because of an earlier entry of the same cycle."""
 
     @property
+    def stopped(self) -> list[Workload]:
+        """Those that must end, for another workload or for a lost node."""
+        return [*(each.workload for each in self.evicted), *(each.workload for each in self.failed)]
+
+    @property
+    def settled(self) -> list[Workload]:
+        """Those that got quota or domains, and slices that another took the place of."""
+        return [*(each.workload for each in self.reserved), *(each.workload for each in self.replaced)]
+
+    @property
     def made_progress(self) -> bool:
         return bool(self.reserved or self.evicted or self.failed)
 

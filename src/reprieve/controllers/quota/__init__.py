@@ -20,10 +20,12 @@ from reprieve.kube import (
     LIMIT_RANGES,
     LOCAL_QUEUES,
     NAMESPACES,
+    NODES,
     POD_GROUPS,
     PODS,
     PRIORITY_CLASSES,
     RESOURCE_FLAVORS,
+    TOPOLOGIES,
     WORKLOAD_PRIORITY_CLASSES,
     Change,
     Client,
@@ -43,6 +45,7 @@ PARAMETERS = (
     LIMIT_RANGES,
     PRIORITY_CLASSES,
     WORKLOAD_PRIORITY_CLASSES,
+    TOPOLOGIES,
     RESOURCE_FLAVORS,
     ADMISSION_CHECKS,
     COHORTS,
@@ -77,6 +80,7 @@ async def watching(controller: QuotaController, stack: AsyncExitStack) -> None:
     client, seen = controller.client, controller.seen
     followed: list[tuple[Resource, Callable[[Change], None], dict[str, str]]] = [
         *((kind, seen.parameter_changed, {}) for kind in PARAMETERS),
+        (NODES, seen.node_changed, {}),
         (CLUSTER_QUEUES.raw(), seen.queue_changed, {}),
         (LOCAL_QUEUES.raw(), seen.local_queue_changed, {}),
         (JOBS.raw(), seen.job_changed, {} if controller.all_jobs else {"labels": well_known.QUEUE_LABEL}),

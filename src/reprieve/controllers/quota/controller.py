@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import deepcopy
 from datetime import datetime
 from functools import partial
@@ -25,6 +26,7 @@ from reprieve.controllers.quota.lifecycle import Situation, next_state, with_clo
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.reporting import Reporter
 from reprieve.controllers.quota.status import cluster_queue_status, local_queue_status, status_patch
+from reprieve.controllers.quota.topology import failed_nodes, tell_domains
 from reprieve.fleet import LeaseState, gated_message
 from reprieve.kube import (
     CLUSTER_QUEUES,
@@ -36,7 +38,7 @@ from reprieve.kube import (
     ObjectReference,
     TransportError,
 )
-from reprieve.objects import Document, Workload, split_key, well_known
+from reprieve.objects import Document, UnhealthyNode, Workload, split_key, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
 from reprieve.records import DecisionLog
 from reprieve.runtime import keep_running
@@ -96,9 +98,8 @@ class QuotaController:
     async def _cycles(self) -> None:
         self._wake.set()  # what waited when an earlier loop failed is tried again
         while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self.quota.has_heads():
+            await self._woken()
+            while self.quota.has_heads(self._seconds()):
                 begun = time.perf_counter()
                 outcome = cycle(self.quota, self._seconds())
                 self._reporter.report(outcome, time.perf_counter() - begun)
@@ -106,14 +107,21 @@ class QuotaController:
                 if not outcome.made_progress:
                     break  # nothing to do before something changes
 
+    async def _woken(self) -> None:
+        """Until something changed, or a workload that looks for domains is due again."""
+        due = self.quota.second_passes.next_due()
+        left = None if due is None else max(0.05, (due - self._now()).total_seconds())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), left)
+        self._wake.clear()
+
     async def _carry_out(self, outcome: Outcome) -> None:
         writes = [
-            self._write(each.workload.key, partial(_unless_changed, each.workload), gates=True)
-            for each in outcome.evicted
+            self._write(workload.key, partial(_unless_changed, workload), gates=True)
+            for workload in outcome.stopped
         ]
         writes += [
-            self._write(each.workload.key, partial(_unless_changed, each.workload))
-            for each in outcome.reserved
+            self._write(workload.key, partial(_unless_changed, workload)) for workload in outcome.settled
         ]
         writes += [
             self._write(each.info.key, partial(self._waiting_status, each)) for each in outcome.waiting
@@ -191,6 +199,11 @@ class QuotaController:
                 return await self._workload(name)
             case "reread":
                 await self._reread(name)
+            case "topology":
+                if name in self.seen.workloads:
+                    pods = self.seen.placed.get(name, {})
+                    await tell_domains(self.client, self.seen.workloads[name], pods.values())
+                    self.queue.add(f"workload/{name}")
             case "job":
                 await self._job(name)
             case "group":
@@ -237,7 +250,15 @@ class QuotaController:
         policy = (local.get("spec") or {}).get("stopPolicy", "None")
         stopped = stopped or ("LocalQueueStopped" if policy == "HoldAndDrain" else "")
         held = held or ("LocalQueueStopped" if policy == "Hold" else "")
-        return Situation(workload, self.seen.owner_of(key), checks, stopped, held, self._gates)
+        return Situation(
+            workload, self.seen.owner_of(key), checks, stopped, held, self._gates, self._failed(key, workload)
+        )
+
+    def _failed(self, key: str, workload: Workload) -> tuple[UnhealthyNode, ...]:
+        if self.quota.cache.capacity.unused or not is_true(workload, well_known.ADMITTED):
+            return ()
+        pods = self.seen.placed.get(key, {}).values()
+        return failed_nodes(workload, self.seen.nodes, list(pods))
 
     async def _annotate(self, key: str, note: str) -> None:
         """Note that the gate was seen opening; only then may it be obeyed."""

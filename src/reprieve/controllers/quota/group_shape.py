@@ -12,7 +12,17 @@ import msgspec
 
 from reprieve.controllers.quota.job_shape import injected
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
-from reprieve.objects import Document, Pod, PodGroup, PodSpec, ResourceFlavor, Workload, counted, well_known
+from reprieve.objects import (
+    Document,
+    Pod,
+    PodGroup,
+    PodSpec,
+    ResourceFlavor,
+    Workload,
+    counted,
+    topology_request,
+    well_known,
+)
 
 _SHAPE: Final = (
     "containers",
@@ -82,7 +92,9 @@ def group_pod_sets(group: PodGroup, pods: Iterable[Pod]) -> list[Document]:
     for number, alike in enumerate(ordered):
         template = {"spec": _asked(alike[0].spec)}
         count = len(alike) + (missing if number == 0 else 0)
-        sets.append({"name": pod_set_name(number), "count": count, "template": template})
+        asked = topology_request(alike[0].metadata.annotations)
+        request = {} if asked is None else {"topologyRequest": asked}
+        sets.append({"name": pod_set_name(number), "count": count, "template": template, **request})
     return sets
 
 

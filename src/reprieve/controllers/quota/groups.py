@@ -14,11 +14,13 @@ from reprieve.controllers.quota.group_shape import (
     asks_for_others,
     group_pod_sets,
     is_living,
+    quota_of,
     runs,
     to_be_given,
 )
 from reprieve.controllers.quota.job_shape import owned_workload, workload_name
 from reprieve.controllers.quota.priorities import Priorities
+from reprieve.controllers.quota.ranks import selectors
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
 from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, find_condition, well_known
 from reprieve.quota import is_true
@@ -45,7 +47,10 @@ async def reconcile_group(
         return
     if workload.may_run:
         given = to_be_given(workload, living, flavors)
-        await asyncio.gather(*(_give(client, pod, workload, name, flavors) for pod, name in given))
+        places = _places(workload, living, given)
+        await asyncio.gather(
+            *(_give(client, pod, workload, name, flavors, places.get(pod.key, {})) for pod, name in given)
+        )
     elif is_true(workload, well_known.EVICTED) or _was_refused(workload):
         await asyncio.gather(*(_remove(client, pod) for pod in running))
     if _waits(workload) and living and asks_for_others(group, living, workload):
@@ -86,19 +91,37 @@ async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], pri
             raise
 
 
+def _places(workload: Workload, living: list[Pod], given: list[tuple[Pod, str]]) -> dict[str, dict[str, str]]:
+    """The labels of the domain of each pod that gets quota now, where the workload has domains."""
+    coming = {pod.key for pod, _ in given}
+    placed = [pod for pod in living if pod.key not in coming and quota_of(pod) == workload.metadata.uid]
+    found: dict[str, dict[str, str]] = {}
+    for pod_set in workload.spec.pod_sets:
+        own = [pod for pod, name in given if name == pod_set.name]
+        found |= selectors(workload, pod_set.name, placed, own)
+    return found
+
+
 async def _give(
-    client: Client, pod: Pod, workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]
+    client: Client,
+    pod: Pod,
+    workload: Workload,
+    pod_set: str,
+    flavors: Mapping[str, ResourceFlavor],
+    place: Mapping[str, str],
 ) -> None:
     """Give a pod quota and lift its gate, in one write; only a pod with gates takes the flavor's labels."""
     annotations = {well_known.QUOTA_GIVEN_ANNOTATION: workload.metadata.uid}
+    if place:
+        annotations[well_known.WORKLOAD_ANNOTATION] = workload.name  # it counts with its workload
     patch: Document = {"metadata": {"uid": pod.metadata.uid, "annotations": annotations}}
     if pod.spec.scheduling_gates:
         kept = [gate.name for gate in pod.spec.scheduling_gates if gate.name != well_known.ADMISSION_GATE]
         gates = [{"name": name} for name in kept]
-        patch["spec"] = {
-            "schedulingGates": gates or None,
-            **additions(pod.spec, workload, pod_set, flavors),
-        }
+        changes = additions(pod.spec, workload, pod_set, flavors)
+        if place:
+            changes["nodeSelector"] = {**changes.get("nodeSelector", pod.spec.node_selector), **place}
+        patch["spec"] = {"schedulingGates": gates or None, **changes}
     await client.patch(PODS, pod.name, patch, pod.namespace)
 
 

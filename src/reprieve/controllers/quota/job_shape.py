@@ -6,7 +6,8 @@ from typing import Any
 
 from reprieve.controllers import plain_template
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
-from reprieve.objects import Document, ResourceFlavor, Workload, encode, well_known
+from reprieve.controllers.quota.ranks import placement_of
+from reprieve.objects import Document, ResourceFlavor, Workload, encode, topology_request, well_known
 
 _LONGEST_NAME = 63
 
@@ -53,6 +54,11 @@ def job_pod_sets(job: Document) -> list[Document]:
         "count": count,
         "template": plain_template(spec.get("template") or {}),
     }
+    indexed = well_known.JOB_INDEX_LABEL if spec.get("completionMode") == "Indexed" else ""
+    annotations = ((spec.get("template") or {}).get("metadata") or {}).get("annotations") or {}
+    asked = topology_request(annotations, indexed)
+    if asked is not None:
+        pod_set["topologyRequest"] = asked
     least = (job["metadata"].get("annotations") or {}).get(well_known.MIN_PARALLELISM_ANNOTATION, "")
     if least.isdigit() and 0 < int(least) < count:
         pod_set["minCount"] = int(least)
@@ -113,8 +119,18 @@ def started_spec(workload: Workload, job: Document, flavors: Mapping[str, Resour
         changes["nodeSelector"] = labels
     if tolerations:
         changes["tolerations"] = [*(template.get("tolerations") or ()), *tolerations]
+    if placement_of(workload, "main") is not None:
+        changes["schedulingGates"] = [
+            *(template.get("schedulingGates") or ()),
+            {"name": well_known.TOPOLOGY_GATE},
+        ]
     if changes:
         patch["template"] = {"spec": changes}
+    if "schedulingGates" in changes:
+        patch["template"]["metadata"] = {
+            "annotations": {well_known.WORKLOAD_ANNOTATION: workload.name},
+            "labels": {well_known.POD_SET_LABEL: "main"},
+        }
     count = _assigned_count(workload)
     if count is not None and count != (job.get("spec") or {}).get("parallelism", 1):
         patch["parallelism"] = count
@@ -132,7 +148,17 @@ def restored_spec(workload: Document, job: Document) -> Document:
         changes["nodeSelector"] = {**dict.fromkeys(before), **after} or None
     if (current.get("tolerations") or []) != (original.get("tolerations") or []):
         changes["tolerations"] = original.get("tolerations")
+    gates = [gate.get("name") for gate in current.get("schedulingGates") or ()]
+    if well_known.TOPOLOGY_GATE in gates:
+        changes["schedulingGates"] = [
+            {"name": name} for name in gates if name != well_known.TOPOLOGY_GATE
+        ] or None
     patch: Document = {"template": {"spec": changes}} if changes else {}
+    if "schedulingGates" in changes:
+        patch["template"]["metadata"] = {
+            "annotations": {well_known.WORKLOAD_ANNOTATION: None},
+            "labels": {well_known.POD_SET_LABEL: None},
+        }
     if (
         well_known.MIN_PARALLELISM_ANNOTATION in (job["metadata"].get("annotations") or {})
         and job["spec"].get("parallelism", 1) != pod_set["count"]

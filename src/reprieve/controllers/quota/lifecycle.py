@@ -12,6 +12,7 @@ from reprieve.objects import (
     AdmissionCheckState,
     PreemptionGateState,
     ReclaimablePod,
+    UnhealthyNode,
     Workload,
     find_condition,
     well_known,
@@ -40,6 +41,9 @@ class Owner(msgspec.Struct, frozen=True):
     """Pods of the first podset whose quota is no longer needed."""
 
 
+SEVERAL_NODES = "Workload eviction triggered due to multiple TAS assigned node failures, including: "
+
+
 class Situation(msgspec.Struct, frozen=True):
     workload: Workload
     owner: Owner = Owner()
@@ -50,6 +54,8 @@ class Situation(msgspec.Struct, frozen=True):
     held: str = ""
     """The same when its queue only stops admitting."""
     publish_gates: bool = False
+    failed_nodes: tuple[UnhealthyNode, ...] = ()
+    """Nodes that it was sent to and that cannot run its pods."""
 
 
 class Next(msgspec.Struct, frozen=True):
@@ -65,7 +71,8 @@ def next_state(situation: Situation, now: datetime) -> Next:
     2. what it stands for is over: so is the workload;
     3. it holds quota and was evicted: when nothing runs any more the quota is free and it queues again;
     4. it holds quota and must go: switched off, rejected or retried by a check, its queue drained;
-    5. it holds quota: admitted as soon as every check is ready;
+    5. it holds quota: admitted as soon as every check is ready and its domains are known. A node of it that
+       failed is named, so that the next cycle looks for another; two at once, and it must go;
     6. it waits and the cause of its eviction is gone: it may queue again.
     """
     workload = situation.workload
@@ -93,6 +100,11 @@ def next_state(situation: Situation, now: datetime) -> Next:
     if situation.stopped:
         message = "The queue is stopped and drained"
         return Next(evict(workload, situation.stopped, message, now))
+    if situation.failed_nodes != workload.status.unhealthy_nodes:
+        workload = with_status(workload, unhealthy_nodes=situation.failed_nodes)
+    if len(situation.failed_nodes) > 1:
+        names = ", ".join(node.name for node in situation.failed_nodes)
+        return Next(evict(workload, well_known.NODE_FAILURES, f"{SEVERAL_NODES}{names}", now))
     ready = all(state == well_known.READY for state in states.values())
     return Next(with_admitted(workload, ready, now))
 

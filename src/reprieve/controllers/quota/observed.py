@@ -27,11 +27,13 @@ from reprieve.objects import (
     LimitRange,
     LocalQueue,
     Namespace,
+    Node,
     Object,
     Pod,
     PodGroup,
     PriorityClass,
     ResourceFlavor,
+    Topology,
     Workload,
     WorkloadPriorityClass,
     decode_as,
@@ -55,6 +57,9 @@ class Observed:
         self.jobs: dict[str, Document] = {}
         self.groups: dict[str, PodGroup] = {}
         self.pods: dict[str, dict[str, Pod]] = {}
+        self.nodes: dict[str, Node] = {}
+        self.placed: dict[str, dict[str, Pod]] = {}
+        """Pods that name the workload whose domains they get, by its key."""
         self.priorities = Priorities()
         self.queue_documents: dict[str, Document] = {}
         self.local_queue_documents: dict[str, Document] = {}
@@ -110,6 +115,8 @@ class Observed:
 
     def _touch_workload(self, key: str, workload: Workload) -> None:
         self._touch(f"workload/{key}")
+        if key in self.placed:
+            self._touch(f"topology/{key}")
         owner = self._owners.get(key)
         if owner is not None:
             self._touch(owner)
@@ -157,6 +164,14 @@ class Observed:
 
     def pod_changed(self, change: Change) -> None:
         pod: Pod = change.new
+        gone = change.type == "DELETED"
+        if gone:
+            self.quota.cache.capacity.drop_pod(pod.key)
+        else:
+            self.quota.cache.capacity.put_pod(pod)
+        named = pod.metadata.annotations.get(well_known.WORKLOAD_ANNOTATION)
+        if named:
+            self._place(f"{pod.namespace}/{named}", pod, gone)
         group = pod.group_key
         if not group:
             return
@@ -167,6 +182,35 @@ class Observed:
             members[pod.key] = pod
         if group in self.groups:
             self._own(f"group/{group}", group_workload_key(self.groups[group]), False)
+
+    def _place(self, workload: str, pod: Pod, gone: bool) -> None:
+        pods = self.placed.setdefault(workload, {})
+        if gone:
+            pods.pop(pod.key, None)
+        else:
+            pods[pod.key] = pod
+        if not pods:
+            del self.placed[workload]
+        self._touch(f"topology/{workload}")
+
+    def node_changed(self, change: Change) -> None:
+        """Workloads that were sent to it look again, and those that wait for a place may be tried again."""
+        node: Node = change.new
+        capacity = self.quota.cache.capacity
+        if change.type == "DELETED":
+            self.nodes.pop(node.name, None)
+            capacity.drop_node(node.name)
+        else:
+            self.nodes[node.name] = node
+            if not capacity.put_node(node):
+                return
+        if capacity.unused:
+            return
+        for key, info in self.quota.cache.workloads.items():
+            if any(domain.values[-1:] == (node.name,) for held in info.held for domain in held.domains):
+                self._touch(f"workload/{key}")
+        self.quota.flush_all(self._now())
+        self._touch_queues()
 
     def _own(self, owner: str, workload: str, gone: bool) -> None:
         if gone:
@@ -221,6 +265,8 @@ class Observed:
         match thing:
             case ResourceFlavor():
                 quota.cache.put_flavor(thing)
+            case Topology():
+                quota.cache.put_topology(thing)
             case Cohort():
                 quota.cache.put_cohort(thing)
             case AdmissionCheck():
@@ -243,6 +289,8 @@ class Observed:
         match thing:
             case ResourceFlavor():
                 quota.cache.drop_flavor(thing.name)
+            case Topology():
+                quota.cache.drop_topology(thing.name)
             case Cohort():
                 quota.cache.drop_cohort(thing.name)
             case AdmissionCheck():

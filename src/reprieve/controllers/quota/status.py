@@ -21,12 +21,19 @@ from reprieve.objects import (
 )
 from reprieve.quota import FlavorResource, Quota, WorkloadInfo, inactive_message, is_true
 
-_PLAIN: Final = ("requeue_state", "nominated_cluster_names", "cluster_name", "reclaimable_pods")
+_PLAIN: Final = (
+    "requeue_state",
+    "nominated_cluster_names",
+    "cluster_name",
+    "reclaimable_pods",
+    "unhealthy_nodes",
+)
 _CAMEL: Final = {
     "requeue_state": "requeueState",
     "nominated_cluster_names": "nominatedClusterNames",
     "cluster_name": "clusterName",
     "reclaimable_pods": "reclaimablePods",
+    "unhealthy_nodes": "unhealthyNodes",
 }
 
 
@@ -71,7 +78,14 @@ def _merged(raw: Document, field: str, entries: tuple[Any, ...]) -> list[dict[st
         if field == "admissionChecks"
         else {"position": well_known.GATE_CLOSED}
     )
-    return [{**known.get(entry.name, {}), **defaults, **to_builtins(entry)} for entry in entries]
+    return [{**known.get(entry.name, {}), **defaults, **_own_fields(entry)} for entry in entries]
+
+
+def _own_fields(entry: Any) -> dict[str, Any]:
+    """What a check adds to pods is the check's: it is read here and never written."""
+    found: dict[str, Any] = to_builtins(entry)
+    found.pop("podSetUpdates", None)
+    return found
 
 
 _COUNTS = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reprieve.objects import Node, Pod, ResourceFlavor, Topology, all_requests, find_condition, well_known
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import TopologyRules
-from reprieve.quota.topology.held import PODS, Held
+from reprieve.quota.topology.held import Held, with_pods
 from reprieve.quota.topology.wish import Seen
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class Capacity:
         self._flavors: dict[str, ResourceFlavor] = {}
         """Those with a topology."""
         self._nodes: dict[str, Node] = {}
-        self._pods: dict[str, tuple[str, Mapping[str, int]]] = {}
-        """Pods outside any topology: their node and what they hold there."""
+        self._pods: dict[str, Pod] = {}
+        """Pods on nodes, outside any topology."""
         self._held: dict[str, tuple[Held, ...]] = {}
         """By workload."""
         self._columns: dict[str, Columns] = {}
@@ -81,21 +81,21 @@ class Capacity:
 
     def put_pod(self, pod: Pod) -> None:
         """Only pods outside any topology count here; the others count with their workload."""
-        new = _outside(pod)
-        old = self._pods.get(pod.key)
-        if old == new:
-            return
         self.drop_pod(pod.key)
-        if new is not None:
-            self._pods[pod.key] = new
-            for columns in self._columns.values():
-                columns.outside(*new, 1)
+        if _is_outside(pod):
+            self._pods[pod.key] = pod
+            if self._columns:
+                self._count_pod(pod, 1)
 
     def drop_pod(self, key: str) -> None:
         old = self._pods.pop(key, None)
-        if old is not None:
-            for columns in self._columns.values():
-                columns.outside(*old, -1)
+        if old is not None and self._columns:
+            self._count_pod(old, -1)
+
+    def _count_pod(self, pod: Pod, sign: int) -> None:
+        amounts = with_pods(all_requests(pod.spec))
+        for columns in self._columns.values():
+            columns.outside(pod.spec.node_name, amounts, sign)
 
     # --- reservations -------------------------------------------------------------------------------
 
@@ -172,8 +172,9 @@ class Capacity:
         levels = self.levels(flavor)
         nodes = [node for node in self._nodes.values() if _belongs(node, spec.node_labels, levels)]
         columns = Columns(flavor, spec.topology_name, Tree(levels, nodes), spec.tolerations)
-        for node, amounts in self._pods.values():
-            columns.outside(node, amounts, 1)
+        for pod in self._pods.values():
+            if pod.spec.node_name in columns.tree.leaf_of_node:
+                columns.outside(pod.spec.node_name, with_pods(all_requests(pod.spec)), 1)
         for held in self._held.values():
             for each in held:
                 if self._shared(each.flavor, flavor):
@@ -215,12 +216,12 @@ def _same_place(old: Node, new: Node) -> bool:
     )
 
 
-def _outside(pod: Pod) -> tuple[str, Mapping[str, int]] | None:
-    if (
-        not pod.spec.node_name
-        or pod.status.phase in ("Succeeded", "Failed")
-        or any(name in pod.metadata.annotations for name in well_known.TOPOLOGY_ANNOTATIONS)
-    ):
-        return None
-    requests = all_requests(pod.spec)
-    return pod.spec.node_name, {**requests, PODS: requests.get(PODS, 0) + 1}
+def _is_outside(pod: Pod) -> bool:
+    """Pods that ask for a topology, or that were told their domain, count with their workload instead."""
+    annotations = pod.metadata.annotations
+    return (
+        bool(pod.spec.node_name)
+        and pod.status.phase not in well_known.TERMINAL_PHASES
+        and well_known.WORKLOAD_ANNOTATION not in annotations
+        and not any(name in annotations for name in well_known.TOPOLOGY_ANNOTATIONS)
+    )
