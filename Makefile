@@ -41,6 +41,7 @@ lint: setup
 	$(BIN)/ruff check src tests bench tools
 	$(BIN)/ruff format --check src tests bench tools
 	$(BIN)/vulture
+	$(BIN)/python tools/secret_scan.py
 
 types: setup
 	$(BIN)/mypy
