@@ -39,6 +39,7 @@ class Options:
     config: Path | None
     dashboard_port: int
     workers: int
+    kinds: tuple[str, ...]
 
 
 @click.command("up")
@@ -105,6 +106,13 @@ class Options:
     help="Start a manager and N worker clusters instead of one cluster.",
 )
 @click.option(
+    "--kinds",
+    default="",
+    metavar="LIST",
+    help="Jobs of other projects to know and run, separated by commas: jobset, kubeflow, trainer, ray, lws, "
+    "appwrapper, spark, or all.",
+)
+@click.option(
     "--run-for",
     default="30s",
     show_default=True,
@@ -120,7 +128,7 @@ class Options:
     "reprieve.dev/terminate-after.",
 )
 def command(
-    nodes: tuple[str, ...], run_for: str, terminate_after: str, controllers: str, **rest: Any
+    nodes: tuple[str, ...], run_for: str, terminate_after: str, controllers: str, kinds: str, **rest: Any
 ) -> None:
     """Start a Kubernetes API server with controllers and fake nodes on this machine.
 
@@ -133,6 +141,7 @@ def command(
       reprieve up --nodes 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8' --nodes 'cpu=20:cpu=32,memory=128Gi'
       reprieve up --data-dir ~/.reprieve --port 6443
       reprieve up --workers 3
+      reprieve up --kinds ray,jobset
     """
     if rest["workers"]:
         _refuse_for_fleets()
@@ -142,9 +151,8 @@ def command(
             run_for=_duration("--run-for", run_for) or None,
             terminate_after=_duration("--terminate-after", terminate_after),
         ),
-        controllers=()
-        if controllers == "none"
-        else tuple(c.strip() for c in controllers.split(",") if c.strip()),
+        controllers=() if controllers == "none" else _names(controllers),
+        kinds=_names(kinds),
         **rest,
     )
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
@@ -157,10 +165,14 @@ def command(
             fail(str(_first(problems)))
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _refuse_for_fleets() -> None:
     """A manager and its workers run what a fleet needs; a choice that would be ignored is refused."""
     context = click.get_current_context()
-    for name in ("controllers", "config", "scheduler_name"):
+    for name in ("controllers", "config", "scheduler_name", "kinds"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} is for one cluster; with --workers leave it out")
@@ -225,6 +237,7 @@ async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
             port=options.port,
             config=configuration(options.config, options.scheduler_names),
             quota="quota" in options.controllers,
+            kinds=options.kinds,
         )
     )
     _report(
@@ -233,6 +246,8 @@ async def _start_cluster(stack: AsyncExitStack, options: Options) -> None:
     await nodes_ready(cluster, options.nodes)
     _report("Fake nodes", ", ".join(_describe(template) for template in options.nodes) or "none")
     _report("Pods", _describe_habits(options.habits))
+    if options.kinds:
+        _report("Jobs", f"also of {', '.join(options.kinds)}; small controllers make their pods")
     if options.controllers:
         await _start_controllers(stack, options, cluster)
     path = cluster.kubeconfig

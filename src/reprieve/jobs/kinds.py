@@ -69,6 +69,10 @@ class JobKind(_Row):
     """Where the job itself says how its pods are scheduled (batch/v1: `spec.scheduling`)."""
     min_available: str = ""
     """How many pods are enough for the gang, where the kind has a field for it."""
+    ended: str = ""
+    """The condition that says that it is over; a service has none."""
+    ended_by: str = ""
+    """The pod set whose success ends it; empty: all of them."""
     priority_class: str = ""
     """Its own field for a priority class, where that is not the one of its pods."""
 
@@ -99,6 +103,8 @@ def _training(
         ),
         order=order,
         makes=makes,
+        ended="Succeeded",
+        ended_by="launcher" if kind == "MPIJob" else "",
         suspend="spec.runPolicy.suspend",
         gang=True,
         min_available="spec.runPolicy.schedulingPolicy.minAvailable",
@@ -121,6 +127,7 @@ def _ray(kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: s
     return JobKind(
         group="ray.io", versions=("v1", "v1alpha1"), kind=kind, plural=plural,
         pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
+        ended="Complete" if reader else "", ended_by="submitter" if reader else "",
     )  # fmt: skip
 
 
@@ -180,6 +187,7 @@ TABLE: tuple[JobKind, ...] = (
         versions=("v1alpha2",),
         kind="JobSet",
         makes=("Job",),
+        ended="Completed",
         plural="jobsets",
         pod_sets=(
             PodSetRule(
@@ -222,6 +230,7 @@ TABLE: tuple[JobKind, ...] = (
         versions=("v1alpha1",),
         kind="TrainJob",
         makes=("JobSet",),
+        ended="Complete",
         plural="trainjobs",
         reader="train_job",
         suspend="spec.suspend",
@@ -242,6 +251,7 @@ TABLE: tuple[JobKind, ...] = (
         group="workload.codeflare.dev",
         versions=("v1beta2",),
         kind="AppWrapper",
+        ended="Succeeded",
         plural="appwrappers",
         makes=("Job", "JobSet", "Deployment", "StatefulSet", "PyTorchJob", "MPIJob", "RayJob", "RayCluster"),
         reader="app_wrapper",
@@ -252,6 +262,8 @@ TABLE: tuple[JobKind, ...] = (
         group="sparkoperator.k8s.io",
         versions=("v1beta2",),
         kind="SparkApplication",
+        ended="Complete",
+        ended_by="driver",
         plural="sparkapplications",
         short_names=("sparkapp",),
         reader="spark",

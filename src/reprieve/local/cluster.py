@@ -19,7 +19,15 @@ from reprieve.controllers import load
 from reprieve.dashboard import attach
 from reprieve.kube import Client
 from reprieve.runtime import Process
-from reprieve.server import EmbeddedServer, FakeKubelet, Habits, NodeTemplate
+from reprieve.server import (
+    Background,
+    EmbeddedServer,
+    FakeKubelet,
+    Habits,
+    JobKindControllers,
+    NodeTemplate,
+    kinds_of,
+)
 
 
 def local_cluster(
@@ -31,14 +39,23 @@ def local_cluster(
     port: int = 0,
     config: Configuration | None = None,
     quota: bool = False,
+    kinds: Sequence[str] = (),
 ) -> EmbeddedServer:
     """An API server with fake nodes. Not started yet: use it as a context manager.
 
-    `quota`: a quota controller is going to run beside it.
+    `quota`: a quota controller is going to run beside it. `kinds`: projects whose jobs it is to know and run,
+    such as `ray`.
     """
-    kubelet = FakeKubelet.starting(nodes, habits)
+    background: list[Background] = [FakeKubelet.starting(nodes, habits)]
+    if kinds:
+        background.append(JobKindControllers(kinds_of(kinds)))
     return EmbeddedServer(
-        host=host, port=port, data_dir=data_dir, background=(kubelet,), configuration=config, quota=quota
+        host=host,
+        port=port,
+        data_dir=data_dir,
+        background=tuple(background),
+        configuration=config,
+        quota=quota,
     )
 
 

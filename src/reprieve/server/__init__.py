@@ -3,7 +3,8 @@
     async with EmbeddedServer() as server:          # or `with EmbeddedServer() as server:` without asyncio
         server.url, server.token, server.kubeconfig, server.api
 
-It imports no decision of Reprieve, only `reprieve.objects` and `reprieve.config`. From the socket inwards:
+It imports no decision of Reprieve, only `reprieve.objects`, `reprieve.jobs` and `reprieve.config`. From the
+socket inwards:
 
     embedded, bootstrap      start and stop; what every server contains
     http/, security/         requests and answers, discovery, watch streams; TLS, tokens, client certificates
@@ -56,16 +57,20 @@ from reprieve.server.registry import ResourceInfo
 from reprieve.server.resources import builtin_resources
 
 if TYPE_CHECKING:
-    from reprieve.server.embedded import EmbeddedServer, new_event_loop
+    from reprieve.server.controllers.job_kinds import JobKindControllers, kinds_of
+    from reprieve.server.embedded import Background, EmbeddedServer, new_event_loop
     from reprieve.server.fake_nodes import FakeKubelet, Habits, NodeTemplate
     from reprieve.server.http.strangers import strangers_log
     from reprieve.server.offline import refusals
 
 _LAZY = {
+    "Background": "embedded",
     "EmbeddedServer": "embedded",
     "FakeKubelet": "fake_nodes",
     "Habits": "fake_nodes",
+    "JobKindControllers": "controllers.job_kinds",
     "NodeTemplate": "fake_nodes",
+    "kinds_of": "controllers.job_kinds",
     "new_event_loop": "embedded",
     "refusals": "offline",
     "strangers_log": "http.strangers",
@@ -74,12 +79,15 @@ _LAZY = {
 only needs to know the resources starts fast."""
 
 __all__ = [
+    "Background",
     "EmbeddedServer",
     "FakeKubelet",
     "Habits",
+    "JobKindControllers",
     "NodeTemplate",
     "ResourceInfo",
     "builtin_resources",
+    "kinds_of",
     "new_event_loop",
     "refusals",
     "strangers_log",

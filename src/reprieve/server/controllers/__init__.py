@@ -15,6 +15,7 @@
     ephemeral_claims  the claims of generic ephemeral volumes
     taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
+    job_kinds    pods of RayClusters, JobSets and other kinds of jobs, where they were asked for
 
 All run in the server's event loop, read the committed state and write through `Api`, as any client would.
 """
