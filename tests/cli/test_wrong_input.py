@@ -166,6 +166,7 @@ MALFORMED = {
         "--nodes: 'a-0' would be there twice; give each kind of node its own name"
     ),
     "up --nodes n=1:cpu=1;zone=a": "unknown option 'zone=a'; known are zones, racks, labels, taints",
+    "up --kinds argo": "--kinds argo: not known; known are jobset, kubeflow, trainer, ray, lws",
     "up --run-for -5s": "--run-for: '-5s' is negative; write for instance 30s",
     "up --workers 2 --config {at}/magic.yaml": "--config is for one cluster; with --workers leave it out",
     "up --workers 2 --controllers quota": "--controllers is for one cluster; with --workers leave it out",
