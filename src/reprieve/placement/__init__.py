@@ -31,6 +31,7 @@ from reprieve.placement.static import static_fit
 from reprieve.placement.trees import TreeGroup, TreePlacer
 from reprieve.placement.twins import carried_over, first_twins
 from reprieve.placement.volumes.csi_nodes import NO_LIMIT
+from reprieve.placement.volumes.limits import Limits
 from reprieve.placement.volumes.state import VolumeState
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Diagnosis",
     "Domain",
     "GangPlacement",
+    "Limits",
     "PodFilters",
     "Scoring",
     "TreeGroup",

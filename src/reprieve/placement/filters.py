@@ -49,6 +49,11 @@ class PodFilters:
         elsewhere = self.spread is not None or self.affinity is not None or self.devices is not None
         return not elsewhere and (self.volumes is None or self.volumes.is_local)
 
+    @property
+    def countable(self) -> bool:
+        """Only amounts on the node itself decide: resources, and slots of CSI drivers."""
+        return self.plain or (self.local and self.volumes is not None and self.volumes.countable)
+
     def change(self, row: int, slot: int, delta: int) -> None:
         """A pod comes to (+1) or leaves (-1) a node."""
         if slot < 0:

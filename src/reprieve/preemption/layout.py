@@ -242,6 +242,13 @@ class Layout:
             self.demand[index] = table
         return table
 
+    def by_entry(self, amounts: Ints) -> Ints:
+        """Amounts of pods (by row), summed for each entry in the table."""
+        table: Ints = np.append(amounts, 0)[self.rows]  # an empty place reads the last one
+        rows, turns, columns = self._merged
+        np.add.at(table, (turns, columns), amounts[rows])
+        return table
+
     def covered(self, view: View) -> Covered:
         """The entries under a budget."""
         coverage = view.cluster.budgets.coverage

@@ -5,12 +5,15 @@ a closer look (a group that is not simple, pods under two budgets, within their 
 important) are left to the dry run of one node; the best of both is chosen.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from reprieve.cluster import Ints, Mask, Rows
-from reprieve.placement import Assignment, PodFilters
+from reprieve.placement import NO_LIMIT, Assignment, Limits, PodFilters
 from reprieve.preemption.go_sort import INSERTION
 from reprieve.preemption.layout import SINGLE, Layout, layout_of
+from reprieve.preemption.reprieve import UNLIMITED
 from reprieve.preemption.units import (
     LazyUnits,
     Selection,
@@ -49,7 +52,13 @@ class Sweep:
         closer = layout.special | layout.under_budgets(view)
         deep = lower.sum(axis=0) > INSERTION if view.faithful else np.ones(len(closer), dtype=np.bool_)
         closer |= layout.tied & deep
-        return closer
+        limits = self._limits
+        return closer if limits is None else closer | limits.shared
+
+    @property
+    def _limits(self) -> Limits | None:
+        """Of the volumes of the pod, if it has any that count."""
+        return self._filters.volumes.limits if self._filters.volumes is not None else None
 
     def _sweep(self, lower: Mask, swept: Mask) -> tuple[Mask, Mask]:
         """(victims, by turn and node; nodes where the pod fits at all)."""
@@ -69,11 +78,27 @@ class Sweep:
             possible &= slack >= 0
             demands.append(wanted)
             slacks.append(slack)
+        if self._filters.volumes is not None:
+            possible &= self._filters.volumes.fixed
+        for wanted, slack in self._slots_of_drivers(lower):
+            possible &= slack >= 0
+            demands.append(wanted)
+            slacks.append(slack)
         victims = lower & possible
         for group in (victims & self._breaks, victims & ~self._breaks) if self._breaks.any() else (victims,):
             for turn in np.flatnonzero(group.any(axis=1)).tolist():
                 _try(victims[turn], group[turn], [wanted[turn] for wanted in demands], slacks)
         return victims, possible
+
+    def _slots_of_drivers(self, lower: Mask) -> Iterator[tuple[Ints, Ints]]:
+        """For each CSI driver: what its entries hold, by turn and node, and what is left without them."""
+        limits = self._limits
+        for name in limits.drivers if limits is not None else ():
+            assert limits is not None
+            limit, new = limits.limit[name], limits.new[name]
+            wanted = np.where(lower, self._layout.by_entry(limits.held(name)), 0)
+            left = limit - limits.attached[name] - new + wanted.sum(axis=0)
+            yield wanted, np.where((limit == NO_LIMIT) | (new == 0), UNLIMITED, left)
 
     def best(self, most: int) -> list[Selection]:
         """The `most` best nodes by the criteria of `pods.best_choice`, best first."""

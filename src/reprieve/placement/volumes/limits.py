@@ -109,18 +109,23 @@ class Limits:
         A volume that several pods on a node use counts for each of them.
         """
         uses, table = self._table.users, self._table
-        keys = self._key(self._slot, self._volume)
-        stays = np.isin(keys, self._key(self._attached_slot, self._attached_volume))
-        mine = table.driver_of[self._volume] == table.driver(driver)
-        holders = uses.holder[self.entries][mine & ~stays]
-        return np.bincount(holders, minlength=self._cluster.pods.rows)
+        freed = table.driver_of[self._volume] == table.driver(driver)
+        if len(self._attached_slot):
+            keys = self._key(self._slot, self._volume)
+            freed &= ~np.isin(keys, self._key(self._attached_slot, self._attached_volume))
+        return np.bincount(uses.holder[self.entries[freed]], minlength=self._cluster.pods.rows)
 
     @property
     def shared(self) -> Mask:
         """Nodes on which two pods use one volume, or one of the pod's own."""
-        keys, counts = np.unique(self._key(self._slot, self._volume), return_counts=True)
         mask = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
-        mask[keys[counts > 1] // max(len(self._table.driver_of), 1)] = True
+        users = np.bincount(self._volume, minlength=1)
+        if users.max(initial=0) > 1:
+            several = users[self._volume] > 1
+            keys, counts = np.unique(
+                self._key(self._slot[several], self._volume[several]), return_counts=True
+            )
+            mask[keys[counts > 1] // len(self._table.driver_of)] = True
         mask[self._slot[np.isin(self._volume, [each.number for each in self.own])]] = True
         return mask
 

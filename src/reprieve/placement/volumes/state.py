@@ -71,6 +71,11 @@ class VolumeState:
         """Whether a pod elsewhere makes no difference to a node."""
         return self.refusal != "" or self.restrictions is None or not self.restrictions.exclusive
 
+    @property
+    def countable(self) -> bool:
+        """Whether, of what depends on other pods, only numbers of attached volumes matter."""
+        return not self.refusal and self.restrictions is None
+
     # --- pods that come and go ------------------------------------------------------------------------------
 
     def change(self, row: int, slot: int, delta: int) -> None:
