@@ -145,20 +145,10 @@ def cluster_of(case: str, nodes: int) -> Cluster:
             held, start = f"held-{i}-{j}", EPOCH + timedelta(seconds=(10 * i + j) * 7919 % 1000003)
             status = {"phase": "Running", "startTime": start.isoformat()}
             found += [bound_volume(f"pv-{i}-{j}", held), claim(held, "wait", f"pv-{i}-{j}")]
-            found.append(
-                pod(
-                    f"run-{i}-{j}",
-                    "1",
-                    "4Gi",
-                    (i + j) % 5 * 10,
-                    [held],
-                    spec={"nodeName": name},
-                    status=status,
-                )  # fmt: skip
-            )
+            priority, on = (i + j) % 5 * 10, {"nodeName": name}
+            found.append(pod(f"run-{i}-{j}", "1", "4Gi", priority, [held], spec=on, status=status))
         for each in found:
-            view = decode(each)
-            cluster.set(view)
+            cluster.set(decode(each))
     return cluster
 
 
