@@ -5,7 +5,7 @@ devices, too. Observed objects come through `set` and `remove`; `assume` is an a
 not written yet. Supposed changes (`suppose`, `leave`) return what `undo` needs.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from reprieve.objects import (
@@ -66,6 +66,8 @@ class DeviceTable:
         """Whether a pod that is supposed gone gives its devices back. kube-scheduler's dry runs do not."""
         self._claims_of: dict[str, dict[str, None]] = {}
         """Allocated claims by the pods (`namespace/name`) that use them."""
+        self._holding: dict[PoolId, dict[str, None]] = {}
+        """Claims that hold devices of a pool, as the API has them: whatever a what-if supposes."""
         self._gone: dict[str, int] = {}
         """How many of a claim's users are supposed gone."""
         self._extended: dict[str, str] | None = None
@@ -144,6 +146,8 @@ class DeviceTable:
         self.claims[found.key] = found
         for user in _pods_using(found):
             self._claims_of.setdefault(user, {})[found.key] = None
+        for pool in _pools_of(found):
+            self._holding.setdefault(pool, {})[found.key] = None
         written = found.status.allocation
         if written is not None:
             self.assumed.pop(found.key, None)
@@ -168,6 +172,8 @@ class DeviceTable:
             self._hold(key, claim.status.allocation if claim is not None else None)
 
     def _forget_users(self, claim: ResourceClaim) -> None:
+        for pool in _pools_of(claim):
+            self._holding[pool].pop(claim.key, None)
         for user in _pods_using(claim):
             claims = self._claims_of.get(user)
             if claims is not None:
@@ -196,6 +202,20 @@ class DeviceTable:
                 _is_user(self.claims[key], each, pod, uid) for each in self.claims[key].status.reserved_for
             )
         ]
+
+    def pools_of(self, pod: str, uid: str) -> Collection[PoolId]:
+        """Pools with devices in claims that the pod uses, as the API has them."""
+        return {pool for key in self.claims_used_by(pod, uid) for pool in _pools_of(self.claims[key])}
+
+    def users_of(self, pools: Collection[PoolId], own: Collection[str]) -> list[str]:
+        """Pods that use a claim with devices of these pools, or one of the claims in `own`."""
+        found: dict[str, None] = {}
+        for pool in pools:
+            for key in self._holding.get(pool, ()):
+                found |= dict.fromkeys(_pods_using(self.claims[key]) if key in self.claims else ())
+        for key in own:
+            found |= dict.fromkeys(_pods_using(self.claims[key]) if key in self.claims else ())
+        return list(found)
 
     def leave(self, key: str, back: bool = False) -> None:
         """A user of the claim is supposed gone, or back again: `back` undoes it."""
@@ -273,6 +293,11 @@ def _age(each: DeviceClass) -> float:
 
 def _pods_using(claim: ResourceClaim) -> Iterable[str]:
     return (f"{claim.namespace}/{user.name}" for user in claim.status.reserved_for if user.resource == "pods")
+
+
+def _pools_of(claim: ResourceClaim) -> Collection[PoolId]:
+    written = claim.status.allocation
+    return {(each.driver, each.pool) for each in written.devices.results} if written is not None else ()
 
 
 def _is_user(claim: ResourceClaim, user: ConsumerReference, pod: str, uid: str) -> bool:

@@ -11,7 +11,7 @@ Reads the cluster and supposes pods on nodes; changes nothing that outlives a ro
 """
 
 from reprieve.placement import diagnosis
-from reprieve.placement.devices import AllocationError, DeviceFilter, named
+from reprieve.placement.devices import AllocationError, DeviceFilter, has_devices, named
 from reprieve.placement.diagnosis import (
     FEASIBLE,
     UNRESOLVABLE,
@@ -63,6 +63,7 @@ __all__ = [
     "feasible_mask",
     "fill",
     "first_twins",
+    "has_devices",
     "named",
     "nominated_slot",
     "objections",

@@ -119,7 +119,7 @@ def diagnose(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | Non
         object_to(vetoed, VETOED, UNSCHEDULABLE)
     if filters.devices is not None:
         for text, mask in filters.devices.verdict(left).reasons.items():
-            object_to(mask, text, UNRESOLVABLE)
+            object_to(mask, text, UNSCHEDULABLE if filters.devices.freed_by_eviction(text) else UNRESOLVABLE)
     _diagnose_nominations(filters, left, code, reasons)
     return Diagnosis(code, reasons, int(considered.sum()))
 

@@ -21,8 +21,10 @@ from reprieve.placement import (
     place_gang,
     place_with_least,
 )
+from reprieve.preemption import devices
 from reprieve.preemption.importance import by_importance, has_ties, importance_keys, singles_by_importance
 from reprieve.preemption.reprieve import (
+    Trial,
     fit_together,
     only_capacity_counts,
     ranked,
@@ -100,6 +102,8 @@ class GangSearch:
         with self.placed_without(out) as placement:
             if not placement.feasible:
                 return placement
+            if devices.matters(self.view, placement.assigned):
+                return self._reprieve_by_devices(placement.assigned, out)
             if placement.phantoms and self.view.faithful:
                 return self._reprieve_next_to_phantoms(placement, out)
             return self._reprieve(placement.assigned, out)
@@ -145,6 +149,18 @@ class GangSearch:
             return Selection(assigned, victims, [], self._broken())
         return self._reprieve(assigned, out)
 
+    def _reprieve_by_devices(self, assigned: list[Assignment], out: Mask) -> Selection:
+        """Only units that could matter are tried; the others are back where they were."""
+        cluster, candidates = self.view.cluster, self.candidates
+        tried = out
+        if devices.only_devices_and_capacity(assigned):
+            tried = out & devices.near(self.view, candidates, assigned)
+            for row in candidates.pods_of(out & ~tried).tolist():
+                cluster.attach(row, candidates.home_of[row])
+        trial = devices.DeviceTrial(self.view, assigned, candidates.home_of)
+        selection = self._reprieve_one_by_one(assigned, tried, trial)
+        return selection._replace(assigned=trial.served())
+
     def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
         if only_capacity_counts(assigned):
             near = out & self.candidates.units_with(self._near(assigned))
@@ -174,13 +190,16 @@ class GangSearch:
         spared = LazyUnits(view, pods.rows[kept])
         return Selection(assigned, victims, spared, self._broken())
 
-    def _reprieve_one_by_one(self, assigned: list[Assignment], tried: Mask) -> Selection:
+    def _reprieve_one_by_one(
+        self, assigned: list[Assignment], tried: Mask, trial: Trial | None = None
+    ) -> Selection:
         view, candidates = self.view, self.candidates
         ordered = self.ordered(np.flatnonzero(tried).tolist())
         broken = self._broken()
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
-        trial = trial_for(view, assigned, candidates.home_of)
+        if trial is None:
+            trial = trial_for(view, assigned, candidates.home_of)
         result = reprieve(trial, [*violating, *others], again=not view.faithful)
         victims = result.victims
         if violating and others:

@@ -1,9 +1,12 @@
 """A single pod preempts: each node is tried by itself, and the best one is chosen."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from reprieve.cluster import Mask
+from reprieve.cluster import NOWHERE, Mask
 from reprieve.placement import UNSCHEDULABLE, Assignment, Diagnosis, PodFilters
+from reprieve.preemption.devices import holders
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.reprieve import CapacityTrial, only_capacity_counts, reprieve
 from reprieve.preemption.sweep import Sweep
@@ -44,7 +47,12 @@ def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = 
     `groups` caches units of whole groups from one node to the next.
     """
     cluster = view.cluster
-    units = units_on(view, slot, int(cluster.pods.priority[filters.row]), {} if groups is None else groups)
+    below, known = int(cluster.pods.priority[filters.row]), {} if groups is None else groups
+    units = units_on(view, slot, below, known)
+    if filters.devices is not None:
+        seen = set(units)
+        more = units_of(view, holders(view, filters, slot), below, known)
+        units += [unit for unit in more if unit not in seen]
     if not units:
         return None
     here = [Assignment(filters.row, slot, filters)]
@@ -65,6 +73,8 @@ def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = 
         violating = [unit for unit in ordered if unit in broken]
         others = [unit for unit in ordered if unit not in broken]
         result = reprieve(trial, [*violating, *others], again=not view.faithful)
+        if filters.devices is not None:
+            here = [here[0]._replace(devices=filters.devices.allocations(slot))]
     finally:
         cluster.rollback(mark)
     victims = by_importance(view, result.victims) if violating and others else result.victims
@@ -73,11 +83,17 @@ def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = 
 
 def units_on(view: View, slot: int, below: int, groups: Groups) -> list[VictimUnit]:
     """Units with a pod on the node and a priority below the given one, in the order of the node's pods."""
-    cluster = view.cluster
+    rows = sorted(view.cluster.residents[slot], key=view.cluster.pods.sequence.__getitem__)
+    return units_of(view, rows, below, groups)
+
+
+def units_of(view: View, rows: Sequence[int], below: int, groups: Groups) -> list[VictimUnit]:
+    """The units of these pods that have a priority below the given one."""
     units: list[VictimUnit] = []
     seen: set[int] = set()
-    for row in sorted(cluster.residents[slot], key=cluster.pods.sequence.__getitem__):
-        if view.priority[row] >= below or cluster.pods.node[row] != slot:
+    node = view.cluster.pods.node
+    for row in rows:
+        if view.priority[row] >= below or node[row] == NOWHERE:
             continue  # too important, or supposed to be gone already
         group = int(view.unit[row])
         if group < 0:
@@ -103,6 +119,8 @@ class NodeTrial:
         self._filters = filters
         self._home = home
         self._slot = slot
+        self._everywhere = filters.devices is not None and filters.cluster.devices.evictions_free
+        """Pods on other nodes may hold devices that this one needs."""
 
     @property
     def stands(self) -> bool:
@@ -110,8 +128,8 @@ class NodeTrial:
 
     def stays(self, unit: VictimUnit) -> bool:
         for row in unit.rows:
-            if self._home[row] == self._slot:
-                self._filters.cluster.attach(row, self._slot)
+            if self._everywhere or self._home[row] == self._slot:
+                self._filters.cluster.attach(row, self._home[row])
             self._filters.change(row, self._home[row], 1)
         if self.stands:
             return True
@@ -121,7 +139,7 @@ class NodeTrial:
     def take(self, unit: VictimUnit) -> None:
         """Suppose a unit gone: off this node, and out of the counts wherever it is."""
         for row in unit.rows:
-            if self._home[row] == self._slot:
+            if self._everywhere or self._home[row] == self._slot:
                 self._filters.cluster.detach(row)
             self._filters.change(row, self._home[row], -1)
 

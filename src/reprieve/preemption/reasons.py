@@ -14,8 +14,10 @@ from reprieve.placement import (
     PodFilters,
     TreeGroup,
     diagnose,
+    named,
     static_fit,
 )
+from reprieve.preemption.devices import held_by
 from reprieve.preemption.gangs import Gang, GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.reprieve import slack_next_to
@@ -47,6 +49,15 @@ class Leftovers:
         cluster = view.cluster
         self._view = view
         self._sentences: dict[tuple[int, int, int], str] = {}
+        self._devices = {
+            device
+            for requests in named(
+                {key: each for pod in selection.assigned for key, each in pod.devices.items()}
+            ).values()
+            for listed in requests.values()
+            for device in listed
+        }
+        """What the preemptor's claims get."""
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
@@ -119,9 +130,21 @@ class Leftovers:
         return found
 
     def _refused(self, rows: Sequence[int]) -> str:
+        if self._devices and (text := self._holds(rows)):
+            return text
         slots = [slot for slot in dict.fromkeys(self._view.home[list(rows)].tolist()) if slot in self.pods]
         where = f" on {self._view.cluster.nodes.names[slots[0]]}" if slots else ""
         return f"next to it the preemptor's pods would not pass the filters{where}"
+
+    def _holds(self, rows: Sequence[int]) -> str:
+        """Which devices these pods hold that the preemptor gets, or draws on."""
+        held = held_by(self._view, rows)
+        taken = [each for each in held if each in self._devices]
+        if taken:
+            return f"it holds {some(taken, 3)}, which the preemptor gets"
+        pools = {each.rpartition("/")[0] for each in self._devices}
+        drawn = [each for each in held if each.rpartition("/")[0] in pools]
+        return f"it holds {some(drawn, 3)} of the pool that serves the preemptor" if drawn else ""
 
 
 def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reprieve.cluster import Cluster, PodClass
+from reprieve.cluster import Cluster, DeviceTable, PodClass
 from reprieve.objects import (
     AllocatedDeviceStatus,
     Allocation,
@@ -41,12 +41,6 @@ class Held(NamedTuple):
     allocation: Allocation
     usable: bool
     """Whether its binding conditions can still be met."""
-
-
-class PodDevices(NamedTuple):
-    held: tuple[Held, ...]
-    wanted: tuple[ResourceClaim, ...]
-    """Claims without an allocation, in the order of the pod."""
 
 
 def claims_of(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
@@ -99,20 +93,23 @@ def _check_owner(cluster: Cluster, row: int, claim: ResourceClaim) -> None:
         )
 
 
-def devices_of(cluster: Cluster, row: int) -> PodDevices:
-    """The pod's claims, sorted by whether they are allocated. Raises `Refused`."""
-    table = cluster.devices
-    held, wanted = [], []
-    for claim in claims_of(cluster, row):
-        allocation = table.allocations.get(claim.key)
-        if allocation is not None:
-            if claim.key in table.assumed:
-                raise Refused(f"resource claim {claim.key} is in the process of being allocated")
-            held.append(Held(claim, allocation, _usable(claim, allocation, table.now)))
-            continue
-        _check_classes(cluster, claim)
-        wanted.append(claim)
-    return PodDevices(tuple(held), tuple(wanted))
+def checked_claims(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
+    """The pod's claims, in its order. Raises `Refused` for what keeps it from every node."""
+    claims = claims_of(cluster, row)
+    for claim in claims:
+        if claim.key in cluster.devices.assumed:
+            raise Refused(f"resource claim {claim.key} is in the process of being allocated")
+        if claim.key not in cluster.devices.allocations:
+            _check_classes(cluster, claim)
+    return claims
+
+
+def held(claim: ResourceClaim, table: DeviceTable) -> Held | None:
+    """The claim with its present allocation, if it has one."""
+    allocation = table.allocations.get(claim.key)
+    if allocation is None:
+        return None
+    return Held(claim, allocation, _usable(claim, allocation, table.now))
 
 
 def _check_classes(cluster: Cluster, claim: ResourceClaim) -> None:

@@ -1,27 +1,47 @@
 """The device filter of one pod: on which nodes its claims can be had, and with which devices."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from reprieve.cluster import Cluster, Ints, Mask, Rows
-from reprieve.objects import Allocation, node_selector_matches
+from reprieve.cluster import Cluster, DeviceTable, Ints, Mask, Rows
+from reprieve.objects import Allocation, ResourceClaim, node_selector_matches
 from reprieve.placement.devices.asks import AllocationError, ClaimAsk, ask_of
 from reprieve.placement.devices.claims import (
     Held,
     Refused,
-    devices_of,
+    checked_claims,
     extended_claim,
     extended_resources,
     has_extended_claim,
+    held,
 )
 from reprieve.placement.devices.inventory import Inventory, inventory_of
 from reprieve.placement.devices.results import allocation_of
-from reprieve.placement.devices.search import FIRST_CHOICE, Answer, Found, Refusal, search
+from reprieve.placement.devices.search import CANNOT_ALLOCATE, FIRST_CHOICE, Answer, Found, Refusal, search
 
 UNAVAILABLE = "resourceclaim not available on the node"
 STALE_EXTENDED = "cannot schedule extended resource claim"
 Reasons = dict[str, Mask]
+
+
+class AskSet(NamedTuple):
+    asks: tuple[ClaimAsk, ...]
+    key: object
+    """Equal for claims that no search can tell apart."""
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def _key(asks: Sequence[ClaimAsk], table: DeviceTable) -> object:
+    classes = {ask.spec.device_class_name for each in asks for request in each.requests for ask in request}
+    return (
+        tuple(_encoder.encode(each.claim.spec) for each in asks),
+        tuple((name, _encoder.encode(table.classes[name].spec)) for name in sorted(classes)),
+    )
 
 
 class Verdict(NamedTuple):
@@ -44,15 +64,16 @@ class DeviceFilter:
         """The refusal keeps the pod out of the queue."""
         self.error = ""
         """What ends the attempt."""
-        self._held: tuple[Held, ...] = ()
-        self._wanted: tuple[ClaimAsk, ...] = ()
+        self._claims: tuple[ResourceClaim, ...] = ()
         self._extended = extended_resources(cluster, cluster.class_of(row))
-        self._asks: dict[tuple[str, ...], tuple[ClaimAsk, ...]] = {}
-        self._answers: dict[tuple[int, tuple[str, ...]], Answer] = {}
         self._stale = bool(self._extended) and has_extended_claim(cluster, row)
+        self._asks: dict[str, ClaimAsk] = {}
+        self._sets: dict[tuple[str, ...], AskSet] = {}
         try:
-            self._held, wanted = devices_of(cluster, row)
-            self._wanted = tuple(ask_of(claim, cluster.devices) for claim in wanted)
+            self._claims = checked_claims(cluster, row)
+            for claim in self._claims:
+                if claim.key not in cluster.devices.allocations:
+                    self._ask(claim)
         except Refused as refused:
             self.refusal, self.early = str(refused), refused.early
         except AllocationError as error:
@@ -61,11 +82,34 @@ class DeviceFilter:
     @property
     def idle(self) -> bool:
         """Whether the pod has nothing to do with devices."""
-        return not (self.refusal or self.error or self._held or self._wanted or self._extended)
+        return not (self.refusal or self.error or self._claims or self._extended)
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The claims that the pod names, `namespace/name`."""
+        return tuple(claim.key for claim in self._claims)
 
     @property
     def inventory(self) -> Inventory:
         return inventory_of(self._cluster)
+
+    @property
+    def _held(self) -> list[Held]:
+        table = self._cluster.devices
+        return [found for each in self._claims if (found := held(each, table)) is not None]
+
+    def _ask(self, claim: ResourceClaim) -> ClaimAsk:
+        found = self._asks.get(claim.key)
+        if found is None:
+            found = self._asks[claim.key] = ask_of(claim, self._cluster.devices)
+        return found
+
+    def holders(self, slot: int) -> list[str]:
+        """Pods (`namespace/name`) whose going could free what the pod needs on this node."""
+        table = self._cluster.devices
+        pools = {pool.id for pool in self.inventory.pools(slot)}
+        own = {claim.key for claim in self._claims}
+        return table.users_of(pools, own)
 
     # --- nodes ----------------------------------------------------------------------------------------------
 
@@ -92,9 +136,27 @@ class DeviceFilter:
 
     def allows(self, slot: int) -> bool:
         """For one node; an error counts as a refusal."""
+        if self.refusal or self.error or self._stale:
+            return False
+        if self._extended:
+            return self._allows_by_verdict(slot)
+        node = self._cluster.nodes.objects[slot]
+        for each in self._held:
+            selector = each.allocation.node_selector
+            if not each.usable or node is None:
+                return False
+            if selector and not node_selector_matches(selector, node.metadata.labels, node.name):
+                return False
         try:
-            only = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
-            only[slot] = True
+            asks = self._asks_for(())
+            return not asks.asks or isinstance(self._answer(self.inventory, slot, asks), Found)
+        except AllocationError:
+            return False
+
+    def _allows_by_verdict(self, slot: int) -> bool:
+        only = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
+        only[slot] = True
+        try:
             return bool(self.verdict(only).fits[slot])
         except AllocationError:
             return False
@@ -121,24 +183,25 @@ class DeviceFilter:
         found: list[tuple[Mask, Answer]] = []
         for resources, group in self._by_resources(slots):
             asks = self._asks_for(resources)
-            if not asks:
+            if not asks.asks:
                 found.append((group, NOTHING_WANTED))
                 continue
             situations = inventory.situation[: len(group)]
-            for number in np.unique(situations[group]).tolist():
-                alike = group & (situations == number)
-                slot = int(np.flatnonzero(alike)[0])
-                found.append((alike, self._answer(slot, resources, asks)))
+            slots_here = np.flatnonzero(group)
+            numbers, first, which = np.unique(situations[group], return_index=True, return_inverse=True)
+            for index in range(len(numbers)):
+                alike = np.zeros(len(group), dtype=np.bool_)
+                alike[slots_here[which == index]] = True
+                found.append((alike, self._answer(inventory, int(slots_here[first[index]]), asks)))
         return found
 
-    def _answer(self, slot: int, resources: tuple[str, ...], asks: tuple[ClaimAsk, ...]) -> Answer:
-        inventory = self.inventory
-        key = (int(inventory.situation[slot]), resources)
-        answer = self._answers.get(key)
+    def _answer(self, inventory: Inventory, slot: int, asks: AskSet) -> Answer:
+        key = (int(inventory.situation[slot]), asks.key)
+        answer = inventory.answers.get(key)
         if answer is None:
             name = self._cluster.nodes.names[slot]
-            answer = search(name, inventory.pools(slot), asks, self._cluster.devices)
-            self._answers[key] = answer
+            answer = search(name, inventory.pools(slot), asks.asks, self._cluster.devices)
+            inventory.remember(key, answer)
         return answer
 
     def _by_resources(self, slots: Mask) -> list[tuple[tuple[str, ...], Mask]]:
@@ -155,27 +218,37 @@ class DeviceFilter:
             ]
         return groups
 
-    def _asks_for(self, resources: tuple[str, ...]) -> tuple[ClaimAsk, ...]:
-        if not resources:
-            return self._wanted
-        found = self._asks.get(resources)
+    def _asks_for(self, resources: tuple[str, ...]) -> AskSet:
+        """What is to be searched for: claims without an allocation, and the one for extended resources."""
+        table = self._cluster.devices
+        wanted = [claim for claim in self._claims if claim.key not in table.allocations]
+        names = (*(claim.key for claim in wanted), "", *resources)
+        found = self._sets.get(names)
         if found is None:
-            claim = extended_claim(self._cluster, self._row, resources)
-            found = self._asks[resources] = (*self._wanted, ask_of(claim, self._cluster.devices))
+            asks = [self._ask(claim) for claim in wanted]
+            if resources:
+                asks.append(ask_of(extended_claim(self._cluster, self._row, resources), table))
+            found = self._sets[names] = AskSet(tuple(asks), _key(asks, table))
         return found
+
+    def freed_by_eviction(self, reason: str) -> bool:
+        """Whether a node that refuses for this reason may take the pod once others are gone."""
+        return self._cluster.devices.evictions_free and reason in (CANNOT_ALLOCATE.reason, UNAVAILABLE)
 
     # --- scores ---------------------------------------------------------------------------------------------
 
     def scores(self, slots: Rows) -> Ints | None:
         """How well prioritised requests are served, 0 to 100 for each node; None where there are none."""
+        table = self._cluster.devices
         base = sum(_past_score(each) for each in self._held)
-        if not base and not any(each.prioritised for each in self._wanted):
+        wanted = [each for each in self._claims if each.key not in table.allocations]
+        if not wanted or (not base and not any(self._ask(each).prioritised for each in wanted)):
             return None
         mask = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
         mask[slots] = True
         raw = np.zeros(len(mask), dtype=np.int64)
         for group, answer in self._answered(mask):
-            if isinstance(answer, Found) and self._wanted:
+            if isinstance(answer, Found):
                 raw[group] = base + answer.score
         chosen = raw[slots]
         most = int(chosen.max(initial=0))
@@ -189,16 +262,16 @@ class DeviceFilter:
         mask[slot] = True
         ((resources, _),) = self._by_resources(mask)
         asks = self._asks_for(resources)
-        if not asks:
+        if not asks.asks:
             return {}
-        answer = self._answer(slot, resources, asks)
+        answer = self._answer(self.inventory, slot, asks)
         if not isinstance(answer, Found):
             return {}
         entries = [entry for pool in self.inventory.pools(slot) for entry in pool.entries]
         node, classes = self._cluster.nodes.names[slot], self._cluster.devices.classes
         return {
             ask.claim.key: allocation_of(ask, picks, entries, node, classes)
-            for ask, picks in zip(asks, answer.picks, strict=True)
+            for ask, picks in zip(asks.asks, answer.picks, strict=True)
         }
 
     def take(self, slot: int) -> dict[str, Allocation]:
@@ -244,4 +317,9 @@ def device_filter(cluster: Cluster, row: int) -> DeviceFilter | None:
     return None if found.idle else found
 
 
-__all__ = ["AllocationError", "DeviceFilter", "Verdict", "device_filter", "named"]
+def has_devices(cluster: Cluster, rows: Sequence[int]) -> bool:
+    """Whether one of these pods has to do with devices."""
+    return any(device_filter(cluster, row) is not None for row in rows)
+
+
+__all__ = ["AllocationError", "DeviceFilter", "Verdict", "device_filter", "has_devices", "named"]

@@ -10,6 +10,9 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Ints, PoolId
 from reprieve.placement.devices.pools import Catalogue, Pool
+from reprieve.placement.devices.search import Answer
+
+MOST_ANSWERS = 100_000
 
 
 class NodePools(NamedTuple):
@@ -32,8 +35,15 @@ class Inventory:
         self._slots_of: dict[PoolId, set[int]] = {}
         self._shapes: dict[object, int] = {}
         self._situations: dict[object, int] = {}
+        self.answers: dict[object, Answer] = {}
+        """What searches have found: for equal claims in equal situations it holds again."""
         self._catalogue = Catalogue(self._table)
         self.refresh()
+
+    def remember(self, key: object, answer: Answer) -> None:
+        if len(self.answers) >= MOST_ANSWERS:
+            self.answers.clear()
+        self.answers[key] = answer
 
     def pools(self, slot: int) -> tuple[Pool, ...]:
         found = self._nodes[slot]

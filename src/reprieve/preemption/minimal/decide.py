@@ -19,11 +19,20 @@ import numpy as np
 
 from reprieve.cluster import Mask
 from reprieve.objects import Reference, outcomes
-from reprieve.placement import Assignment, PodFilters, fill, nominated_slot, passes, place, settle
+from reprieve.placement import (
+    Assignment,
+    PodFilters,
+    fill,
+    has_devices,
+    nominated_slot,
+    passes,
+    place,
+    settle,
+)
 from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
-from reprieve.preemption.minimal.optimality import OPTIMAL, Price, gap
+from reprieve.preemption.minimal.optimality import OPTIMAL, UNPROVEN, Price, gap
 from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem
 from reprieve.preemption.minimal.scope import Scope, TreeScopes, scopes_of_gang
 from reprieve.preemption.minimal.search import SMALL, search
@@ -113,6 +122,9 @@ class _Improvement:
         self.need = min(len(gang.rows), max(1, gang.min_count - gang.running))
 
     def run(self, start: Start) -> Improved | None:
+        if has_devices(self.view.cluster, self.gang.rows):
+            self._begin_with(start())
+            return None if self.best is None else Improved(self.best, UNPROVEN)
         if self._better_alone():
             self.work.hold_back_half()
             alone = self._search()

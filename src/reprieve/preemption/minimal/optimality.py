@@ -103,6 +103,8 @@ Price = tuple[int, int, float]
 """(violations, highest priority, weighted sum) of the victims."""
 
 OPTIMAL = "no plan is cheaper"
+UNPROVEN = "not proven: the search does not reach into devices, and the victims are those of kep-5710"
+"""Devices are taken in an order that no bound follows."""
 RELAXED = "; the bound leaves rules between pods on different nodes out"
 
 

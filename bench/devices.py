@@ -1,0 +1,169 @@
+"""How long devices take: the shapes of kube-scheduler's recorded times, and a gang that preempts for devices.
+
+    python bench/devices.py [--quick]
+
+Cluster: N nodes, one pool and one slice a node, 8 devices with an attribute and a capacity; the class selects
+by driver, model and memory. Ratios are CPU time against CPU time; absolute numbers depend on the machine.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+from reprieve.cluster import Cluster
+from reprieve.config import Configuration
+from reprieve.objects import Reference, ResourceClaim, ResourceSlice, decode
+from reprieve.placement import PodFilters
+from reprieve.preemption import decide
+
+UPSTREAM = {
+    (100, "free"): 0.0044,
+    (500, "free"): 0.0190,
+    (5000, "free"): 0.146,
+    (100, "taken"): 0.0015,
+    (500, "taken"): 0.0055,
+    (5000, "taken"): 0.082,
+}
+"""CPU seconds of kube-scheduler's allocator for one pod against every node; the middle of what was seen."""
+DRIVER = "gpu.example.com"
+SELECTOR = (
+    f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].model == "H100" && '
+    f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0'
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="small clusters only")
+    quick = parser.parse_args().quick
+    print("one pod, one device, against every node (CPU ms; fresh: devices have just changed hands)")
+    for nodes in (100, 500) if quick else (100, 500, 5000):
+        for state in ("free", "taken"):
+            one_pod(nodes, state)
+    print("gang that preempts for devices, 8 a pod (CPU ms)")
+    for nodes, size in ((100, 10),) if quick else ((100, 10), (1000, 100)):
+        gang(nodes, size)
+
+
+def one_pod(nodes: int, state: str) -> None:
+    cluster = Cluster()
+    equip(cluster, nodes)
+    if state == "taken":
+        for number in range(nodes):
+            hold(cluster, f"n{number}", 8, 0)
+    wait(cluster, "p", 1)
+    row = cluster.pods.row_of["default/p"]
+
+    def verdict() -> None:
+        filters = PodFilters(cluster, row)
+        assert filters.devices is not None
+        assert filters.devices.verdict(cluster.nodes.known).fits.any() == (state == "free")
+
+    cold = timed(verdict)
+    warm = min(timed(verdict) for _ in range(5))
+    if state == "free":
+        hold(cluster, "n0", 1, 0)
+    fresh = timed(verdict)
+    upstream = UPSTREAM[nodes, state]
+    print(
+        f"  {nodes:5} nodes {state:5}: first {cold * 1e3:8.2f}  again {warm * 1e3:6.2f}"
+        f"  fresh {fresh * 1e3:6.2f}"
+        f"  kube-scheduler {upstream * 1e3:6.1f}  ratio {upstream / warm:6.1f} (fresh {upstream / fresh:.1f})"
+    )
+
+
+def gang(nodes: int, size: int) -> None:
+    cluster = Cluster()
+    equip(cluster, nodes)
+    for number in range(nodes):
+        for device in range(8):
+            hold(cluster, f"n{number}", 1, device)
+    group = {"schedulingPolicy": {"gang": {"minCount": size}}, "priority": 1000}
+    put(cluster, "scheduling.k8s.io/v1beta1", "PodGroup", "gang", group)
+    for number in range(size):
+        wait(cluster, f"gang-{number}", 8, "gang")
+    config = Configuration.load({"preemption": {"algorithm": "kep-5710"}})
+    target = Reference.parse("PodGroup/default/gang")
+
+    def plan() -> None:
+        found = decide(cluster, target, config, 0)
+        assert found.outcome == "preempts", found.message
+        assert len(found.victims) == 8 * size
+
+    plan()
+    best = min(timed(plan) for _ in range(3))
+    print(f"  {nodes:5} nodes, {size:3} pods, {8 * size} victims: {best * 1e3:8.1f}")
+
+
+def timed(work: Callable[[], None]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+# --- objects ------------------------------------------------------------------------------------------------
+
+
+def put(cluster: Cluster, version: str, kind: str, name: str, spec: object, **more: object) -> None:
+    metadata = {"name": name, "namespace": "default", "uid": name}
+    cluster.set(decode({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec, **more}))
+
+
+def equip(cluster: Cluster, nodes: int) -> None:
+    expression = {"cel": {"expression": SELECTOR}}
+    put(cluster, "resource.k8s.io/v1", "DeviceClass", "gpu", {"selectors": [expression]})
+    devices = [
+        {
+            "name": f"gpu-{number}",
+            "attributes": {"model": {"string": "H100"}},
+            "capacity": {"memory": {"value": "80Gi"}},
+        }
+        for number in range(8)
+    ]
+    for number in range(nodes):
+        name = f"n{number}"
+        allocatable = {"cpu": "96", "memory": "1Ti", "pods": "110"}
+        put(cluster, "v1", "Node", name, {}, status={"allocatable": allocatable})
+        pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
+        spec = {"driver": DRIVER, "nodeName": name, "pool": pool, "devices": devices}
+        put(cluster, "resource.k8s.io/v1", ResourceSlice.__name__, name, spec)
+
+
+def request(count: int) -> dict[str, object]:
+    exactly = {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": count}
+    return {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}
+
+
+def hold(cluster: Cluster, node: str, count: int, first: int) -> None:
+    """A pod on the node that holds devices."""
+    name = f"{node}-{first}"
+    results = [
+        {"request": "r", "driver": DRIVER, "pool": node, "device": f"gpu-{first + number}"}
+        for number in range(count)
+    ]
+    only = {"key": "metadata.name", "operator": "In", "values": [node]}
+    selector = {"nodeSelectorTerms": [{"matchFields": [only]}]}
+    status = {
+        "allocation": {"devices": {"results": results}, "nodeSelector": selector},
+        "reservedFor": [{"resource": "pods", "name": name, "uid": name}],
+    }
+    put(cluster, "resource.k8s.io/v1", ResourceClaim.__name__, name, request(count), status=status)
+    pod(cluster, name, 0, nodeName=node)
+
+
+def wait(cluster: Cluster, name: str, count: int, group: str = "") -> None:
+    put(cluster, "resource.k8s.io/v1", ResourceClaim.__name__, name, request(count))
+    pod(cluster, name, 1000, **({"schedulingGroup": {"podGroupName": group}} if group else {}))
+
+
+def pod(cluster: Cluster, name: str, priority: int, **spec: object) -> None:
+    container = {"name": "c", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
+    claims = [{"name": "c", "resourceClaimName": name}]
+    full = {"priority": priority, "containers": [container], "resourceClaims": claims, **spec}
+    put(cluster, "v1", "Pod", name, full)
+
+
+if __name__ == "__main__":
+    main()
