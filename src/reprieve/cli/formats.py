@@ -52,7 +52,25 @@ class QuotaVictim(TypedDict):
     message: NotRequired[str]
 
 
-class Proposal(TypedDict):
+class DomainCount(TypedDict):
+    values: list[str]
+    count: int
+
+
+class PlacementDocument(TypedDict):
+    levels: list[str]
+    domains: list[DomainCount]
+
+
+class Domains(TypedDict):
+    """Where the pods of a workload go, for flavors with a topology."""
+
+    topology: NotRequired[dict[str, PlacementDocument]]
+    reservedTopology: NotRequired[dict[str, PlacementDocument]]
+    delayedTopologyRequest: NotRequired[dict[str, str]]
+
+
+class Proposal(Domains):
     """Flavors for a workload, and the victims whose quota it would take."""
 
     mode: Literal["Fit", "Preempt", "NoFit"]
@@ -136,7 +154,7 @@ class FleetPlanDocument(_About):
     clusters: list[FleetCandidate]
 
 
-class Holding(TypedDict):
+class Holding(Domains):
     clusterQueue: str
     flavors: ByPodSet
     counts: dict[str, int]

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reprieve.cli.layout import Row, Screen
-from reprieve.objects import counted
+from reprieve.objects import counted, some
 
 if TYPE_CHECKING:
     from reprieve.whatif import FleetPlan
 
 MOST_ROWS = 12
+MOST_HOSTS = 4
 QUOTA_VERDICTS = {
     "scheduled": "fits: quota is free",
     "preempts": "fits once others made way",
@@ -109,8 +110,28 @@ def _flavors(got: Mapping[str, Any]) -> str:
     for pod_set, flavors in got["flavors"].items():
         used = ", ".join(f"{resource} on {flavor}" for resource, flavor in flavors.items())
         pods = counted(got["counts"].get(pod_set, 0), "pod")
-        parts.append(f"{pod_set} with {pods}{f': {used}' if used else ''}")
+        placement = got.get("topology", {}).get(pod_set)
+        where = f", on {_hosts(placement)}" if placement else ""
+        parts.append(f"{pod_set} with {pods}{f': {used}' if used else ''}{where}")
     return "; ".join(parts)
+
+
+def _hosts(placement: Mapping[str, Any]) -> str:
+    return some([" / ".join(domain["values"]) for domain in placement["domains"]], MOST_HOSTS)
+
+
+def _domains(screen: Screen, answer: Mapping[str, Any], most: int | None) -> None:
+    """Where the pods go; for a workload that waits, the domains that are kept free for it in this cycle."""
+    titles = {"topology": "Domains", "reservedTopology": "Domains kept for it, though others hold them"}
+    for field, title in titles.items():
+        rows = [
+            Row((pod_set, str(domain["count"]), " / ".join(domain["values"])))
+            for pod_set, placement in answer.get(field, {}).items()
+            for domain in placement["domains"]
+        ]
+        _section(screen, title, ("pod set", "pods", "domain"), rows, most)
+    for pod_set in answer.get("delayedTopologyRequest", {}):
+        screen.paragraph(f"Pod set {pod_set} is told its domains later, once its admission checks are ready.")
 
 
 def render_quota_plan(screen: Screen, plan: Mapping[str, Any], *, everything: bool = False) -> None:
@@ -128,6 +149,7 @@ def render_quota_plan(screen: Screen, plan: Mapping[str, Any], *, everything: bo
         for resource, flavor in chosen.items()
     ]
     _section(screen, "Flavors", ("pod set", "pods", "resource", "flavor", "mode"), flavors, most)
+    _domains(screen, answer, most)
     known = {victim["workload"]: victim for victim in plan["victims"]}
     victims = []
     for victim in answer["victims"]:
@@ -136,7 +158,7 @@ def render_quota_plan(screen: Screen, plan: Mapping[str, Any], *, everything: bo
             victim["workload"],
             more.get("clusterQueue", ""),
             str(more.get("priority", "")),
-            victim["reason"],
+            victim["reason"] or "replaced",
         )
         victims.append(Row(cells))
     _section(screen, "Would make way", ("workload", "queue", "priority", "why"), victims, most)

@@ -16,6 +16,7 @@ from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
     InvalidObject,
+    Placement,
     PodSpec,
     Problem,
     Reference,
@@ -26,6 +27,7 @@ from reprieve.objects import (
     countable,
     decode_all,
     document_of,
+    expanded,
     format_time,
     fractions,
     well_known,
@@ -219,6 +221,23 @@ def _holding(info: WorkloadInfo) -> dict[str, Any]:
         "clusterQueue": info.queue,
         "flavors": {each.name: each.flavors for each in assignments},
         "counts": {each.name: each.count for each in assignments},
+        **_domains(
+            {
+                each.name: expanded(each.topology_assignment)
+                for each in assignments
+                if each.topology_assignment is not None
+            },
+            {each.name: each.delayed_topology_request for each in assignments},
+        ),
+    }
+
+
+def _domains(placements: Mapping[str, Placement], delayed: Mapping[str, str | None]) -> dict[str, Any]:
+    """Where the pods go, and what is to be placed later; nothing for a workload without a topology."""
+    known = {name: state for name, state in delayed.items() if state is not None}
+    return {
+        **({"topology": {name: each.to_dict() for name, each in placements.items()}} if placements else {}),
+        **({"delayedTopologyRequest": known} if known else {}),
     }
 
 
@@ -244,13 +263,11 @@ def _step(step: Step) -> dict[str, Any]:
 def _granted(reservation: Reservation) -> dict[str, Any]:
     assignment = reservation.assignment
     placements = {each.name: each.placement for each in assignment.pod_sets if each.placement is not None}
-    delayed = {each.name: each.delayed for each in assignment.pod_sets if each.delayed is not None}
     return {
         "clusterQueue": reservation.info.queue,
         "flavors": assignment.flavors(),
         "counts": {each.name: each.count for each in assignment.pod_sets},
-        **({"topology": {name: each.to_dict() for name, each in placements.items()}} if placements else {}),
-        **({"delayedTopologyRequest": delayed} if delayed else {}),
+        **_domains(placements, {each.name: each.delayed for each in assignment.pod_sets}),
     }
 
 

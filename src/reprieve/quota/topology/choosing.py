@@ -21,7 +21,7 @@ from reprieve.quota.topology.counting import Counts
 from reprieve.quota.topology.parameters import Parameters
 from reprieve.quota.topology.tree import Ints, Tree
 
-_NONE = np.empty(0, dtype=np.int64)
+_MOST = np.int64(2**62)
 
 
 class NotFound(NamedTuple):
@@ -92,7 +92,7 @@ class Choice:
         fits = (room >= needed) & (counts.leaders[order] >= lead)
         if not fits.any():
             return int(order[0])
-        return int(order[np.argmin(np.where(fits, room, np.iinfo(np.int64).max))])
+        return int(order[np.argmin(np.where(fits, room, _MOST))])
 
     def leader_first(self, level: int, order: Ints, count: int, lead: int, size: int, by_slice: bool) -> Ints:
         """The first domain that can take the leader and leaves room for all workers goes to the front."""

@@ -155,7 +155,7 @@ class Columns:
             found = here if found is None else np.minimum(found, here)
         if found is None:
             return np.full(size, MOST, dtype=np.int64)
-        return np.clip(found, 0, MOST)
+        return np.minimum(np.maximum(found, 0), MOST)
 
     # --- which leaves -------------------------------------------------------------------------------
 

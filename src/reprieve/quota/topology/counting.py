@@ -131,14 +131,18 @@ class LeafCounts:
 def roll_up(
     tree: Tree, leaf: tuple[Ints, Ints, Ints], wanted: Parameters, led: bool, scores: Ints | None
 ) -> list[Counts]:
-    """Counts of all levels from those of the leaves: (pods, leaders, pods with leader)."""
+    """Counts of all levels that are looked at, from those of the leaves: (pods, leaders, pods with leader).
+
+    Only a preferred request ever looks above the level it names.
+    """
     pods, leaders, with_leader = leaf
     at_leaves = wanted.slice_level == tree.depth - 1
     slices = pods // wanted.size if at_leaves else np.zeros(len(pods), dtype=np.int64)
     led_slices = with_leader // wanted.size if at_leaves else slices.copy()
     bottom = Counts(pods, slices, with_leader, led_slices, leaders, scores)
     found = [bottom] * tree.depth
-    for level in range(tree.depth - 2, -1, -1):
+    top = wanted.level if wanted.required or wanted.unconstrained else 0
+    for level in range(tree.depth - 2, top - 1, -1):
         size = tree.size(level)
         arrays = [np.zeros(size, dtype=np.int64) for _ in range(5)]
         found[level] = Counts(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], None)

@@ -35,6 +35,21 @@ class Placer:
         self._counts: dict[object, LeafCounts] = {}
         self._seen = seen
 
+    def possible(self, workers: Wish, leader: Wish | None) -> bool:
+        """Whether there are domains for all pods now; which ones is not asked."""
+        wanted = parameters(workers.request, self.columns.tree.levels, workers.implied)
+        if isinstance(wanted, Unusable):
+            return False
+        return not isinstance(self._choice(workers, leader, wanted).find(), NotFound)
+
+    def _choice(self, workers: Wish, leader: Wish | None, wanted: Parameters) -> Choice:
+        tree = self.columns.tree
+        match = self.columns.match(workers.spec, self._rules.scored)
+        scores = self._scores(workers, match)
+        leaf = self._leaf_counts(workers, leader, match, empty=False)
+        counts = roll_up(tree, leaf.less({}), wanted, leader is not None, scores)
+        return Choice(tree, counts, wanted, workers.pods, int(leader is not None), self._rules.mixed)
+
     def place(
         self,
         workers: Wish,

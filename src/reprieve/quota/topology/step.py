@@ -160,7 +160,7 @@ class TopologyStep:
         if not wishes:
             return None
         placer = self._placer
-        return lambda: placer.place(wishes).failure is None
+        return lambda: placer.possible(wishes)
 
     def plan(self, assignment: Assignment, victims: Iterable[tuple[Held, ...]]) -> None:
         """For a workload that preempts: its domains once the victims are gone, or on an empty cluster."""

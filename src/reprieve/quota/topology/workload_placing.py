@@ -52,6 +52,15 @@ class WorkloadPlacer:
             failure = failure or failed
         return Placed(found, failure)
 
+    def possible(self, wishes: Wishes) -> bool:
+        """Whether everything has its place now. Asked again and again in a search for victims."""
+        if len(wishes) == 1 and not self._workload.status.unhealthy_nodes and not self._rules.balanced:
+            [(flavor, listed)] = wishes.items()
+            groups = _groups(listed)
+            if len(groups) == 1 and not (self._rules.elastic and any(w.previous for w in listed)):
+                return self._placer(flavor).possible(*_roles(groups[0]))
+        return self.place(wishes).failure is None
+
     def _placer(self, flavor: str) -> Placer:
         columns = self._columns_of(flavor)
         found = self._placers.get(flavor)
@@ -177,10 +186,7 @@ class _Group:
         self._placer = placer
         self._wishes = wishes
         self._assumed = assumed
-        self._workers = wishes[0]
-        self._leader = wishes[1] if len(wishes) > 1 else None
-        if self._leader is not None and self._leader.pods > self._workers.pods:
-            self._workers, self._leader = self._leader, self._workers
+        self._workers, self._leader = _roles(wishes)
         self._elastic = elastic
 
     def place(self, empty: bool, explain: bool) -> dict[str, Placement] | Failure:
@@ -237,6 +243,14 @@ class _Group:
             found[leader.name] = leader.previous
             _assume(self._assumed, leader, leader.previous)
         return found
+
+
+def _roles(group: Sequence[Wish]) -> tuple[Wish, Wish | None]:
+    """(workers, leader). Of two pod sets the smaller one leads; if they are equal, the second."""
+    if len(group) < 2:
+        return group[0], None
+    first, second = group[0], group[1]
+    return (second, first) if second.pods > first.pods else (first, second)
 
 
 def _groups(wishes: Sequence[Wish]) -> list[list[Wish]]:
