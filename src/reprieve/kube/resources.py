@@ -83,6 +83,7 @@ PRIORITY_CLASSES = _resource(SCHEDULING, "v1", scheduling.PriorityClass, "priori
 POD_GROUPS = replace(
     _resource(SCHEDULING, "v1beta1", scheduling.PodGroup, "podgroups"), stand_in=STAND_IN_GROUP
 )
+COMPOSITE_POD_GROUPS = _resource(SCHEDULING, "v1alpha3", scheduling.CompositePodGroup, "compositepodgroups")
 WORKLOADS = replace(
     _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads"), stand_in=STAND_IN_GROUP
 )

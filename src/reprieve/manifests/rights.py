@@ -33,6 +33,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("", ["persistentvolumes", "persistentvolumeclaims"], *FOLLOW, "patch"),  # bind volumes
         _rule(STORAGE, STORAGE_RESOURCES, *FOLLOW),
         _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
+        _rule(SCHEDULING, ["compositepodgroups"], *FOLLOW),
         _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),
         _rule(SCHEDULING, ["podgroups/status"], "update"),
         _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW, "get"),

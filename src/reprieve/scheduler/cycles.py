@@ -15,7 +15,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
-from reprieve.scheduler import marks, status, volumes, wakeups
+from reprieve.scheduler import marks, status, trees, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -83,6 +83,8 @@ class Cycles:
 
     def _try(self, unit: QueuedUnit, now: float) -> CycleResult:
         waiting = self._memory.preemptions.get(unit.ref)
+        if any(self._memory.preemptions.get(mate) for mate in trees.mates(self._memory.cluster, unit.ref)):
+            return self._wait_with_tree(unit, now)
         given_up: list[Action] = []
         with self._memory.nominations.in_order(unit.ref, unit.pods, unit.priority):
             holding = waiting is None or self._nominations_hold(unit, waiting)
@@ -153,6 +155,7 @@ class Cycles:
         unit.failures = 0
         ignored = self._ignored_queues(unit, plan)
         actions = [*given_up, *self._binding(unit, plan), *ignored]
+        self._settle_tree(unit, now)
         actions += self._displace(unit, plan)
         return CycleResult(unit.ref, "scheduled", list(plan.reasons), len(plan.placements), actions, plan)
 
@@ -165,16 +168,31 @@ class Cycles:
             if memory.nominations.node(key) != node:
                 nominations.append(Nominate(ref, node))
             claims = volumes.claims_of(memory.cluster, key, plan.volumes) if plan.volumes else ()
-            binds.append(Bind(unit.ref, ref, node, unit.is_group, claims))
+            own = unit_of(memory.waiting.pods[key])
+            binds.append(Bind(own, ref, node, unit.is_group, claims))
             if claims:
                 volumes.reserve(memory.cluster, binds[-1])
             memory.cluster.assume(key, node)
             memory.waiting.take(key)
             memory.holds.place(memory.waiting.pods[key], placed=True)
-            memory.binding[unit.ref] += 1
+            memory.binding[own] += 1
         # A pod that waits for its volumes shows meanwhile where it is going to be.
         together = len(binds) > 1 or any(each.claims for each in binds)
         return [BindGang(tuple(nominations), tuple(binds))] if together else [*binds]
+
+    def _settle_tree(self, unit: QueuedUnit, now: float) -> None:
+        """The decision was about the whole tree: its other groups leave the queue, or wait on."""
+        memory = self._memory
+        for mate in trees.mates(memory.cluster, unit.ref):
+            memory.preemptions.end(mate)
+            memory.nominations.end_turn(mate)
+            if mate in memory.queue.units and not memory.waiting.free(mate):
+                memory.queue.remove(mate, now)
+            else:
+                memory.refresh(mate, now)
+        if not memory.binding[unit.ref]:
+            del memory.binding[unit.ref]
+            memory.settle(unit, now)
 
     def _ignored_queues(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Where there is no quota the label of a queue means nothing: those who set it are told."""
@@ -233,6 +251,16 @@ class Cycles:
             if (condition := status.first_reason(self._memory.waiting.pods[key], *unit.told))
         ]
         return CycleResult(unit.ref, "waits", [reason], len(unit.pods), actions, plan)
+
+    def _wait_with_tree(self, unit: QueuedUnit, now: float) -> CycleResult:
+        """Another group of the tree has had pods preempted for all of it."""
+        self._memory.queue.rest(unit, now)
+        reason = "waiting for the pods that were preempted for its tree to end"
+        unit.told = well_known.UNSCHEDULABLE, reason
+        pods = (self._memory.waiting.pods[key] for key in unit.pods)
+        found = (status.first_reason(pod, *unit.told) for pod in pods)
+        actions: list[Action] = [condition for condition in found if condition]
+        return CycleResult(unit.ref, "waits", [reason], len(unit.pods), actions)
 
     def _reject(self, unit: QueuedUnit, plan: Plan, given_up: list[Action], now: float) -> CycleResult:
         memory, text, due = self._memory, _message(plan), None

@@ -8,6 +8,7 @@ from typing import Any
 
 from reprieve.cluster import PodClass
 from reprieve.objects import (
+    CompositePodGroup,
     JobOwner,
     Node,
     Pod,
@@ -19,7 +20,7 @@ from reprieve.objects import (
     storage,
     well_known,
 )
-from reprieve.scheduler import recovery, wakeups
+from reprieve.scheduler import recovery, trees, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
 from reprieve.scheduler.waiting import unit_of
@@ -44,6 +45,7 @@ class Intake:
             self._owner(type, new, now)
             return
         self._memory.epoch += 1
+        before = trees.below(self._cluster, new) if isinstance(new, CompositePodGroup) else []
         if type == "DELETED":
             self._cluster.remove(new.__class__, new.key)
         else:
@@ -54,6 +56,8 @@ class Intake:
                 self._memory.retry_broken_nominations(new.name)
         elif isinstance(new, PodGroup):
             self._group(type, old, new, now)
+        elif isinstance(new, CompositePodGroup):
+            self._composite(type, old, new, before, now)
         elif isinstance(new, storage.STORAGE_KINDS):
             if wakeups.storage_matters(type, old, new):
                 self._queue.wake(lambda unit: wakeups.storage_changed(self._cluster, unit, new), now)
@@ -212,6 +216,25 @@ class Intake:
         if type == "DELETED" or (old is not None and _group_protection(old) != _group_protection(group)):
             number = self._cluster.groups.number_of.get(group.key)
             self._wake_for(() if number is None else tuple(self._cluster.groups.members[number]), now)
+
+    def _composite(
+        self,
+        type: str,
+        old: CompositePodGroup | None,
+        group: CompositePodGroup,
+        before: list[Reference],
+        now: float,
+    ) -> None:
+        """Whether a tree is complete, and what it needs, decides about all groups in it."""
+        if old is not None and old.spec == group.spec and type != "DELETED":
+            return
+        rows: list[int] = []
+        for unit in dict.fromkeys([*before, *trees.below(self._cluster, group)]):
+            self._memory.refresh(unit, now)
+            self._queue.wake_unit(unit, now)
+            number = self._cluster.groups.number_of.get(unit.key)
+            rows += () if number is None else self._cluster.groups.members[number]
+        self._wake_for(tuple(dict.fromkeys(rows)), now)
 
     def _owner(self, type: str, owner: JobOwner | Workload, now: float) -> None:
         """A Job, or the Workload of a Job or PodGroup: their pods may wait for quota."""

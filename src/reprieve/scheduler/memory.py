@@ -11,7 +11,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Pod, PodGroup, Reference
 from reprieve.preemption import groups_rule
-from reprieve.scheduler import marks, status
+from reprieve.scheduler import marks, status, trees
 from reprieve.scheduler.actions import Action, Evicted, Nominate, Release
 from reprieve.scheduler.holds import Holds
 from reprieve.scheduler.incomplete import IncompleteGangs, Shortfall
@@ -109,11 +109,15 @@ class Memory:
             self.queue.back_off(unit, now)
 
     def withdraw(self, unit: Reference, pods: Iterable[str]) -> list[Action]:
-        """Withdraw the nominations of a unit's pods, and forget the victims it was waiting for."""
+        """Withdraw the nominations of a unit's pods, and forget the victims it was waiting for.
+
+        What was nominated for the other groups of its tree was nominated together with it.
+        """
         self.preemptions.end(unit)
         self.nominations.end_turn(unit)
         actions: list[Action] = []
-        for key in self.nominations.nominated(pods):
+        others = [key for mate in trees.mates(self.cluster, unit) for key in self.waiting.free(mate)]
+        for key in self.nominations.nominated([*pods, *others]):
             self.nominations.make(self.waiting.pods[key], "")
             actions.append(Nominate(Reference.to(self.waiting.pods[key]), ""))
         if actions:
@@ -147,12 +151,13 @@ class Memory:
         """
         row = self.cluster.pods.row_of.get(pod.key)
         number = -1 if row is None else int(self.cluster.pods.group[row])
-        whole = number >= 0 and bool(self.cluster.groups.whole[number])
-        if any(not self.waiting.is_held(unit) for unit in self.preemptions.waiting_for(pod.key)):
+        unit = int(self.cluster.groups.unit[number]) if number >= 0 else -1
+        whole = unit >= 0
+        if any(not self.waiting.is_held(each) for each in self.preemptions.waiting_for(pod.key)):
             if whole:
                 self._begun.add(pod.key)
             return True
-        members = self.cluster.groups.members[number] if whole else ()
+        members = self.cluster.groups.members_below(unit) if whole else ()
         preempted, keys = self.cluster.pods.preempted, self.cluster.pods.keys
         return any(preempted[each] or keys[each] in self._begun for each in members)
 

@@ -52,14 +52,15 @@ def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
 def judge(cluster: Cluster, found: dict[str, Marked], stands: Callable[[Reference], bool]) -> Unfinished:
     """`stands(preemptor)`: it waits and has a nomination."""
     unfinished = Unfinished({}, [])
-    judged: set[str] = set()
+    judged: set[int] = set()
     for key in sorted(found):
         mark = found[key]
         number = cluster.groups.number_of.get(mark.group, -1) if mark.group else -1
-        if number >= 0 and cluster.groups.whole[number]:
-            if mark.group not in judged:
-                judged.add(mark.group)
-                _judge_group(cluster, number, found, stands, unfinished)
+        unit = int(cluster.groups.unit[number]) if number >= 0 else -1
+        if unit >= 0:
+            if unit not in judged:
+                judged.add(unit)
+                _judge_group(cluster, unit, found, stands, unfinished)
         elif not mark.going:
             if stands(mark.preemptor):
                 unfinished.finish.setdefault(mark.preemptor, []).append((mark.pod, mark.node))
@@ -76,7 +77,7 @@ def _judge_group(
     unfinished: Unfinished,
 ) -> None:
     pods = cluster.pods
-    running = sorted(pods.keys[row] for row in cluster.groups.members[number] if pods.node[row] >= 0)
+    running = sorted(pods.keys[row] for row in cluster.groups.members_below(number) if pods.node[row] >= 0)
     with_mark = [found[key] for key in running if key in found]
     staying = [key for key in running if not pods.terminating[pods.row_of[key]]]
     if not staying or not with_mark:

@@ -139,8 +139,9 @@ class WaitingPods:
     def priority(self, unit: Reference) -> int:
         if unit.kind == "Pod":
             return int(self._cluster.pods.priority[self._cluster.pods.row_of[unit.key]])
-        number = self._cluster.groups.number_of.get(unit.key)
-        return 0 if number is None else int(self._cluster.groups.priority[number])
+        groups = self._cluster.groups
+        number = groups.number_of.get(unit.key)
+        return 0 if number is None or not groups.exists[number] else groups.ruling_priority(number)
 
     def known(self, unit: Reference) -> int:
         """Pods of a group that count towards its minimum: waiting, assumed, bound and done."""
@@ -266,7 +267,8 @@ class WaitingPods:
         if number is None:
             return [], []
         pods = self._cluster.pods
-        wanted = int(self._cluster.groups.priority[number])
+        groups = self._cluster.groups
+        wanted = groups.ruling_priority(number) if groups.exists[number] else int(groups.priority[number])
         rows = list(self._cluster.groups.members[number])
         strangers = sorted(pods.keys[row] for row in rows if pods.info[row].scheduler != scheduler)
         unequal = sorted(pods.keys[row] for row in rows if int(pods.own_priority[row]) != wanted)

@@ -133,10 +133,10 @@ def _policies() -> list[ResourceInfo]:
 
 
 def _scheduling() -> list[ResourceInfo]:
-    def group(kind: str, plural: str, subresources: frozenset[str]) -> ResourceInfo:
+    def group(kind: str, plural: str, subresources: frozenset[str], version: str = "v1beta1") -> ResourceInfo:
         return ResourceInfo(
             group="scheduling.k8s.io",
-            version="v1beta1",
+            version=version,
             kind=kind,
             plural=plural,
             subresources=subresources,
@@ -155,6 +155,7 @@ def _scheduling() -> list[ResourceInfo]:
             has_generation=True,
         ),
         group("PodGroup", "podgroups", STATUS),
+        group("CompositePodGroup", "compositepodgroups", STATUS, "v1alpha3"),
         group("Workload", "workloads", frozenset()),
     ]
 

@@ -21,6 +21,7 @@ from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import (
     BUDGETS,
+    COMPOSITE_POD_GROUPS,
     JOBS,
     KUEUE_WORKLOADS,
     NAMESPACES,
@@ -47,7 +48,16 @@ from reprieve.scheduler import Core
 
 log = logging.getLogger(__name__)
 
-KINDS = (PRIORITY_CLASSES, NAMESPACES, NODES, *STORAGE_KINDS, POD_GROUPS, BUDGETS, PODS)
+KINDS = (
+    PRIORITY_CLASSES,
+    NAMESPACES,
+    NODES,
+    *STORAGE_KINDS,
+    COMPOSITE_POD_GROUPS,
+    POD_GROUPS,
+    BUDGETS,
+    PODS,
+)
 """In the order in which they are read: what pods refer to comes before the pods."""
 
 QUOTA_KINDS = (KUEUE_WORKLOADS, replace(JOBS, view=JobOwner))
@@ -97,6 +107,7 @@ class LiveScheduler:
         self._events = {
             each: EventRecorder(client, each) for each in (name, *config.scheduler.other_scheduler_names)
         }
+        self._config = config
         self.core = Core(config, name, decide=in_time)
         self.metrics = Metrics(registry)
         self.metrics.watch(self.core)
@@ -131,9 +142,14 @@ class LiveScheduler:
                 )  # fmt: skip
                 background.append(_background("waiting for quota kinds", self._follow_quota_later))
             for wanted in KINDS:
+                if wanted is COMPOSITE_POD_GROUPS and not self._config.gate("CompositePodGroup"):
+                    continue
                 served = await self._served(wanted)
                 if served is None:
-                    log.warning("%s is not served here; see `reprieve manifests crds`", wanted.kind)
+                    if wanted is COMPOSITE_POD_GROUPS:
+                        log.info("%s is not served here: there are no trees of groups", wanted.kind)
+                    else:
+                        log.warning("%s is not served here; see `reprieve manifests crds`", wanted.kind)
                     later = partial(self._follow_later, wanted)
                     background.append(_background(f"waiting for {wanted.plural}", later))
                 else:
