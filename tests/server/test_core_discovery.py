@@ -24,7 +24,11 @@ async def test_groups_and_versions_are_listed(wire: Wire) -> None:
     groups = {g["name"]: g for g in (await wire.get("/apis")).body["groups"]}
     assert [v["version"] for v in groups["kueue.x-k8s.io"]["versions"]] == ["v1beta2", "v1beta1"]
     assert groups["kueue.x-k8s.io"]["preferredVersion"]["version"] == "v1beta2"
-    assert [v["version"] for v in groups["scheduling.k8s.io"]["versions"]] == ["v1", "v1beta1"]
+    assert [v["version"] for v in groups["scheduling.k8s.io"]["versions"]] == [
+        "v1",
+        "v1beta1",
+        "v1alpha3",
+    ]
     assert (await wire.get("/apis/batch")).body["kind"] == "APIGroup"
     assert (await wire.get("/apis/none.example")).status == 404
 

@@ -29,6 +29,15 @@ def test_a_template_makes_nodes_with_their_resources() -> None:
     assert nodes[0]["metadata"]["labels"]["kubernetes.io/hostname"] == "h100-0"
 
 
+def test_neighbouring_racks_are_in_one_block() -> None:
+    def blocks(text: str) -> list[str]:
+        labels = [node["metadata"]["labels"] for node in NodeTemplate.parse(text).nodes()]
+        return [each["topology.kubernetes.io/block"] for each in labels]
+
+    assert blocks("a=4:cpu=1;racks=4;blocks=2") == ["a-block-0", "a-block-0", "a-block-1", "a-block-1"]
+    assert blocks("a=3:cpu=1;blocks=2") == ["a-block-0", "a-block-1", "a-block-0"]
+
+
 def test_zones_racks_labels_and_taints_are_dealt_out() -> None:
     text = "a=4:cpu=1;zones=x,y;racks=3;labels=pool=gpu,team=ml;taints=spot=true:NoSchedule"
     nodes = NodeTemplate.parse(text).nodes()
@@ -60,6 +69,7 @@ def test_zones_racks_labels_and_taints_are_dealt_out() -> None:
         ("h=2:cpu=1;taints=a", "no taint"),
         ("h=2:cpu=1;labels=a", "no label"),
         ("h=2:cpu=1;racks=two", "no number"),
+        ("h=2:cpu=1;blocks=two", "blocks='two' is no number"),
     ],
 )
 def test_a_bad_template_says_what_is_wrong(text: str, said: str) -> None:

@@ -48,8 +48,8 @@ class Options:
     "nodes",
     multiple=True,
     metavar="SPEC",
-    help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=2;labels=pool=gpu;"
-    "taints=k=v:NoSchedule'. "
+    help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=4;blocks=2;"
+    "labels=pool=gpu;taints=k=v:NoSchedule'. "
     f"May be given several times. 'none' for no nodes.  [default: {DEFAULT_NODES[0]}]",
 )
 @click.option(

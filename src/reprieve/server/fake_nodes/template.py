@@ -1,9 +1,10 @@
 """Nodes from one line of text.
 
-    NAME=COUNT:RESOURCE=QUANTITY,...[;zones=A,B][;racks=N][;labels=K=V,...][;taints=K=V:EFFECT,...]
+    NAME=COUNT:RESOURCE=QUANTITY,...[;zones=A,B][;racks=N][;blocks=N]
+        [;labels=K=V,...][;taints=K=V:EFFECT,...]
 
-Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn; `pods` is 110 and
-`ephemeral-storage` 100Gi unless given.
+Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn, neighbouring racks are in one
+block; `pods` is 110 and `ephemeral-storage` 100Gi unless given.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ from reprieve.objects import (
 KUBELET_VERSION = "v1.37.0-reprieve"
 MAX_NODES = 100_000
 _USUAL = {"pods": "110", "ephemeral-storage": "100Gi"}
-_OPTIONS = ("zones", "racks", "labels", "taints")
+_OPTIONS = ("zones", "racks", "blocks", "labels", "taints")
 
 
 class TemplateError(ReprieveError, ValueError):
@@ -41,6 +42,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
     taints: tuple[dict[str, str], ...] = ()
     zones: tuple[str, ...] = ()
     racks: int = 0
+    blocks: int = 0
 
     @staticmethod
     def parse(text: str) -> "NodeTemplate":
@@ -62,7 +64,8 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
             labels=_pairs(found.get("labels", ""), text),
             taints=tuple(_taint(item, text) for item in _split(found.get("taints", ""))),
             zones=tuple(_split(found.get("zones", ""))),
-            racks=_number(found.get("racks", "0"), text),
+            racks=_number("racks", found.get("racks", "0"), text),
+            blocks=_number("blocks", found.get("blocks", "0"), text),
         )
 
     def names(self) -> list[str]:
@@ -84,6 +87,8 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
             labels[well_known.ZONE_LABEL] = self.zones[index % len(self.zones)]
         if self.racks:
             labels["topology.kubernetes.io/rack"] = f"{self.name}-rack-{index % self.racks}"
+        if self.blocks:
+            labels["topology.kubernetes.io/block"] = f"{self.name}-block-{self._block(index)}"
         node: dict[str, Any] = {
             "apiVersion": "v1",
             "kind": "Node",
@@ -98,6 +103,12 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
         if self.taints:
             node["spec"]["taints"] = [dict(taint) for taint in self.taints]
         return node
+
+    def _block(self, index: int) -> int:
+        """Racks next to each other share a block; without racks, nodes are dealt out in turn."""
+        if not self.racks:
+            return index % self.blocks
+        return index % self.racks * self.blocks // self.racks
 
 
 def node_info(name: str) -> dict[str, str]:
@@ -161,7 +172,7 @@ def _taint(part: str, text: str) -> dict[str, str]:
     return {"key": key, "effect": effect} | ({"value": value} if value else {})
 
 
-def _number(body: str, text: str) -> int:
+def _number(name: str, body: str, text: str) -> int:
     if not body.strip().isdigit():
-        raise TemplateError(f"{text!r}: racks={body!r} is no number")
+        raise TemplateError(f"{text!r}: {name}={body!r} is no number")
     return int(body)
