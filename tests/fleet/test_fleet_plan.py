@@ -49,6 +49,33 @@ def test_first_come_takes_the_workers_in_their_order(urgent, clusters) -> None:
     assert chosen.cluster == "eu"
 
 
+def test_what_was_given_beside_the_workload_is_named_and_so_is_what_a_worker_holds(urgent, clusters) -> None:
+    """Nothing that was given is ignored in silence."""
+    stray = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "q"}}
+    clusters["eu"] = [*clusters["eu"], stray, stray]
+    plan = plan_fleet(urgent, clusters, LEAST_COST, NOW, others=[stray, queue])
+    data = plan.to_dict()
+    assert [(each["kind"], each["count"]) for each in data["ignored"]] == [
+        ("ConfigMap", 1),
+        ("ClusterQueue", 1),
+    ]
+    held = {each["cluster"]: each.get("ignored") for each in data["clusters"]}
+    assert held["us"] is None
+    assert [(each["kind"], each["count"]) for each in held["eu"]] == [("ConfigMap", 2)]
+    assert plan.notes == ["Note: ignored: 1 ConfigMap; 1 ClusterQueue.", "Note: eu: ignored: 2 ConfigMaps."]
+
+
+def test_the_command_says_which_files_it_did_not_use(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    asked = ["plan", "--fleet", str(EXAMPLE / "workers"), "-f", str(EXAMPLE / "urgent.yaml")]
+    done = CliRunner().invoke(
+        main, [*asked, "-f", str(tmp_path / "other.yaml"), "--for", "Workload/ml/urgent"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "Note: ignored: 1 ConfigMap." in done.output
+
+
 def test_a_worker_without_the_queue_is_named_and_the_others_are_asked(urgent, clusters) -> None:
     clusters["us"] = []
     plan = plan_fleet(urgent, clusters, LEAST_COST, NOW).to_dict()

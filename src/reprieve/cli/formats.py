@@ -140,6 +140,7 @@ class FleetCandidate(TypedDict):
     victims: NotRequired[list[QuotaVictim]]
     reasons: NotRequired[list[str]]
     cost: NotRequired[FleetCost]
+    ignored: NotRequired[list[Ignored]]
 
 
 class FleetPlanDocument(_About):
@@ -152,6 +153,7 @@ class FleetPlanDocument(_About):
     victims: list[QuotaVictim]
     reasons: list[str]
     clusters: list[FleetCandidate]
+    ignored: NotRequired[list[Ignored]]
 
 
 class Holding(Domains):

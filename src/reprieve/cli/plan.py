@@ -90,7 +90,8 @@ def command(
     if fleet is not None:
         clusters = workers_in(Path(fleet)) if fleet else workers_of_manager(kubeconfig, context)
         chosen = _workload(submitted, targets)
-        plan = reprieve.plan_fleet(chosen, clusters, config=configuration, now=now)
+        others = [source for source in submitted if source.document is not chosen]
+        plan = reprieve.plan_fleet(chosen, clusters, config=configuration, now=now, others=others)
         print_answer(plan.to_dict(), output, lambda screen: _render_fleet(screen, plan, everything))
         raise SystemExit(YES if plan.chosen is not None else NO)
     if asks_cluster(filenames, kubeconfig, context):

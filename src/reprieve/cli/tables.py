@@ -24,6 +24,8 @@ def render_fleet_plan(screen: Screen, plan: "FleetPlan", *, everything: bool = F
     screen.line((f"Workload/{plan.workload}", "bold"), f": {plan.outcome} in ", (where, "bold"))
     for reason in plan.reasons:
         screen.paragraph(f"{reason}.")
+    for note in plan.notes:
+        screen.paragraph(note)
     screen.title("What each cluster would do")
     rows = []
     for candidate in plan.candidates:

@@ -124,11 +124,14 @@ def plan_fleet(
     clusters: Mapping[str, Sequence[Document]],
     config: Config | None = None,
     now: Time | None = None,
+    others: Objects = (),
 ) -> "FleetPlan":
-    """Which of `clusters` (name to the objects that cluster holds) would get the workload, and why."""
+    """Which of `clusters` (name to the objects that cluster holds) would get the workload, and why. `others`
+    were given with it: the plan names them as ignored.
+    """
     from reprieve.whatif.fleet import plan_for_clusters
 
-    return plan_for_clusters(workload, clusters, Configuration.load(config), _moment(now))
+    return plan_for_clusters(workload, clusters, Configuration.load(config), _moment(now), others)
 
 
 def admit(

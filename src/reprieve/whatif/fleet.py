@@ -4,15 +4,31 @@ Nothing is dispatched and no gate is opened. The choice follows the manager's ru
 who signals first cannot be known beforehand, so with `first-come` the workers are taken in the order given.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from reprieve.config import Configuration
 from reprieve.fleet import LEAST_COST, PreemptionCost, Signal, choose, preemption_cost, settings_from
-from reprieve.objects import Document, PlanOutcome, Reference, ReprieveError, counted, outcomes, well_known
+from reprieve.objects import (
+    Document,
+    Ignored,
+    PlanOutcome,
+    Reference,
+    ReprieveError,
+    Source,
+    counted,
+    given,
+    ignored,
+    ignored_sentence,
+    outcomes,
+    well_known,
+)
 from reprieve.quota import QuotaPlan
+from reprieve.whatif.notes import NO_WORKLOAD
 from reprieve.whatif.quota import plan_workload
 
 
@@ -48,6 +64,8 @@ class Candidate:
         if self.plan is not None:
             answer = self.plan.to_dict()
             document |= {key: answer[key] for key in ("mode", "flavors", "victims", "reasons")}
+            if self.plan.ignored:
+                document["ignored"] = [*map(msgspec.to_builtins, self.plan.ignored)]
         if self.cost is not None:
             document["cost"] = {
                 "highestPriority": self.cost.highest_priority,
@@ -68,12 +86,22 @@ class FleetPlan:
     chosen: Candidate | None
     candidates: list[Candidate] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    ignored: tuple[Ignored, ...] = ()
+    """What was given with the workload: every worker brings its own objects."""
 
     @property
     def outcome(self) -> PlanOutcome:
         return self.chosen.outcome if self.chosen is not None else outcomes.UNSCHEDULABLE
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what the plan did not use: of what was given, and of what each worker holds."""
+        held = [(each.cluster, each.plan.ignored) for each in self.candidates if each.plan is not None]
+        found = [f"Note: {ignored_sentence(self.ignored)}."] if self.ignored else []
+        return [*found, *(f"Note: {name}: {ignored_sentence(left)}." for name, left in held if left)]
+
     def to_dict(self) -> dict[str, Any]:
+        more = {"ignored": [*map(msgspec.to_builtins, self.ignored)]} if self.ignored else {}
         return {
             "apiVersion": well_known.API_VERSION,
             "kind": "FleetPlan",
@@ -84,13 +112,20 @@ class FleetPlan:
             "victims": self.chosen.to_dict().get("victims", []) if self.chosen is not None else [],
             "reasons": self.reasons,
             "clusters": [candidate.to_dict() for candidate in self.candidates],
+            **more,
         }
 
 
 def plan_for_clusters(
-    workload: Document, clusters: Mapping[str, Sequence[Document]], config: Configuration, now: datetime
+    workload: Document,
+    clusters: Mapping[str, Sequence[Document]],
+    config: Configuration,
+    now: datetime,
+    others: Iterable[Document | Source] = (),
 ) -> FleetPlan:
-    """The choice among `clusters` (name to the objects that cluster holds), changing nothing."""
+    """The choice among `clusters` (name to the objects that cluster holds), changing nothing. `others` were
+    given with the workload: they are named, and not used.
+    """
     target = Reference.read(workload)
     # Which worker may preempt is what the plan decides, so each is planned as if its gate were open.
     spec = {field: value for field, value in workload["spec"].items() if field != "preemptionGates"}
@@ -101,7 +136,8 @@ def plan_for_clusters(
     ]
     policy = settings_from(config.to_dict()).gate_policy
     chosen, reasons = _choose(candidates, policy, now)
-    return FleetPlan(target.key, policy, chosen, candidates, reasons)
+    left = ignored(given(others), frozenset(), NO_WORKLOAD)
+    return FleetPlan(target.key, policy, chosen, candidates, reasons, left)
 
 
 def _candidate(

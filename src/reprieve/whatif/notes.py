@@ -57,9 +57,10 @@ QUOTA_KINDS = frozenset(
         ),
     }
 )
+NO_WORKLOAD = "not turned into a Workload: give the Workload"
 _INSTEAD = {
     NODE_KINDS: "not planned: name it with --for, or give its pods",
-    QUOTA_KINDS: "not turned into a Workload: give the Workload",
+    QUOTA_KINDS: NO_WORKLOAD,
 }
 _MOST_NAMED = 3
 
