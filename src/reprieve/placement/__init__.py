@@ -30,6 +30,7 @@ from reprieve.placement.single import feasible_mask, nominated_slot, passes, pla
 from reprieve.placement.static import static_fit
 from reprieve.placement.trees import TreeGroup, TreePlacer
 from reprieve.placement.twins import carried_over, first_twins
+from reprieve.placement.volumes import texts as volume_texts
 from reprieve.placement.volumes.csi_nodes import NO_LIMIT
 from reprieve.placement.volumes.limits import Limits
 from reprieve.placement.volumes.state import VolumeState
@@ -74,4 +75,5 @@ __all__ = [
     "resolve_scoring",
     "settle",
     "static_fit",
+    "volume_texts",
 ]

@@ -44,6 +44,7 @@ from reprieve.preemption.rendering import claim_uses, device_uses, plan_of
 from reprieve.preemption.trees import is_ready, missing_parent, root_of, unready
 from reprieve.preemption.units import Selection
 from reprieve.preemption.view import View
+from reprieve.preemption.volume_reasons import no_eviction_helps
 
 FILTER_FAILED = 'running "DynamicResources" filter plugin: {}'
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -147,7 +148,8 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
         return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.error)
     if diagnosis.over_claims:
         # kube-scheduler says "not found" where it otherwise says how preemption went: it did not get there.
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} not found")
+        text = f"{diagnosis.message} not found"
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
@@ -163,7 +165,7 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
         text = diagnosis.message
         if diagnosis.nodes:
             text += f" preemption: {_why_unhelped(view, row, diagnosis)}"
-        return _refused(view, for_, outcomes.UNSCHEDULABLE, text)
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
     plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
 

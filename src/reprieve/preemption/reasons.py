@@ -23,6 +23,7 @@ from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.reprieve import slack_next_to
 from reprieve.preemption.units import COMPOSITE, Candidates, Selection, VictimUnit, rows_of
 from reprieve.preemption.view import View
+from reprieve.preemption.volume_reasons import held_by_victim
 
 
 def unit_name(view: View, unit: VictimUnit) -> str:
@@ -58,6 +59,7 @@ class Leftovers:
             for device in listed
         }
         """What the preemptor's claims get."""
+        self._assigned = [each for each in selection.assigned if each.filters.volumes is not None]
         self.pods: dict[int, list[int]] = {}
         for each in selection.assigned:
             self.pods.setdefault(each.slot, []).append(each.row)
@@ -132,6 +134,9 @@ class Leftovers:
     def _refused(self, rows: Sequence[int]) -> str:
         if self._devices and (text := self._holds(rows)):
             return text
+        held = held_by_victim(self._view, self._assigned, rows) if self._assigned else ""
+        if held:
+            return held
         slots = [slot for slot in dict.fromkeys(self._view.home[list(rows)].tolist()) if slot in self.pods]
         where = f" on {self._view.cluster.nodes.names[slots[0]]}" if slots else ""
         return f"next to it the preemptor's pods would not pass the filters{where}"
@@ -264,9 +269,16 @@ def why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
     lower = np.zeros(cluster.nodes.slots + 2, dtype=np.bool_)
     lower[candidates.home] = True
     lower = lower[: cluster.nodes.slots]
+    before = PodFilters(cluster, row, view.faithful).volumes
     mark = cluster.checkpoint()
     cluster.detach_all(candidates.rows)
-    still = diagnose(PodFilters(cluster, row, view.faithful), view.scoring, tried & lower)
+    filters = PodFilters(cluster, row, view.faithful)
+    cluster.rollback(mark)
+    if before is not None and filters.volumes is not None:
+        filters.volumes.emptied(before, candidates.rows)
+    mark = cluster.checkpoint()
+    cluster.detach_all(candidates.rows)
+    still = diagnose(filters, view.scoring, tried & lower)
     cluster.rollback(mark)
     counts = dict(still.reasons)
     counts["No preemption victims found for incoming pod"] = int((tried & ~lower).sum())

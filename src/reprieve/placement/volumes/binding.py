@@ -17,11 +17,6 @@ from reprieve.placement.volumes.provisioning import UNKNOWN, allowed_nodes, capa
 from reprieve.placement.volumes.reach import reach_of, required_of
 from reprieve.placement.volumes.scoring import StorageSums
 
-FAR = "node(s) didn't match PersistentVolume's node affinity"
-NOTHING = "node(s) didn't find available persistent volumes to bind"
-FULL = "node(s) did not have enough free storage"
-LOST = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
-
 Claim = storage.PersistentVolumeClaim
 
 

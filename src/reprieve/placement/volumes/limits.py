@@ -8,9 +8,6 @@ import numpy as np
 from reprieve.cluster import AttachedTable, Cluster, Ints, Mask, Rows
 from reprieve.placement.volumes.csi_nodes import NO_LIMIT, CSINodeColumns, csi_nodes
 
-TOO_MANY = "node(s) exceed max volume count"
-NOT_INSTALLED = "{} CSI driver is not installed on the node"
-
 
 class Own(NamedTuple):
     """A volume that the pod brings."""
@@ -114,6 +111,11 @@ class Limits:
             keys = self._key(self._slot, self._volume)
             freed &= ~np.isin(keys, self._key(self._attached_slot, self._attached_volume))
         return np.bincount(uses.holder[self.entries[freed]], minlength=self._cluster.pods.rows)
+
+    def slots_of(self, driver: str, row: int) -> int:
+        """How many volumes of a driver a pod uses."""
+        uses, number = self._table.users, self._table.driver(driver)
+        return sum(int(self._table.driver_of[uses.volume[entry]]) == number for entry in uses.entries_of(row))
 
     @property
     def shared(self) -> Mask:

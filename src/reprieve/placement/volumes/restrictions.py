@@ -7,14 +7,10 @@ it found nothing to check.
 
 from collections import Counter
 
-from reprieve.cluster import Cluster, PodVolumes
-from reprieve.objects import well_known
+import numpy as np
 
-DISK = "node(s) had no available disk"
-IN_USE = (
-    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
-    "already in-use by another pod"
-)
+from reprieve.cluster import Cluster, Mask, PodVolumes, Rows
+from reprieve.objects import well_known
 
 
 class Restrictions:
@@ -39,6 +35,8 @@ class Restrictions:
         """Pods with a disk that the pod cannot share, wherever they are."""
         self.disks: Counter[int] = Counter(int(placed[row]) for row in self.rivals if placed[row] >= 0)
         """How many of them each node has."""
+        self._still: Mask | None = None
+        """Nodes for which somebody would still use such a claim, where that differs from node to node."""
         self.idle = not pod.disks and (not self._in_use if faithful else not self._exclusive)
 
     def _names(self, row: int, key: str) -> bool:
@@ -48,6 +46,23 @@ class Restrictions:
     def in_use(self) -> bool:
         """Whether somebody uses a claim that only one pod may use: then no node will do."""
         return self._in_use > 0
+
+    def busy(self) -> Mask:
+        """Nodes that somebody's use of a claim keeps the pod from."""
+        if self._still is not None:
+            return self._still
+        return np.full(self._cluster.nodes.slots, self.in_use, dtype=np.bool_)
+
+    def emptied(self, now: "Restrictions | None", rows: Rows) -> "Restrictions":
+        """As each node would see it by itself, had it alone lost those of these pods that it has."""
+        twin, home = self.copy(), self._cluster.pods.node
+        left = np.full(self._cluster.nodes.slots, self._in_use, dtype=np.int64)
+        for row in rows.tolist():
+            if row in self._cluster.storage.pods and home[row] >= 0:
+                left[home[row]] -= self._weight(row)
+        twin._still = left > 0
+        twin.disks = now.disks if now is not None else Counter()
+        return twin
 
     @property
     def exclusive(self) -> bool:

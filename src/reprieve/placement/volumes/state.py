@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodVolumes, Rows
-from reprieve.placement.volumes import binding
+from reprieve.placement.volumes import texts
 from reprieve.placement.volumes.binding import Binding
 from reprieve.placement.volumes.claims import Claims, sort_claims
-from reprieve.placement.volumes.limits import NOT_INSTALLED, TOO_MANY, Limits
-from reprieve.placement.volumes.restrictions import DISK, IN_USE, Restrictions
-from reprieve.placement.volumes.zones import ZONE, refused_zones
+from reprieve.placement.volumes.limits import Limits
+from reprieve.placement.volumes.restrictions import Restrictions
+from reprieve.placement.volumes.zones import refused_zones
 
 
 class Objection(NamedTuple):
@@ -96,6 +96,11 @@ class VolumeState:
             or (restrictions is not None and restrictions.matters(row))
         )
 
+    def emptied(self, before: "VolumeState", rows: Rows) -> None:
+        """This state was made with these pods gone from all nodes. Let each node see only its own gone."""
+        if not self.refusal and not before.refusal and before.restrictions is not None:
+            self.restrictions = before.restrictions.emptied(self.restrictions, rows)
+
     def copy(self) -> "VolumeState":
         if not self.checks_others:
             return self
@@ -129,27 +134,26 @@ class VolumeState:
         """What each filter refuses, in the order of the filters."""
         found = []
         if self.restrictions is not None:
-            busy = np.full(self._cluster.nodes.slots, self.restrictions.in_use, dtype=np.bool_)
-            found.append(Objection(True, ((DISK, self._disks()),)))
-            found.append(Objection(True, ((IN_USE, busy),)))
+            found.append(Objection(True, ((texts.DISK, self._disks()),)))
+            found.append(Objection(True, ((texts.IN_USE, self.restrictions.busy()),)))
         if self.limits is not None:
             for driver, mask in self.missing.items():
-                found.append(Objection(True, ((NOT_INSTALLED.format(driver), mask),)))
-            found.append(Objection(True, ((TOO_MANY, self.limits.exceeded()),)))
+                found.append(Objection(True, ((texts.NOT_INSTALLED.format(driver), mask),)))
+            found.append(Objection(True, ((texts.TOO_MANY, self.limits.exceeded()),)))
         masks = self.binding
         found.append(
             Objection(
                 False,
                 (
-                    (binding.FAR, masks.far),
-                    (binding.NOTHING, masks.nothing),
-                    (binding.FULL, masks.full),
-                    (binding.LOST, masks.lost),
+                    (texts.FAR, masks.far),
+                    (texts.NOTHING, masks.nothing),
+                    (texts.FULL, masks.full),
+                    (texts.LOST, masks.lost),
                 ),
             )
         )
         if self._zones is not None:
-            found.append(Objection(False, ((ZONE, self._zones),)))
+            found.append(Objection(False, ((texts.ZONE, self._zones),)))
         return found
 
     def error(self, left: Mask) -> str:

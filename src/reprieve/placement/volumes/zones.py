@@ -5,8 +5,6 @@ import numpy as np
 from reprieve.cluster import Cluster, Mask
 from reprieve.objects import storage, well_known
 
-ZONE = "node(s) had no available volume zone"
-
 KEYS = {
     well_known.OLD_ZONE_LABEL: well_known.ZONE_LABEL,
     well_known.OLD_REGION_LABEL: well_known.REGION_LABEL,
