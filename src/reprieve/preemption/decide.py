@@ -33,6 +33,7 @@ from reprieve.preemption.preemptor import (
     find_composite,
     find_group,
     find_pod,
+    group_number,
     must_wait,
     never_preempts,
     pod_refusal,
@@ -100,8 +101,7 @@ def _decide(view: View, for_: Reference, alternatives: bool) -> Plan:
             if not view.config.gate("CompositePodGroup"):
                 raise ReprieveError(f"cannot plan for {for_}: the feature gate CompositePodGroup is off")
             return _plan_in_tree(view, for_, find_composite(view, for_.key), alternatives)
-        find_group(view, for_.key)
-        return _plan_in_tree(view, for_, cluster.groups.number_of[for_.key], alternatives)
+        return _plan_in_tree(view, for_, group_number(cluster, for_.key), alternatives)
     row = find_pod(cluster, for_.key)
     group = int(cluster.pods.group[row])
     if view.groups_exist and group >= 0 and cluster.pods.node[row] == NOWHERE:

@@ -38,17 +38,23 @@ def find_pod(cluster: Cluster, key: str) -> int:
     return row
 
 
-def find_group(view: View, key: str) -> Preemptor:
-    cluster = view.cluster
-    group = cluster.groups.get(key)
-    if group is None:
+def group_number(cluster: Cluster, key: str) -> int:
+    if cluster.groups.get(key) is None:
         known = sorted(k for k, g in zip(cluster.groups.keys, cluster.groups.objects, strict=True) if g)
         raise UnknownTarget(f"there is no PodGroup {key!r}; known groups: {', '.join(known[:5]) or 'none'}")
-    number = cluster.groups.number_of[key]
-    pods = cluster.pods
-    members = sorted(cluster.groups.members[number], key=lambda row: (pods.sequence[row], pods.keys[row]))
-    waiting = tuple(row for row in members if pods.node[row] == NOWHERE and not pods.terminating[row])
-    running = tuple(row for row in members if pods.node[row] >= 0 or pods.node[row] == LOST)
+    return cluster.groups.number_of[key]
+
+
+def find_group(view: View, key: str) -> Preemptor:
+    cluster = view.cluster
+    number = group_number(cluster, key)
+    group = cluster.groups.objects[number]
+    assert group is not None
+    pods, rows = cluster.pods, np.array(list(cluster.groups.members[number]), dtype=np.int32)
+    rows = rows[np.argsort(pods.sequence[rows])]
+    node = pods.node[rows]
+    waiting = tuple(rows[(node == NOWHERE) & ~pods.terminating[rows]].tolist())
+    running = tuple(rows[(node >= 0) | (node == LOST)].tolist())
     minimum = group.min_count if view.gangs else 1
     placed = len(running) + cluster.groups.ended(number, len(running))
     gang = Gang(waiting, int(cluster.groups.priority[number]), minimum, placed)

@@ -21,7 +21,7 @@ from reprieve.preemption.devices import held_by
 from reprieve.preemption.gangs import Gang, GangSearch
 from reprieve.preemption.plan import BudgetUse, Reprieved
 from reprieve.preemption.reprieve import slack_next_to
-from reprieve.preemption.units import COMPOSITE, Candidates, Selection, VictimUnit, rows_of
+from reprieve.preemption.units import COMPOSITE, Candidates, LazyUnits, Selection, VictimUnit, rows_of
 from reprieve.preemption.view import View
 from reprieve.preemption.volume_reasons import held_by_victim
 
@@ -49,7 +49,7 @@ class Leftovers:
     def __init__(self, view: View, selection: Selection) -> None:
         cluster = view.cluster
         self._view = view
-        self._sentences: dict[tuple[int, int, int], str] = {}
+        self._amounts: dict[tuple[int, int], str] = {}
         self._devices = {
             device
             for requests in named(
@@ -84,11 +84,17 @@ class Leftovers:
         short[:, self._slots[column] != homes] = 0
         first = (short > 0).argmax(axis=0)
         amount = short[first, np.arange(len(rows))]
-        shortages = zip(homes.tolist(), first.tolist(), amount.tolist(), strict=True)
-        return [
-            self._reason((row,), shortage if shortage[2] > 0 else None, count)
-            for row, shortage, count in zip(rows.tolist(), shortages, breaks, strict=True)
-        ]
+        known: dict[tuple[int, int, int, int], str] = {}
+        reasons = []
+        for row, *key in zip(*(each.tolist() for each in (rows, homes, first, amount)), breaks, strict=True):
+            slot, index, short, count = key
+            found = known.get((slot, index, short, count))
+            if found is None:
+                found = self._reason((row,), (slot, index, short) if short > 0 else None, count)
+                if short > 0:  # equal pods of a node share their sentence
+                    known[slot, index, short, count] = found
+            reasons.append(found)
+        return reasons
 
     def reason(self, rows: Sequence[int], breaks: int) -> str:
         """Why the unit of these pods is evicted."""
@@ -119,17 +125,15 @@ class Leftovers:
         return reason
 
     def _sentence(self, shortage: tuple[int, int, int]) -> str:
-        """What would be short, cached: equal pods of a node share it."""
-        found = self._sentences.get(shortage)
-        if found is None:
-            slot, index, short = shortage
-            nodes, keys = self._view.cluster.nodes, self._view.cluster.pods.keys
+        slot, index, short = shortage
+        nodes, keys = self._view.cluster.nodes, self._view.cluster.pods.keys
+        amount = self._amounts.get((index, short))
+        if amount is None:
             resource = nodes.resources[index]
             amount = "a pod slot" if index == PODS else f"{format_amount(resource, short)} {resource}"
-            guests = some([keys[row] for row in self.pods[slot]], 1)
-            found = f"if it stayed, {nodes.names[slot]} would be {amount} short for {guests}"
-            self._sentences[shortage] = found
-        return found
+            self._amounts[index, short] = amount
+        guests = some([keys[row] for row in self.pods[slot]], 1)
+        return f"if it stayed, {nodes.names[slot]} would be {amount} short for {guests}"
 
     def _refused(self, rows: Sequence[int]) -> str:
         if self._devices and (text := self._holds(rows)):
@@ -156,14 +160,14 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
     """Units on the preemptor's nodes that could have been evicted, and why they stay."""
     names = view.cluster.nodes.names
     slots = {each.slot for each in selection.assigned}
+    if isinstance(selection.reprieved, LazyUnits):
+        return _reprieved_pods(view, selection, selection.reprieved.rows, slots)
     listed = []
     for unit in selection.reprieved:
         here = [s for s in dict.fromkeys(int(view.home[row]) for row in unit.rows) if s in slots]
         if not here:
             continue
-        reason = f"fits on {names[here[0]]} next to the preemptor's pods"
-        if unit in selection.violations:
-            reason += "; evicting it would break a disruption budget, so it was put back first"
+        reason = _why_reprieved(names[here[0]], unit in selection.violations)
         nodes = tuple(dict.fromkeys(node_name(view, row) for row in unit.rows))
         listed.append(
             Reprieved(unit=unit_name(view, unit), nodes=nodes, priority=unit.priority, reason=reason)
@@ -171,6 +175,30 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
         if len(listed) == MOST_LISTED:
             break
     return tuple(listed)
+
+
+def _reprieved_pods(view: View, selection: Selection, rows: Rows, slots: set[int]) -> tuple[Reprieved, ...]:
+    """The same for single pods, read from the columns."""
+    keys, names = view.cluster.pods.keys, view.cluster.nodes.names
+    breaking = {unit.rows[0] for unit in selection.violations}
+    near = rows[np.isin(view.home[rows], list(slots))][:MOST_LISTED]
+    columns = near, view.home[near], view.priority[near]
+    return tuple(
+        Reprieved(
+            unit=f"Pod/{keys[row]}",
+            nodes=(names[slot],),
+            priority=priority,
+            reason=_why_reprieved(names[slot], row in breaking),
+        )
+        for row, slot, priority in zip(*(column.tolist() for column in columns), strict=True)
+    )
+
+
+def _why_reprieved(node: str, breaks: bool) -> str:
+    reason = f"fits on {node} next to the preemptor's pods"
+    if breaks:
+        reason += "; evicting it would break a disruption budget, so it was put back first"
+    return reason
 
 
 def budget_uses(view: View, selection: Selection) -> tuple[BudgetUse, ...]:
