@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access
@@ -49,6 +49,15 @@ async def look(page: Page, url: str, view: str) -> None:
     await expect(page.locator("dl.facts").first).to_be_visible()
 
 
+def listen(page: Page, complaints: list[str]) -> None:
+    def said(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    page.on("console", said)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -62,11 +71,7 @@ async def test_nothing_is_wider_than_the_window_and_nothing_complains(browser: B
         for width in (1440, 1024, 768, 390):
             page = await browser.new_page(viewport={"width": width, "height": 900})
             complaints: list[str] = []
-            page.on(
-                "console",
-                lambda m, seen=complaints: seen.append(m.text) if m.type in ("error", "warning") else None,
-            )
-            page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))
+            listen(page, complaints)
             for view in VIEWS:
                 await look(page, url, view)
                 await expect(page.locator("main .toolbar, main .empty, main table").first).to_be_visible()

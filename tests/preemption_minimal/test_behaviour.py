@@ -13,7 +13,7 @@ from reprieve.config import Configuration
 from reprieve.objects import Reference
 from reprieve.objects.decode import decode_all
 from reprieve.objects.times import parse_time
-from reprieve.preemption import decide
+from reprieve.preemption import Plan, decide
 from reprieve.whatif import compare
 from tests.builders import Document, terminating
 from tests.preemption_minimal.manifests import NOW, budget, gang, node, pod, pod_group
@@ -266,6 +266,7 @@ def test_a_gang_of_many_different_pods_is_placed_class_after_class() -> None:
     assert answer.outcome == "preempts"
     assert len(answer.placements) == 16
     kep = reprieve.plan(objects, GANG, config={"preemption": {"algorithm": "kep-5710"}}, now=NOW)
+    assert isinstance(kep, Plan)
     assert len(answer.victims) <= len(kep.victims)
 
 

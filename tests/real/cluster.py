@@ -44,7 +44,7 @@ CLASSES = {"low": 10, "mid": 50, "high": 100}
 def kubectl(plane: ControlPlane, *arguments: str, given: Iterable[Document] | None = None) -> str:
     """Runs it as the administrator; raises with what it said when it fails."""
     text = yaml.safe_dump_all(given) if given is not None else None
-    command = [binaries.find("kubectl"), f"--kubeconfig={plane.kubeconfig('admin')}", *arguments]
+    command = [str(binaries.find("kubectl")), f"--kubeconfig={plane.kubeconfig('admin')}", *arguments]
     ended = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, f"{' '.join(arguments)}: {ended.stdout}{ended.stderr}"
     return ended.stdout + ended.stderr
@@ -202,13 +202,11 @@ async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) ->
     """Nodes that only this test's pods select, kept by a kubelet; nothing is left of them afterwards."""
     async with Client.from_kubeconfig(plane.kubeconfig("admin")) as client:
         here = Place(client, name, native_groups=plane.native_groups)
-        for resource, document in (
-            (NAMESPACES, {"metadata": {"name": name}}),
-            *(
-                (PRIORITY_CLASSES, {"metadata": {"name": cls}, "value": value})
-                for cls, value in CLASSES.items()
-            ),
-        ):
+        needed: list[tuple[Resource, Document]] = [(NAMESPACES, {"metadata": {"name": name}})]
+        needed += [
+            (PRIORITY_CLASSES, {"metadata": {"name": cls}, "value": value}) for cls, value in CLASSES.items()
+        ]
+        for resource, document in needed:
             try:
                 await client.create(resource, document)
             except ApiError as error:

@@ -204,10 +204,10 @@ async def complaints(here: Place, plane: ControlPlane) -> list[str]:
             gangs.setdefault(name.rpartition("-")[0], []).append(bound)
         elif not bound:
             found += await _could_run(plane, f"Pod/{here.name}/{name}")
-    for name, bound in gangs.items():
-        if any(bound) and not all(bound):
-            found.append(f"{name} is half placed: {bound}")
-        elif not any(bound):
+    for name, members in gangs.items():
+        if any(members) and not all(members):
+            found.append(f"{name} is half placed: {members}")
+        elif not any(members):
             found += await _could_run(plane, f"PodGroup/{here.name}/{name}")
     return found
 

@@ -63,7 +63,8 @@ def test_writes_to_the_status_are_kept_apart() -> None:
 def test_many_updaters_are_folded_so_that_the_list_stays_short() -> None:
     doc = applied(nodeName="a")
     for number in range(30):
-        doc = updated(doc, f"writer-{number:02}", nodeSelector={"n": str(number)}, **{f"x{number}": 1})
+        fields: dict[str, Any] = {f"x{number}": 1}
+        doc = updated(doc, f"writer-{number:02}", nodeSelector={"n": str(number)}, **fields)
     entries = doc["metadata"]["managedFields"]
     assert len(entries) <= 12
     assert any(e["manager"] == "ancient-changes" for e in entries)

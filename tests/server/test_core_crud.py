@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -145,7 +146,8 @@ async def test_unknown_fields_are_warned_about_refused_or_ignored_as_asked(wire:
 
 
 async def test_a_warning_cannot_smuggle_a_header_in(wire: Wire) -> None:
-    wrong = pod("a", **{"x\r\nSet-Cookie: a=b": 1, "é\u202e": 2, "y" * 5000: 3, 'q"': 4})
+    smuggled: dict[str, Any] = {"x\r\nSet-Cookie: a=b": 1, "é\u202e": 2, "y" * 5000: 3, 'q"': 4}
+    wrong = pod("a", **smuggled)
     warned = await wire.post(f"{PODS}?dryRun=All", wrong)
     assert warned.status == 201
     assert "Set-Cookie" not in warned.headers
@@ -258,7 +260,7 @@ async def test_a_client_of_an_older_version_reads_and_writes_its_own_words(wire:
     assert (await wire.get(f"{new}/q")).body["spec"]["cohortName"] == "b"
     assert (await wire.get(old)).body["items"][0]["spec"]["cohort"] == "b"
     workloads = "/apis/kueue.x-k8s.io/{}/namespaces/default/workloads"
-    podset = {"name": "main", "count": 1, "template": pod()}
+    podset: dict[str, Any] = {"name": "main", "count": 1, "template": pod()}
     workload = {
         "metadata": {"name": "w"},
         "spec": {

@@ -164,7 +164,7 @@ class Watcher:
 @pytest.mark.slow
 @pytest.mark.timeout(60 + KILLS * 15)
 async def test_nothing_acknowledged_is_lost_and_no_revision_is_seen_twice_or_missed(tmp_path: Path) -> None:
-    watcher, acknowledged = await _run(Child(tmp_path), KILLS)
+    watcher, acknowledged = await _run(Child(tmp_path), KILLS, KILLS)
     journal = Journal(tmp_path)
     committed = {
         revision: (name, json.loads(value)["data"]["v"], deleted)
@@ -185,7 +185,7 @@ async def test_killed_in_the_middle_of_compaction_the_state_is_whole(tmp_path: P
     """History of 30 revisions: nearly every transaction deletes rows too. The watcher may be told that it is
     too late.
     """
-    watcher, acknowledged = await _run(Child(tmp_path, history=30), max(2, KILLS // 3))
+    watcher, acknowledged = await _run(Child(tmp_path, history=30), max(2, KILLS // 3), 100)
     journal = Journal(tmp_path)
     rows = list(journal.rows())
     compacted = journal.compacted
@@ -196,25 +196,35 @@ async def test_killed_in_the_middle_of_compaction_the_state_is_whole(tmp_path: P
     assert list(watcher.seen) == sorted(watcher.seen)
 
 
-async def _run(child: Child, kills: int) -> tuple["Watcher", int]:
-    """Write, watch and kill; every name must then hold what its writer knows."""
+async def _run(child: Child, kills: int, least: int) -> tuple["Watcher", int]:
+    """Write, watch and kill, and go on until more than `least` writes are acknowledged, however long that
+    takes; every name must then hold what its writer knows.
+    """
     # Real processes are killed at real moments: nothing here could be replayed, so nothing is drawn.
     rng = random.Random(5710)
     await child.start()
-    timeout = aiohttp.ClientTimeout(total=None, sock_read=20)
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=PATIENCE)
     async with aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as session:
         watcher = Watcher(child, await newest(session, child))
         writers = [Writer(child, i, random.Random(rng.random())) for i in range(WRITERS)]
-        tasks = [asyncio.create_task(each.run(session)) for each in (*writers, watcher)]
+        working = [*(each.run(session) for each in writers), watcher.run(session)]
+        tasks = [asyncio.create_task(each) for each in working]
+
+        def acknowledged() -> int:
+            return sum(writer.acknowledged for writer in writers)
+
         for _ in range(kills):
+            before = acknowledged()
+            await eventually(lambda before=before: acknowledged() > before, "writers go on")  # type: ignore[misc]
             await asyncio.sleep(rng.uniform(0.02, 0.5))  # the moment of the kill is what is tried out
             await child.kill()
             await child.start()
             for task in tasks:
                 assert not task.done(), task.exception()
+        await eventually(lambda: acknowledged() > least, "writers go on")
         await _come_to_rest(session, child, tasks, writers, watcher)
     await child.kill()
-    return watcher, sum(writer.acknowledged for writer in writers)
+    return watcher, acknowledged()
 
 
 async def _come_to_rest(

@@ -7,6 +7,7 @@ import ssl
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -57,12 +58,11 @@ async def ask(
 
 
 async def test_anonymous_is_unauthorized(secure: EmbeddedServer) -> None:
-    for headers in (
+    given: list[dict[str, Any]] = [
         {},
-        {"Authorization": "Bearer wrong"},
-        {"Authorization": "Basic YTpi"},
-        {"Authorization": "x"},
-    ):
+        *({"Authorization": each} for each in ("Bearer wrong", "Basic YTpi", "x")),
+    ]
+    for headers in given:
         status, body = await ask(secure, **headers)
         assert (status, body["reason"], body["message"]) == (401, "Unauthorized", "Unauthorized")
     assert (await ask(secure, path="/version"))[0] == 401

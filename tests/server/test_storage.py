@@ -64,7 +64,7 @@ def test_every_past_state_can_be_seen_again(plan: list[tuple[str, str, str]]) ->
     async def main() -> None:
         store = Store()
         revisions = [store.revision]
-        states: list[dict[str, Any]] = [{}]
+        states: list[dict[Any, Any]] = [{}]
         for step in plan:
             states += await run(store, [step])
             revisions.append(store.revision)
@@ -158,7 +158,7 @@ async def test_writes_that_wait_together_share_one_transaction(tmp_path: Path) -
         batches.append(len(rows))
         commit(rows, *rest)
 
-    store._journal.commit = counting  # type: ignore[method-assign]
+    store._journal.commit = counting  # type: ignore[assignment,method-assign]
 
     async def write(i: int) -> None:
         store.put("things", "a", f"x-{i}", document(f"x-{i}", i))
@@ -180,7 +180,7 @@ async def test_a_write_that_the_disk_refuses_never_happened(tmp_path: Path) -> N
     def failing(*_: Any) -> None:
         raise OSError("disk full")
 
-    store._journal.commit = failing  # type: ignore[method-assign]
+    store._journal.commit = failing  # type: ignore[assignment,method-assign]
     revision = store.revision
     store.put("things", "a", "lost", document("lost", 1))
     with pytest.raises(ApiError, match="disk full") as refused:

@@ -62,13 +62,14 @@ async def _soak(
                     next_kill += options.kill_every
             if working.done():
                 working.result()  # raises what ended it
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+            load.stopping = True
             print("no more work; what waits gets its turn:")
             end = time.monotonic() + LONGEST_END_SECONDS
             while samples[-1].waiting and time.monotonic() < end:
                 await asyncio.sleep(EVERY_SECONDS)
                 samples.append(_sampled(observer))
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
         return samples, observer, load
 
 

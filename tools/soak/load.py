@@ -99,6 +99,8 @@ class Load:
         self._dice = random.Random(seed)
         self._waiting = waiting
         self._sent = 0
+        self.stopping = False
+        """No new work, but what was begun is finished, and what ended is removed: no gang lacks members."""
         self.created = self.refused = self.skipped = 0
 
     async def run(self) -> None:
@@ -110,6 +112,8 @@ class Load:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._clean())
             async for number in _seconds():
+                if self.stopping:
+                    continue
                 if self._waiting() + self._sent > MOST_WAITING_SECONDS * self._rate:
                     self.skipped += 1
                     continue

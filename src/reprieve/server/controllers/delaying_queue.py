@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Clock = Callable[[], datetime]
+_FEW = 100
 
 
 class ManualClock:
@@ -56,7 +57,11 @@ class DelayingQueue(Generic[Key]):
         self._wake.set()
 
     def drop(self, key: Key) -> None:
+        """Its place goes with it when half of the places are void: an event is due only after an hour."""
         self._due.pop(key, None)
+        if len(self._heap) > 2 * len(self._due) + _FEW:
+            self._heap = [place for place in self._heap if self._due.get(place[2]) == place[0]]
+            heapq.heapify(self._heap)
 
     def __len__(self) -> int:
         return len(self._due)
