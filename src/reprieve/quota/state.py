@@ -22,6 +22,7 @@ from reprieve.objects import (
     find_condition,
     matches,
     well_known,
+    written,
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Cache
@@ -32,7 +33,7 @@ from reprieve.quota.rules import Rules
 from reprieve.quota.second_passes import SecondPasses
 from reprieve.quota.topology.step import needs_second_pass
 from reprieve.quota.tree import CohortNode, cohorts_below
-from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_queueable, is_reserved
+from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_queueable, is_reserved, is_true
 
 SUSPENDED = "Suspended"
 
@@ -115,6 +116,26 @@ class Quota:
                 if name in covered or not self.rules.ignore_undeclared:
                     requests[name] = requests.get(name, 0) + number
         self.local_usage.admitted(_local_queue_of(info.workload), info.key, requests, now)
+
+    def sample_usage(self, now: datetime) -> dict[str, dict[str, str]]:
+        """Look at what runs in every LocalQueue whose usage counts; what each consumed, as quantities."""
+        if self.local_usage is None:
+            return {}
+        running: dict[str, dict[str, int]] = {
+            key: {}
+            for key, queue in self._local_queues.items()
+            if (node := self.cache.queues.get(queue.spec.cluster_queue)) is not None and node.usage_based
+        }
+        for info in self.cache.workloads.values():
+            sums = running.get(_local_queue_of(info.workload))
+            if sums is not None and is_true(info.workload, well_known.ADMITTED):
+                for (_, resource), number in info.usage.items():
+                    sums[resource] = sums.get(resource, 0) + number
+        usage = self.local_usage
+        return {
+            key: {name: written(name, amount) for name, amount in usage.sample(key, sums, now).items()}
+            for key, sums in running.items()
+        }
 
     def _requeue_all_of(self, local_queue: str, now: datetime) -> None:
         for pending in list(self.pending.values()):

@@ -38,7 +38,7 @@ from reprieve.kube import (
     ObjectReference,
     TransportError,
 )
-from reprieve.objects import Document, UnhealthyNode, Workload, split_key, well_known
+from reprieve.objects import Document, UnhealthyNode, Workload, format_time, split_key, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
 from reprieve.records import DecisionLog
 from reprieve.runtime import keep_running
@@ -92,6 +92,8 @@ class QuotaController:
         async with asyncio.TaskGroup() as group:
             group.create_task(keep_running("quota: cycles", self._cycles), name="quota-cycles")
             group.create_task(keep_running("quota: queue", self.queue.run), name="quota-queue")
+            if self.quota.rules.usage is not None:
+                group.create_task(keep_running("quota: usage", self._samples), name="quota-usage")
 
     # Cycles
 
@@ -106,6 +108,25 @@ class QuotaController:
                 await self._carry_out(outcome)
                 if not outcome.made_progress:
                     break  # nothing to do before something changes
+
+    async def _samples(self) -> None:
+        """Look at the usage of LocalQueues from time to time, and write what they consumed."""
+        assert self.quota.rules.usage is not None
+        while True:
+            await asyncio.sleep(max(1.0, self.quota.rules.usage.interval))
+            now = self._seconds()
+            consumed = self.quota.sample_usage(now)
+            writes = (self._consumed_status(key, amounts, now) for key, amounts in consumed.items())
+            for failed in await asyncio.gather(*writes, return_exceptions=True):
+                if isinstance(failed, BaseException):
+                    log.info("the usage of a LocalQueue was not written, the next sample is: %s", failed)
+            self._wake.set()
+
+    async def _consumed_status(self, key: str, amounts: dict[str, str], now: datetime) -> None:
+        namespace, name = split_key(key)
+        status = {"consumedResources": amounts, "lastUpdate": format_time(now)}
+        body = {"status": {"fairSharing": {"admissionFairSharingStatus": status}}}
+        await self.client.patch(LOCAL_QUEUES, name, body, namespace, subresource="status")
 
     async def _woken(self) -> None:
         """Until something changed, or a workload that looks for domains is due again."""
