@@ -32,15 +32,16 @@ def chart(title: str, unit: str, minutes: Sequence[float], lines: Mapping[str, S
         )
     for step in range(7):
         minute = last * step / 6
+        anchor = "end" if step == 6 else "middle"
         parts.append(
-            f'<text x="{x(minute):.1f}" y="{HEIGHT - 10}" text-anchor="middle" fill="#555">'
+            f'<text x="{x(minute):.1f}" y="{HEIGHT - 10}" text-anchor="{anchor}" fill="#555">'
             f"{minute:.0f} min</text>"
         )
     place = WIDTH - RIGHT
     for (name, values), colour in reversed(list(zip(lines.items(), COLOURS, strict=False))):
         points = " ".join(f"{x(m):.1f},{y(v):.1f}" for m, v in zip(minutes, values, strict=True))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        label = f"{name} ({unit})"
+        label = f"{name} ({unit})" if unit else name
         parts.append(f'<text x="{place}" y="18" text-anchor="end" fill="{colour}">{escape(label)}</text>')
         place -= 7 * len(label) + 12
     return "\n".join([*parts, "</svg>\n"])
