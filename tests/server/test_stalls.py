@@ -145,7 +145,8 @@ def storm() -> list[Heavy]:
     values = dict.fromkeys(many, "v")
     twice = json.dumps({"metadata": {"name": "twice"}, "data": values})[:-2] + ', "k7": "w"}}'
     labels = {"metadata": {"name": "labels", "labels": values}}
-    slow = {"metadata": {"name": "w"}, "spec": "a" * 100_000 + "!"}
+    slow: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}}
+    slow["spec"] = "a" * 100_000 + "!"
     keys = [f'  "{key}": v\n' for key in many]
     tests = [{"op": "test", "path": "/data/a", "value": "b"}] * 10_000
     large = {
