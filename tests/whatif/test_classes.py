@@ -4,6 +4,7 @@ import pytest
 
 import reprieve
 from reprieve.objects import InvalidObject
+from reprieve.whatif import compare
 from tests.builders import gang, node, pod, pod_group, priority_class
 
 NOW = "2026-01-02T00:00:00Z"
@@ -21,6 +22,8 @@ def test_a_group_whose_class_is_misspelt_gets_no_answer(target: str) -> None:
 def test_a_pod_whose_class_is_unknown_gets_no_answer() -> None:
     with pytest.raises(InvalidObject, match="there is no PriorityClass 'high'"):
         reprieve.plan([node("n", 2), pod("p", 1, "high")], "Pod/default/p", now=NOW)
+    with pytest.raises(InvalidObject, match="there is no PriorityClass 'high'"):
+        compare([node("n", 2), pod("p", 1, "high")], "Pod/default/p", now=NOW)
 
 
 def test_a_class_that_never_preempts_binds_the_group_without_being_repeated() -> None:
