@@ -76,7 +76,7 @@ def test_usage_never_exceeds_what_was_ever_used_at_once(samples: list[tuple[int,
 
 
 def two_queues(**queue: Any) -> Quota:
-    scope = {"admissionScope": {"admissionMode": "UsageBasedAdmissionFairSharing"}}
+    scope: dict[str, Any] = {"admissionScope": {"admissionMode": "UsageBasedAdmissionFairSharing"}}
     objects = [
         builders.flavor(),
         builders.cluster_queue("cq", "4", **scope, **queue),

@@ -321,10 +321,11 @@ class Workload(Object):
     def topology_pending(self) -> bool:
         """Whether it has quota, but is still to be told its domains."""
         admission = self.status.admission
-        return admission is not None and any(
-            each.topology_assignment is None and each.delayed_topology_request == "Pending"
-            for each in admission.pod_set_assignments
-        )
+        if admission is not None:
+            for each in admission.pod_set_assignments:
+                if each.delayed_topology_request == "Pending" and each.topology_assignment is None:
+                    return True
+        return False
 
     @property
     def may_run(self) -> bool:

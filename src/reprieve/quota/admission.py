@@ -65,7 +65,7 @@ from reprieve.quota.topology.step import TopologyStep, has_unhealthy_node
 from reprieve.quota.tree import Cell, Usage
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.victims.finder import VictimFinder
-from reprieve.quota.workload_info import WorkloadInfo, backoff_over, is_true
+from reprieve.quota.workload_info import WorkloadInfo, backoff_over, has_quota, is_true
 
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 
@@ -130,14 +130,14 @@ def topology_step(
 ) -> TopologyStep | None:
     """None where neither the workload nor the queue knows topologies."""
     rules, capacity = quota.rules.topology, quota.cache.capacity
-    if not rules.enabled or (capacity.unused and all(d.topology is None for d in info.demands)):
+    if not rules.enabled or (capacity.unused and not info.names_topology):
         return None
     return TopologyStep(info, queue, capacity, rules, quota.cache.checks, replaced)
 
 
 def held_by(quota: Quota, info: WorkloadInfo, queue: QueueNode, assignment: Assignment) -> tuple[Held, ...]:
     """What the assignment takes of domains."""
-    if all(each.placement is None for each in assignment.pod_sets):
+    if quota.cache.capacity.unused or all(each.placement is None for each in assignment.pod_sets):
         return ()
     step = topology_step(quota, info, queue, None)
     return step.held(assignment) if step is not None else ()
@@ -155,7 +155,7 @@ def replaced_slice(info: WorkloadInfo, queue: QueueNode, rules: Rules) -> Worklo
 def demands_of(info: WorkloadInfo) -> Sequence[Demand]:
     """What is to be assigned. A workload that has quota keeps its flavors."""
     admission = info.workload.status.admission
-    if admission is None or not is_true(info.workload, well_known.QUOTA_RESERVED):
+    if admission is None or not has_quota(info.workload):
         return info.demands
     held = {each.name: each for each in admission.pod_set_assignments}
     return [d.with_held(held[d.name]) if d.name in held else d for d in info.demands]
@@ -235,7 +235,7 @@ class _Cycle:
         refused = refusal(
             info.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
-        if is_true(info.workload, well_known.QUOTA_RESERVED):
+        if has_quota(info.workload):
             refused = None
         elif refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):
             refused = Refusal(WAITING_FOR_QUOTA, yielding_message(preemptor))
@@ -439,7 +439,7 @@ class _Cycle:
         self._wait(info, PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, message)
 
     def _wait(self, info: WorkloadInfo, requeue: str, reason: str, message: str, gated: bool = False) -> None:
-        if is_true(info.workload, well_known.QUOTA_RESERVED):
+        if has_quota(info.workload):
             self._quota.second_passes.again(info.key, self._now)
             self._outcome.events.append(Event(info.key, "Warning", "SecondPassFailed", message))
             return

@@ -25,7 +25,6 @@ from functools import cmp_to_key
 from itertools import chain
 from typing import NamedTuple
 
-from reprieve.objects import well_known
 from reprieve.quota.assignment import Assignment
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.rules import Rules
@@ -33,7 +32,7 @@ from reprieve.quota.shares import Share, compare, share
 from reprieve.quota.topology.held import Held
 from reprieve.quota.tree import CohortNode, QuotaNode, Usage, cohorts_below
 from reprieve.quota.victims.candidates import Victim
-from reprieve.quota.workload_info import WorkloadInfo, is_true
+from reprieve.quota.workload_info import WorkloadInfo, has_quota
 
 
 class Entry:
@@ -57,7 +56,7 @@ class Entry:
         self.is_preemptor = is_preemptor
         self.held = held
         """What its pods would take of their domains, beyond what they have."""
-        self.second_pass = is_true(info.workload, well_known.QUOTA_RESERVED)
+        self.second_pass = has_quota(info.workload)
         """It has its quota already and is looking for domains."""
 
     @property

@@ -137,7 +137,12 @@ class FlavorAssigner:
         self, members: Members, start: Mapping[str, int], pinned: PinnedFlavors, usage: Usage
     ) -> list[PodSetResult]:
         """Flavors of pod sets that get them together; one alone is a group, too."""
-        requests = members[0][1].requests
+        first = members[0][1]
+        if len(members) == 1 and first.topology is None and first.held is None:
+            alone = PodSetResult(first.name, first.count, first.requests)
+            self._scan(alone, members, start, pinned, usage)
+            return [alone]
+        requests = first.requests
         if len(members) > 1:
             requests = _sum(demand.requests for _, demand in members)
         whole = PodSetResult("", 0, requests)
@@ -146,10 +151,6 @@ class FlavorAssigner:
                 for resource, flavor in demand.held.flavors.items():
                     whole.choices[resource] = Choice(flavor, Mode.FIT, 0, -1)
         self._scan(whole, members, start, pinned, usage)
-        if len(members) == 1 and members[0][1].topology is None and members[0][1].held is None:
-            demand = members[0][1]
-            whole.name, whole.count = demand.name, demand.count
-            return [whole]
         return [self._member(demand, whole) for _, demand in members]
 
     def _member(self, demand: Demand, whole: PodSetResult) -> PodSetResult:
@@ -398,8 +399,11 @@ def _own_part(term: NodeSelectorTerm, keys: Iterable[str]) -> NodeSelectorTerm:
 
 
 def _groups(demands: Iterable[Demand]) -> list[list[tuple[int, Demand]]]:
+    listed = list(demands)
+    if len(listed) == 1:
+        return [[(0, listed[0])]]
     found: dict[object, list[tuple[int, Demand]]] = {}
-    for index, demand in enumerate(demands):
+    for index, demand in enumerate(listed):
         group = demand.topology.pod_set_group_name if demand.topology is not None else None
         found.setdefault(index if group is None else group, []).append((index, demand))
     return list(found.values())

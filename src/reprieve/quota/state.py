@@ -165,10 +165,8 @@ class Quota:
             info = self._info(workload, _admitted_by(workload), held or self._waiting(workload.key))
             self._forget(workload.key)
             self.cache.reserve(info)
-            if self.rules.topology.enabled and needs_second_pass(workload):
-                self.second_passes.put(workload.key, now)
-            else:
-                self.second_passes.drop(workload.key)
+            if not self.cache.capacity.unused:
+                self._look_for_domains(workload, now)
             if held is None:
                 self._wake(self.preemption_limit.reserved(info.key), now)
             elif _uses_less(info, held):
@@ -182,6 +180,13 @@ class Quota:
             self._enqueue(workload, now, held)
         else:
             self._drop_from_queues(workload.key, now)
+
+    def _look_for_domains(self, workload: Workload, now: datetime) -> None:
+        """It has quota; if a place is still to be found for it, or a new one, it gets another turn."""
+        if needs_second_pass(workload):
+            self.second_passes.put(workload.key, now)
+        else:
+            self.second_passes.drop(workload.key)
 
     def drop_workload(self, key: str, now: datetime) -> None:
         held = self.cache.release(key)

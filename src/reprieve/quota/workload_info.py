@@ -91,6 +91,11 @@ class WorkloadInfo:
         """Taken out of the tree during one computation, and so no candidate."""
 
     @property
+    def names_topology(self) -> bool:
+        """Whether a pod set says where its pods want to be, or with which others."""
+        return any(demand.topology is not None for demand in self.demands)
+
+    @property
     def fingerprint(self) -> Hashable:
         if self._fingerprint is None:
             self._fingerprint = fingerprint(self.demands, self.priority)
@@ -154,6 +159,11 @@ def is_reserved(workload: Workload) -> bool:
         and not is_true(workload, well_known.FINISHED)
         and workload.spec.active
     )
+
+
+def has_quota(workload: Workload) -> bool:
+    """Whether it is in its second pass: it has quota and looks for domains."""
+    return workload.status.admission is not None and is_true(workload, well_known.QUOTA_RESERVED)
 
 
 def is_queueable(workload: Workload, rules: Rules) -> bool:

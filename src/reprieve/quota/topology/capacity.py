@@ -40,6 +40,8 @@ class Capacity:
         """By workload."""
         self._columns: dict[str, Columns] = {}
         self._seen: dict[str, Seen] = {}
+        self.unused = True
+        """No flavor has a topology."""
 
     # --- objects ------------------------------------------------------------------------------------
 
@@ -56,12 +58,14 @@ class Capacity:
             if self._flavors.get(flavor.name) != flavor:
                 self._columns.clear()
             self._flavors[flavor.name] = flavor
+            self.unused = False
         else:
             self.drop_flavor(flavor.name)
 
     def drop_flavor(self, name: str) -> None:
         if self._flavors.pop(name, None) is not None:
             self._columns.clear()
+            self.unused = not self._flavors
 
     def put_node(self, node: Node) -> bool:
         """Whether anything changed that placements depend on."""
@@ -133,10 +137,6 @@ class Capacity:
         return self._seen.setdefault(uid, set()) if uid else None
 
     # --- looking ------------------------------------------------------------------------------------
-
-    @property
-    def unused(self) -> bool:
-        return not self._flavors
 
     def levels(self, flavor: str) -> tuple[str, ...]:
         """Of the flavor's topology; empty if it has none, or none that is known."""

@@ -58,6 +58,8 @@ def has_unhealthy_node(workload: Workload) -> bool:
 
 def needs_second_pass(workload: Workload) -> bool:
     """Has quota, and is to be placed now: its checks are ready, or one of its nodes failed."""
+    if not workload.status.unhealthy_nodes and not workload.topology_pending:
+        return False
     if not is_true(workload, well_known.QUOTA_RESERVED) or any(
         is_true(workload, type) for type in (well_known.FINISHED, well_known.EVICTED)
     ):
