@@ -13,6 +13,7 @@ A volume whose claim is deleted goes too, or is Released, by its reclaim policy.
 fake volume, pods do not wait for their claims, and a claim that is in use can be deleted.
 """
 
+import asyncio
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,7 @@ import msgspec
 
 from reprieve.objects import Document, LabelSelector, exact, matches, well_known
 from reprieve.server.api import Api
-from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.controllers.controller import WRITES_AT_ONCE, Controller, Key
 from reprieve.server.controllers.events import record_event
 from reprieve.server.controllers.pods import Pod, PodIndex
 from reprieve.server.documents import at, items
@@ -43,6 +44,8 @@ class Claims(Controller):
         self._pods = pods
         self._waiting: dict[str, set[Key]] = {}
         """Claims that wait for a pod on a node, by namespace."""
+        self._promised: set[str] = set()
+        """Volumes that are being bound: claims are dealt with at the same time, and share commits."""
         super().__init__(api)
         pods.listen(self._pod_changed)
         for offer in (VOLUMES, CLASSES):
@@ -68,6 +71,13 @@ class Claims(Controller):
             self._waiting.get(record.namespace, set()).discard((record.namespace, record.name))
         super().changed(record, gone)
 
+    async def run(self) -> None:
+        while True:
+            keys = list(await self.queue.take())
+            for start in range(0, len(keys), WRITES_AT_ONCE):
+                await asyncio.gather(*(self._attempt(key) for key in keys[start : start + WRITES_AT_ONCE]))
+            await asyncio.sleep(0)
+
     async def reconcile(self, key: Key) -> datetime | None:
         claim = self.api.peek(CLAIMS, key[1], key[0])
         if claim is None or claim["metadata"].get("deletionTimestamp"):
@@ -83,7 +93,12 @@ class Claims(Controller):
         if volume is None and not claim["spec"].get("volumeName"):
             volume = await self._provision(claim)
         if volume is not None:
-            await self._bind(claim, volume)
+            name = volume["metadata"]["name"]
+            self._promised.add(name)
+            try:
+                await self._bind(claim, volume)
+            finally:
+                self._promised.discard(name)
         elif at(claim, "status", "phase") != "Pending":
             status = {**(claim.get("status") or {}), "phase": "Pending"}
             await self.api.update_status(CLAIMS, {**claim, "status": status}, manager=MANAGER)
@@ -108,7 +123,11 @@ class Claims(Controller):
 
     def _fitting(self, claim: Document, only_kept: bool) -> Document | None:
         wanted = claim["spec"].get("volumeName")
-        candidates = [v for v in self.api.select(VOLUMES) if _fits(v, claim)]
+        candidates = [
+            v
+            for v in self.api.select(VOLUMES)
+            if v["metadata"]["name"] not in self._promised and _fits(v, claim)
+        ]
         if only_kept:
             candidates = [v for v in candidates if at(v, "spec", "claimRef")]
         if wanted:
@@ -119,8 +138,9 @@ class Claims(Controller):
     async def _bind(self, claim: Document, volume: Document) -> None:
         meta, name = claim["metadata"], volume["metadata"]["name"]
         patch: dict[str, Any] = {"spec": {"claimRef": _reference(claim)}}
-        patch["metadata"] = {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}}
-        volume = await self.api.patch(VOLUMES, name, patch, manager=MANAGER)
+        if at(volume, "spec", "claimRef", "uid") != meta["uid"]:
+            patch["metadata"] = {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}}
+            volume = await self.api.patch(VOLUMES, name, patch, manager=MANAGER)
         await _set_phase(self.api, volume, "Bound")
         patch = {"metadata": {"annotations": _BOUND}, "spec": {"volumeName": name}}
         claim = await self.api.patch(CLAIMS, meta["name"], patch, meta["namespace"], manager=MANAGER)
