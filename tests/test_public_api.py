@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 import reprieve
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 
 
 def python(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60, cwd=ROOT
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -17,6 +17,7 @@ import reprieve
 from reprieve.objects.documents import read_documents
 from reprieve.server import EmbeddedServer
 from reprieve.server.security import kubeconfig
+from tests.waiting import PATIENCE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GANG, QUEUES = EXAMPLES / "01-first-plan", EXAMPLES / "10-flavors-preempt-before-spot"
@@ -75,7 +76,7 @@ def ask(*arguments: str, code: int = 0) -> Any:
         [sys.executable, "-m", "reprieve", *arguments, "-o", "json"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (code, ""), done.stdout

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from reprieve.cli import main
 from reprieve.server import EmbeddedServer
 from reprieve.server.security import kubeconfig
+from tests.waiting import PATIENCE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLOSED = "http://127.0.0.1:1"
@@ -388,7 +389,7 @@ def test_what_cannot_start_ends_at_once_and_says_why(line: str, places: dict[str
         [sys.executable, "-m", "reprieve", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert process.returncode == 2

@@ -40,14 +40,14 @@ async def test_a_job_given_to_the_manager_preempts_in_one_worker_runs_there_and_
         async def all_full() -> bool:
             return [await running(name, "notebook") for name in fleet.workers] == [2, 2]
 
-        await eventually(all_full, "both workers are full of notebooks", 60)
+        await eventually(all_full, "both workers are full of notebooks")
         await clients["manager"].create(JOBS, job_for("train", "high", "1s"))
 
         async def is_done() -> bool:
             status = (await clients["manager"].get(JOBS.raw(), "train", "default")).get("status") or {}
             return any(each["type"] == "Complete" for each in status.get("conditions") or ())
 
-        await eventually(is_done, "the job is complete in the manager", 60)
-        await eventually(all_full, "the notebooks run again everywhere", 60)
+        await eventually(is_done, "the job is complete in the manager")
+        await eventually(all_full, "the notebooks run again everywhere")
         for client in clients.values():
             await client.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import program
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -36,9 +37,15 @@ def test_every_command_that_the_tour_prints_works_when_typed():
         assert len(commands) > 8
         for command in commands:
             done = subprocess.run(
-                command, shell=True, env=environment, capture_output=True, text=True, timeout=60, check=False
+                command,
+                shell=True,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
             )
             assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
     finally:
         tour.send_signal(signal.SIGINT)
-        tour.wait(timeout=30)
+        tour.wait(timeout=PATIENCE)

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.docs.shell import Folder, typing
-from tests.waiting import eventually_so
+from tests.waiting import PATIENCE, eventually_so
 
-READY_SECONDS = 60.0
+READY_SECONDS = PATIENCE
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def _started(
         assert process.poll() is None, f"`{line}` did not stay"
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
     assert process.returncode == 0, f"`{line}` ended with {process.returncode}"
 
 
@@ -96,7 +96,7 @@ def _until_answered(process: subprocess.Popen[str], address: str, secret: str = 
     def answers() -> bool:
         assert process.poll() is None, f"it ended before {address} answered"
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, ConnectionError):
             return False
@@ -111,7 +111,7 @@ def _type(line: str, at: Path, environment: Mapping[str, str]) -> None:
         env=typing(environment),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, f"$ {line}\n{done.stdout}{done.stderr}"

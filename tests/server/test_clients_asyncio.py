@@ -55,7 +55,7 @@ async def test_a_watch_stops_and_resumes(connection: client.ApiClient) -> None:
     seen = []
     for _ in range(2):
         async with watch.Watch().stream(
-            core.list_namespaced_config_map, "default", resource_version=start, timeout_seconds=10
+            core.list_namespaced_config_map, "default", resource_version=start, timeout_seconds=100
         ) as stream:
             async for event in stream:
                 seen.append((event["type"], event["object"].metadata.name))

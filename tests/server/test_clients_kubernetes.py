@@ -68,7 +68,7 @@ def test_a_watch_stops_and_resumes(core: client.CoreV1Api) -> None:
     for _ in range(2):
         stream = watch.Watch()
         for event in stream.stream(
-            core.list_namespaced_config_map, "default", resource_version=start, timeout_seconds=10
+            core.list_namespaced_config_map, "default", resource_version=start, timeout_seconds=100
         ):
             seen.append((event["type"], event["object"].metadata.name))
             start = event["object"].metadata.resource_version

@@ -69,7 +69,7 @@ def test_a_watch_stops_and_resumes(client: Client) -> None:
         client.create(config_map(f"watched-{i}"))
     seen = []
     for _ in range(2):
-        for event, item in client.watch(ConfigMap, resource_version=start, server_timeout=10):
+        for event, item in client.watch(ConfigMap, resource_version=start, server_timeout=100):
             seen.append((event, item.metadata.name))
             start = item.metadata.resourceVersion
             if len(seen) % 2 == 0:

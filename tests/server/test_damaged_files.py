@@ -13,6 +13,7 @@ from reprieve.server.backend import Backend
 from reprieve.server.errors import ApiError
 from reprieve.server.security import Authenticator
 from reprieve.server.storage import DataDirectoryUnusable
+from tests.waiting import PATIENCE
 
 Damage = Callable[[bytes], bytes | None]
 
@@ -93,7 +94,7 @@ def test_spellings_of_an_accepted_token_are_not_remembered_without_end(tmp_path:
 def test_the_command_ends_with_2_and_without_a_traceback(data: Path) -> None:
     (data / "admin.token").write_bytes(b"")
     command = [sys.executable, "-m", "reprieve", "up", "--data-dir", str(data)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert ended.returncode == 2
     assert "admin.token holds no token" in " ".join(ended.stderr.split())
     assert "Traceback" not in ended.stderr

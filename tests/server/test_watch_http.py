@@ -44,7 +44,7 @@ async def test_a_watch_resumes_where_it_stopped(wire: Wire) -> None:
 async def test_without_a_version_what_exists_comes_first(wire: Wire, start: str) -> None:
     await wire.post(CONFIG_MAPS, config_map("b"))
     await wire.post(CONFIG_MAPS, config_map("a"))
-    async with wire.watch(f"{CONFIG_MAPS}?{start}timeoutSeconds=20") as stream:
+    async with wire.watch(f"{CONFIG_MAPS}?{start}timeoutSeconds=100") as stream:
         assert await stream.take(2) == [("ADDED", "a"), ("ADDED", "b")]
         await wire.post(CONFIG_MAPS, config_map("c"))
         assert await stream.take(1) == [("ADDED", "c")]
