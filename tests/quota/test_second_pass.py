@@ -5,7 +5,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.objects import Placement, Workload, decode_all, expanded
-from reprieve.quota import Outcome, Quota, Rules, cycle, is_true, load
+from reprieve.quota import Outcome, Quota, Rules, cycle, is_true, load, placed_elsewhere, with_admitted
 from tests import builders
 
 NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
@@ -158,3 +158,23 @@ def test_a_queue_without_its_topology_admits_nothing_and_says_why() -> None:
     assert not cycle(quota, NOW).reserved
     reason, message = quota.cache.inactive["cq"][0]
     assert (reason, message) == ("TopologyNotFound", 'there is no Topology "racks" for TAS flavor "default"')
+
+
+def test_what_a_worker_cluster_places_is_not_placed_by_its_manager() -> None:
+    """The manager's workload keeps waiting without a cycle after the other; the worker's word ends it."""
+    check = builders.kueue("AdmissionCheck", "mk", {"controllerName": "kueue.x-k8s.io/multikueue"})
+    check["status"] = {"conditions": [{"type": "Active", "status": "True"}]}
+    objects = [each for each in racks(check="mk") if each["kind"] != "Topology"]
+    topology = [each for each in racks() if each["kind"] == "Topology"]
+    held = builders.reserved(asking("w", 1, {"required": HOST}))
+    held["status"]["admission"]["podSetAssignments"][0]["delayedTopologyRequest"] = "Pending"
+    held["status"]["admissionChecks"] = [{"name": "mk", "state": "Ready", "message": ""}]
+    held["status"]["conditions"] = [c for c in held["status"]["conditions"] if c["type"] != "Admitted"]
+    quota = loaded(*objects, *topology, check, held)
+    assert not cycle(quota, NOW).reserved
+    assert not quota.has_heads(NOW)
+    workload = quota.cache.workloads["default/w"].workload
+    done = with_admitted(placed_elsewhere(workload), ready=True, now=NOW)
+    assert is_true(done, "Admitted")
+    quota.put_workload(done, NOW)
+    assert not quota.has_heads(NOW + timedelta(hours=1))

@@ -46,7 +46,16 @@ from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.summary import inactive_message, queue_summaries, quota_lines, waiters
 from reprieve.quota.topology.step import needs_second_pass
-from reprieve.quota.transitions import evict, preempt, release, reserve, wait, with_admitted, with_status
+from reprieve.quota.transitions import (
+    evict,
+    placed_elsewhere,
+    preempt,
+    release,
+    reserve,
+    wait,
+    with_admitted,
+    with_status,
+)
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
 from reprieve.quota.victims.finder import VictimFinder
 from reprieve.quota.workload_info import WorkloadInfo, is_true
@@ -93,6 +102,7 @@ __all__ = [
     "is_true",
     "load",
     "needs_second_pass",
+    "placed_elsewhere",
     "preempt",
     "queue_summaries",
     "quota_lines",

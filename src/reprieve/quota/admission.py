@@ -61,7 +61,7 @@ from reprieve.quota.queue import ANY, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.state import Quota
 from reprieve.quota.topology.held import Held
-from reprieve.quota.topology.step import TopologyStep, has_unhealthy_node
+from reprieve.quota.topology.step import PENDING, TopologyStep, has_unhealthy_node
 from reprieve.quota.tree import Cell, Usage
 from reprieve.quota.victims.candidates import Victim
 from reprieve.quota.victims.finder import VictimFinder
@@ -316,8 +316,12 @@ class _Cycle:
                 self._preempt(entry)
 
     def _ends_second_pass(self, entry: Entry) -> bool:
-        """No node in place of the failed one: the workload is stopped at once, and nobody makes way."""
+        """Nothing can be placed here; or there is no node in place of the failed one: then the workload is
+        stopped at once, and nobody makes way."""
         info, mode = entry.info, entry.assignment.mode
+        if any(each.delayed == PENDING and each.placement is None for each in entry.assignment.pod_sets):
+            self._quota.second_passes.again(info.key, self._now)  # its domains are found elsewhere
+            return True
         if mode == Mode.FIT or not has_unhealthy_node(info.workload) or not self._rules.topology.fail_fast:
             return False
         nodes = ",".join(node.name for node in info.workload.status.unhealthy_nodes)

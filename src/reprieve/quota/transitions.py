@@ -58,6 +58,22 @@ def with_admitted(workload: Workload, ready: bool, now: datetime) -> Workload:
     return with_status(workload, conditions=conditions)
 
 
+def placed_elsewhere(workload: Workload) -> Workload:
+    """Another cluster runs it and has found its domains: here nothing is left to be placed."""
+    admission = workload.status.admission
+    if admission is None or not workload.topology_pending:
+        return workload
+    assignments = tuple(
+        msgspec.structs.replace(each, delayed_topology_request="Ready")
+        if each.delayed_topology_request == "Pending"
+        else each
+        for each in admission.pod_set_assignments
+    )
+    return with_status(
+        workload, admission=msgspec.structs.replace(admission, pod_set_assignments=assignments)
+    )
+
+
 def wait(workload: Workload, reason: str, message: str, now: datetime, gated: bool = False) -> Workload:
     """Say what the workload waits for; a gated one also signals that it could preempt."""
     generation = workload.metadata.generation

@@ -18,7 +18,7 @@ from reprieve.objects import (
     well_known,
     with_condition,
 )
-from reprieve.quota import evict, is_true, release, with_admitted, with_status
+from reprieve.quota import evict, is_true, placed_elsewhere, release, with_admitted, with_status
 
 RUNNING, STOPPED, FINISHED = "running", "stopped", "finished"
 
@@ -106,6 +106,8 @@ def next_state(situation: Situation, now: datetime) -> Next:
         names = ", ".join(node.name for node in situation.failed_nodes)
         return Next(evict(workload, well_known.NODE_FAILURES, f"{SEVERAL_NODES}{names}", now))
     ready = all(state == well_known.READY for state in states.values())
+    if ready and workload.status.cluster_name:
+        workload = placed_elsewhere(workload)
     return Next(with_admitted(workload, ready, now))
 
 
