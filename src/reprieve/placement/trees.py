@@ -111,7 +111,7 @@ class TreePlacer:
             )
         tried: list[tuple[Domain, Evaluated]] = []
         for domain in domains:
-            found = self._inside(group, domain.nodes)
+            found = self.inside(group, domain.nodes)
             if found.broken:
                 return found
             tried.append((domain, found))
@@ -160,7 +160,8 @@ class TreePlacer:
             return f"{SEVERAL_DOMAINS}more than 1 domain found for pod group: {listed}"
         return domains_within(cluster, group.topology, slots, within)
 
-    def _inside(self, group: TreeGroup, within: Mask | None) -> Evaluated:
+    def inside(self, group: TreeGroup, within: Mask | None) -> Evaluated:
+        """The group on these nodes, whatever its own key says."""
         return self._leaf(group, within) if group.children is None else self._composite(group, within)
 
     def _leaf(self, group: TreeGroup, within: Mask | None) -> Evaluated:

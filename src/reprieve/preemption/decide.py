@@ -21,6 +21,7 @@ from reprieve.placement import (
 )
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
+from reprieve.preemption.domain_notes import domain_sentences
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
 from reprieve.preemption.one_by_one import select_one_by_one
@@ -198,7 +199,10 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
         pods = counted(len(preemptor.waiting), "pod")
         text = f"{for_} fits: {len(where)} of {pods} would find a node; nobody makes way."
         return _scheduled(view, for_, where, text, placement.assigned)
-    return _preempt_for_group(view, for_, preemptor, placement, alternatives)
+    plan = _preempt_for_group(view, for_, preemptor, placement, alternatives)
+    if not alternatives or plan.ongoing or placement.broken:
+        return plan
+    return msgspec.structs.replace(plan, reasons=(*plan.reasons, *domain_sentences(view, preemptor, plan)))
 
 
 def _lacks_pods(for_: Reference, preemptor: Preemptor) -> tuple[str, ...]:

@@ -137,6 +137,10 @@ class GangSearch:
             found = [first, *([self._reprieve(cheap.assigned, out)] if cheap.feasible else [])]
             return min(found, key=disruption)
 
+    def next_to(self, assigned: list[Assignment], out: Mask) -> Selection:
+        """Who makes way for these places; call it while `out` is out."""
+        return self._reprieve(assigned, out)
+
     def _reprieve_next_to_phantoms(self, placement: GangPlacement, out: Mask) -> Selection:
         """kube-scheduler 1.38 nominates pods of groups that failed, and lets them count.
 
