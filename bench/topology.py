@@ -1,6 +1,6 @@
 """How long decisions about trees of groups and about groups with a topology key take.
 
-    python -m bench.topology [--algorithm kep-5710] [--runs 5]
+    python bench/topology.py [--algorithm kep-5710] [--runs 5]
 
 The shapes of kube-scheduler's own measurements (v1.38.0-alpha.0-29, gates on): nodes of 8 cpu in 50 racks,
 each full of four pods of 2 cpu and priority 1. Its CPU seconds for one attempt stand next to ours; ours are

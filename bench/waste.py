@@ -1,6 +1,6 @@
 """How many pods each algorithm evicts for trees of groups and for groups with a topology key.
 
-    python -m bench.waste [FOLDER]
+    python bench/waste.py [FOLDER]
 
 FOLDER has the recorded decisions of kube-scheduler (default: the share of them in tests/corpus/composite).
 """

@@ -22,6 +22,7 @@ from reprieve.explain.pods import explain_group, explain_pod
 from reprieve.explain.queues import explain_queue
 from reprieve.explain.quota import explain_workload
 from reprieve.explain.suggest import suggestions
+from reprieve.explain.trees import explain_tree
 from reprieve.jobs import JobKinds
 from reprieve.objects import Reference
 
@@ -43,6 +44,7 @@ Explainer = Callable[[Reference, Evidence, Mapping[str, Any] | None, datetime], 
 EXPLAINERS: dict[str, Explainer] = {
     "Pod": explain_pod,
     "PodGroup": explain_group,
+    "CompositePodGroup": explain_tree,
     "Workload": explain_workload,
     "ClusterQueue": explain_queue,
     "LocalQueue": explain_queue,

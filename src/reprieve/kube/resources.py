@@ -125,7 +125,16 @@ STORAGE_KINDS = (
 )
 """What decides where the volumes of a pod can be had."""
 
-SCHEDULER_KINDS = (NAMESPACES, NODES, PODS, BUDGETS, PRIORITY_CLASSES, POD_GROUPS, *STORAGE_KINDS)
+SCHEDULER_KINDS = (
+    NAMESPACES,
+    NODES,
+    PODS,
+    BUDGETS,
+    PRIORITY_CLASSES,
+    POD_GROUPS,
+    COMPOSITE_POD_GROUPS,
+    *STORAGE_KINDS,
+)
 """What decides where a pod goes and which pods it preempts."""
 
 OWNER_KINDS = (JOBS, CRON_JOBS, DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS)

@@ -82,7 +82,7 @@ DASHBOARD = (
     _rule("policy", ["poddisruptionbudgets"], "list"),
     _rule(STORAGE, STORAGE_RESOURCES, "list"),
     _rule(SCHEDULING, ["podgroups"], *FOLLOW),
-    _rule(SCHEDULING, ["priorityclasses"], "list"),
+    _rule(SCHEDULING, ["priorityclasses", "compositepodgroups"], "list"),
     _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
     _rule(
         KUEUE,

@@ -1,0 +1,74 @@
+"""A tree of groups: how its groups are, and why it waits as a whole."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.explain.answer import Explanation
+from reprieve.explain.evictions import evictions_by
+from reprieve.explain.evidence import Evidence, key_of
+from reprieve.explain.pods import explain_group, members_of
+from reprieve.objects import Document, Reference, ReprieveError, counted, group_key
+
+MOST_GROUPS = 8
+"""How many groups of a tree are described one by one."""
+
+
+def explain_tree(
+    target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Explanation:
+    tree = evidence.find("CompositePodGroup", target.key)
+    groups = list(_below(target.key, evidence))
+    keys = {key_of(group) for group in groups}
+    members = members_of([pod for pod in evidence.of_kind("Pod") if group_key(pod) in keys])
+    answer = Explanation(
+        for_=str(target),
+        state=members.state,
+        sentence=f"{target}: {_counts(members.running, members.waiting, groups)}.",
+        preempted=evictions_by(str(target), evidence),
+    )
+    if tree is None:
+        answer.state = "unknown"
+        answer.sentence = f"{target} does not exist, or may not be seen."
+        return answer
+    parts = [explain_group(Reference.read(group), evidence, config, now) for group in groups[:MOST_GROUPS]]
+    answer.details += [part.sentence for part in parts]
+    for part in parts:
+        answer.preempted_by += part.preempted_by
+    if members.waiting:
+        answer.waits_for = list(_why(target, evidence, config, now))
+    return answer
+
+
+def _counts(running: list[Document], waiting: list[Document], groups: list[Document]) -> str:
+    total = counted(len(running) + len(waiting), "pod")
+    return f"{len(running)} of {total} in {counted(len(groups), 'group')} below it have a node"
+
+
+def _below(key: str, evidence: Evidence, seen: frozenset[str] = frozenset()) -> Iterator[Document]:
+    """The PodGroups below a composite group."""
+    namespace, _, name = key.rpartition("/")
+
+    def child(document: Document) -> bool:
+        own = key_of(document).rpartition("/")[0]
+        return own == namespace and (document.get("spec") or {}).get("parentCompositePodGroupName") == name
+
+    yield from filter(child, evidence.of_kind("PodGroup"))
+    for inner in filter(child, evidence.of_kind("CompositePodGroup")):
+        if key_of(inner) not in seen:
+            yield from _below(key_of(inner), evidence, seen | {key})
+
+
+def _why(
+    target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
+) -> Iterator[str]:
+    """What a plan for the whole tree says, unless objects are missing that it would need."""
+    if evidence.partial:
+        return
+    from reprieve.whatif import plan
+
+    try:
+        yield from plan(evidence.objects, str(target), Configuration.load(config), now).reasons
+    except ReprieveError as error:
+        yield str(error)
