@@ -20,7 +20,7 @@ MODES = (["ReadWriteOnce"], ["ReadWriteMany"], ["ReadWriteOnce", "ReadWriteMany"
 
 
 def storage_class(name: str) -> Document:
-    found = {
+    found: Document = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": name},

@@ -101,7 +101,7 @@ def test_a_full_driver_is_freed_by_evicting_who_holds_a_slot_and_the_plan_says_s
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_user_of_a_claim_for_one_pod_makes_way_and_the_plan_says_so(algorithm: str) -> None:
-    once = {"accessModes": ["ReadWriteOncePod"]}
+    once: Document = {"accessModes": ["ReadWriteOncePod"]}
     kept = {"namespace": "default", "name": "one", "uid": "u-one"}
     objects = [host("n"), claim("one", volume="pv", spec=once), volume("pv", claimRef=kept, **once)]
     found = plan([*objects, using("low", "one", on="n"), using("p", "one", priority=9)], algorithm=algorithm)

@@ -3,7 +3,8 @@
 import pytest
 
 from reprieve.cluster import Cluster
-from reprieve.objects import Reference, decode
+from reprieve.objects import Node, Object, Pod, Reference, decode, storage
+from reprieve.placement import PodFilters
 from reprieve.preemption import ClaimUse
 from reprieve.scheduler.actions import Bind
 from reprieve.scheduler.volumes import BindingFailed, all_bound, claims_of, release, reserve
@@ -52,8 +53,6 @@ def test_a_reservation_ends_with_its_binding_however_it_ended() -> None:
 
 
 def test_a_volume_that_is_reserved_is_not_given_to_another_claim() -> None:
-    from reprieve.placement import PodFilters
-
     cluster = cluster_of(volume("pv", storage_class="wait"), claim("c"), claim("d"))
     cluster.set(decode(using("q", "d")))
     bind = Bind(POD, POD, "n", claims=claims_of(cluster, "default/p", {"default/c": ClaimUse(volume="pv")}))
@@ -85,9 +84,7 @@ def test_a_static_binding_waits_for_its_claim_and_not_for_what_is_older() -> Non
 def test_waiting_ends_when_what_it_waits_for_is_gone(lost: str, text: str) -> None:
     cluster, bind = static()
     keys = {"PersistentVolume": "pv", "Node": "n", "Pod": "default/p", "PersistentVolumeClaim": "default/c"}
-    from reprieve.objects import Node, Pod, storage
-
-    kinds = {"Node": Node, "Pod": Pod, "PersistentVolume": storage.PersistentVolume}
+    kinds: dict[str, type[Object]] = {"Node": Node, "Pod": Pod, "PersistentVolume": storage.PersistentVolume}
     kinds["PersistentVolumeClaim"] = storage.PersistentVolumeClaim
     cluster.remove(kinds[lost], keys[lost])
     with pytest.raises(BindingFailed, match=text):

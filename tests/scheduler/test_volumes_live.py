@@ -14,6 +14,11 @@ LOCAL = {
 }
 
 
+def node_of(live: Live) -> str:
+    found = live.server.api.peek("pods", "p", "ns") or {}
+    return str(found["spec"]["nodeName"])
+
+
 def volume_of(live: Live, name: str) -> str:
     found = live.server.api.peek("persistentvolumeclaims", name, "ns")
     return str(found["spec"].get("volumeName", "")) if found else ""
@@ -26,7 +31,7 @@ async def test_a_claim_that_waits_for_its_consumer_is_provisioned_before_the_pod
         await live.until(lambda: live.bound() == ["p"])
         found = live.server.api.peek("persistentvolumeclaims", "data", "ns")
         assert found is not None
-        where = live.server.api.peek("pods", "p", "ns")["spec"]["nodeName"]
+        where = node_of(live)
         assert found["metadata"]["annotations"]["volume.kubernetes.io/selected-node"] == where
         assert found["status"]["phase"] == "Bound"
         await scheduler.shell.idle()
@@ -44,7 +49,7 @@ async def test_a_local_volume_decides_where_the_pod_goes_and_is_kept_for_its_cla
         await live.create(CLAIMS, claim("data", "local"))
         await live.create(PODS, claiming("p", "data"))
         await live.until(lambda: live.bound() == ["p"])
-        assert live.server.api.peek("pods", "p", "ns")["spec"]["nodeName"] == "n002"
+        assert node_of(live) == "n002"
         assert volume_of(live, "data") == "pv-2"
         await scheduler.shell.idle()
         assert not scheduler.core.cluster.storage.taken

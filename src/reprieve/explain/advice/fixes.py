@@ -22,7 +22,7 @@ from reprieve.explain.advice.node_changes import (
 from reprieve.explain.advice.pod_changes import AllowSkew, AskForLess, Drop, SetPriority, Tolerate
 from reprieve.explain.advice.scene import Scene
 from reprieve.objects import Node, PodSpec, Taint, format_amount, tolerates, well_known
-from reprieve.placement import PodFilters, diagnosis
+from reprieve.placement import PodFilters, diagnosis, volume_texts
 
 Side = Literal["cluster", "pod"]
 """What is to be changed if there is a choice."""
@@ -90,7 +90,7 @@ def fix(question: Question, reason: str, side: Side) -> list[Change]:
     if reason == diagnosis.TOO_MANY_PODS or reason.startswith(diagnosis.INSUFFICIENT):
         options = _resources(question)
     else:
-        options = FIXES[reason](question)
+        options = FIXES.get(reason, _nothing)(question)
     wanted, other = options if side == "cluster" else options[::-1]
     return wanted or other
 
@@ -266,6 +266,45 @@ def _kept(question: Question) -> Options:
     return room, [SetPriority(unit=question.unit, priority=highest + 1)]
 
 
+def _nothing(_question: Question) -> Options:
+    """Claims that are missing, volumes out of reach, devices: what to do, their own objects have to say."""
+    return [], []
+
+
+def _attached(question: Question) -> Options:
+    """As few pods as give back enough slots of the driver, the least important first."""
+    pods, filters, ending = question.scene.cluster.pods, question.filters.forked(), []
+    volumes = filters.volumes
+    if volumes is None or volumes.refusal or volumes.limits is None:
+        return [], []
+    for row in sorted(question.others_on([question.slot]), key=lambda each: int(pods.priority[each])):
+        if volumes.matters(row):
+            volumes.limits.change(row, question.slot, -1)
+            ending.append(pods.keys[row])
+        if ending and volumes.limits.allows(question.slot):
+            why = f"node {question.node} can have no more volumes of {' and '.join(volumes.limits.drivers)}"
+            return [EndPods(pods=ending, why=why)], []
+    return [], []
+
+
+def _disks(question: Question) -> Options:
+    volumes, pods = question.filters.volumes, question.scene.cluster.pods
+    if volumes is None or volumes.refusal or volumes.restrictions is None:
+        return [], []
+    rivals = [row for row in question.others_on([question.slot]) if row in volumes.restrictions.rivals]
+    keys = [pods.keys[row] for row in rivals]
+    return ([EndPods(pods=keys, why="a disk cannot be shared with them")] if keys else []), []
+
+
+def _claims_in_use(question: Question) -> Options:
+    volumes, pods = question.filters.volumes, question.scene.cluster.pods
+    if volumes is None or volumes.refusal or volumes.restrictions is None:
+        return [], []
+    keys = [pods.keys[row] for row in sorted(volumes.restrictions.users())]
+    why = "only one pod may use their claim (ReadWriteOncePod)"
+    return ([EndPods(pods=keys, why=why)] if keys else []), []
+
+
 FIXES: dict[str, Callable[[Question], Options]] = {
     diagnosis.CONFLICT: _conflict,
     **dict(zip(STATIC.values(), (_cordon, _taints, _selection, _conflict), strict=True)),
@@ -276,5 +315,8 @@ FIXES: dict[str, Callable[[Question], Options]] = {
     diagnosis.ANTI_AFFINITY: _anti_affinity,
     diagnosis.VETOED: _vetoed,
     diagnosis.KEPT: _kept,
+    volume_texts.TOO_MANY: _attached,
+    volume_texts.DISK: _disks,
+    volume_texts.IN_USE: _claims_in_use,
 }
 """By reason; those about resources are in `_resources`."""

@@ -1,0 +1,57 @@
+"""What `explain` advises about volumes: what it says would help does, and nothing crashes on the rest."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import reprieve
+from reprieve.explain import explain
+from reprieve.explain.evidence import Evidence
+from tests.builders import pod
+from tests.preemption.test_volume_rules import (
+    BAD,
+    Document,
+    claim,
+    csi_bound,
+    host,
+    limited,
+    using,
+    volume,
+    waiting_class,
+)
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+ONCE: Document = {"accessModes": ["ReadWriteOncePod"]}
+DISK: list[Document] = [{"name": "d", "gcePersistentDisk": {"pdName": "disk-1"}}]
+FREED: dict[str, list[Document]] = {
+    "can have no more volumes of csi.example.com": [
+        host("a"), limited("a", 1), waiting_class(), *csi_bound("held"), claim("new"),
+        using("other", "held", on="a"), using("p", "new"),
+    ],
+    "only one pod may use their claim": [
+        host("a"), claim("one", volume="pv", spec=ONCE),
+        volume("pv", claimRef={"namespace": "default", "name": "one", "uid": "u-one"}),
+        using("other", "one", on="a"), using("p", "one"),
+    ],
+    "a disk cannot be shared with them": [
+        host("a"), pod("other", volumes=DISK, on="a"), pod("p", volumes=DISK),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", FREED)
+def test_ending_who_holds_what_the_pod_needs_is_advised_and_helps(why: str) -> None:
+    answer: Any = explain("Pod/default/p", Evidence(FREED[why]), NOW)
+    advised = [each.sentence for each in answer.remedies if why in each.sentence]
+    assert advised, [each.sentence for each in answer.remedies]
+    assert "default/other" in advised[0]
+    left = [each for each in FREED[why] if each["metadata"]["name"] != "other"]
+    assert reprieve.plan(left, "Pod/default/p").outcome == "scheduled"
+
+
+@pytest.mark.parametrize(("objects", "text"), BAD)
+def test_claims_that_cannot_be_used_are_explained(objects: list[Document], text: str) -> None:
+    documents = [host("a"), waiting_class(), *objects, using("p", "c")]
+    answer: Any = explain("Pod/default/p", Evidence(documents), NOW)
+    assert all(each.sentence for each in answer.remedies), text
