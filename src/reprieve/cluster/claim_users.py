@@ -47,6 +47,15 @@ class ClaimUsers:
             devices.leave(key, back=True)
             undo.append((RETURNED, key))
 
+    def abandoned(self) -> list[str]:
+        """Claims whose users are all gone: their devices come free as soon as somebody notices."""
+        devices = self._devices
+        return [
+            key
+            for key in devices.allocations
+            if key in devices.claims and devices.claims[key].status.reserved_for and self._unused(key)
+        ]
+
     def undo(self, entry: Entry) -> None:
         kind, key, *before = entry
         if kind == HELD:

@@ -234,6 +234,14 @@ class Cluster:
         """Suppose a claim allocated."""
         self._undo.append((HELD, claim, self.devices.suppose(claim, allocation)))
 
+    def abandoned_claims(self) -> list[str]:
+        """Allocated claims whose users no longer exist."""
+        return self._claim_users.abandoned() if self.devices.allocations else []
+
+    def suppose_freed(self, claim: str) -> None:
+        """Suppose a claim's devices given back."""
+        self._undo.append((HELD, claim, self.devices.suppose(claim, None)))
+
     def attach_all(self, rows: Rows, slots: Rows) -> None:
         """Suppose many pods on nodes at once."""
         self._undo.append(("placed", rows, slots))

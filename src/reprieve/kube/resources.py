@@ -17,6 +17,7 @@ from reprieve.objects import (
     Object,
     batch,
     core,
+    devices,
     kueue,
     policy,
     scheduling,
@@ -125,6 +126,15 @@ STORAGE_KINDS = (
 )
 """What decides where the volumes of a pod can be had."""
 
+RESOURCE_CLAIMS = _resource("resource.k8s.io", "v1", devices.ResourceClaim, "resourceclaims")
+DEVICE_KINDS = (
+    _resource("resource.k8s.io", "v1", devices.DeviceClass, "deviceclasses", namespaced=False),
+    _resource("resource.k8s.io", "v1", devices.ResourceSlice, "resourceslices", namespaced=False),
+    _resource("resource.k8s.io", "v1", devices.DeviceTaintRule, "devicetaintrules", namespaced=False),
+    RESOURCE_CLAIMS,
+)
+"""What decides which devices a pod gets; older servers do not have them."""
+
 SCHEDULER_KINDS = (
     NAMESPACES,
     NODES,
@@ -134,6 +144,7 @@ SCHEDULER_KINDS = (
     POD_GROUPS,
     COMPOSITE_POD_GROUPS,
     *STORAGE_KINDS,
+    *DEVICE_KINDS,
 )
 """What decides where a pod goes and which pods it preempts."""
 

@@ -17,6 +17,7 @@ def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
 STORAGE = well_known.STORAGE_API
 STORAGE_RESOURCES = ("storageclasses", "csidrivers", "csinodes", "csistoragecapacities", "volumeattachments")
+DEVICES = "resource.k8s.io"
 EVENTS = _rule("", ["events"], "create", "patch")
 """For people; patch: the same thing happened again."""
 
@@ -32,6 +33,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("policy", ["poddisruptionbudgets"], *FOLLOW),
         _rule("", ["persistentvolumes", "persistentvolumeclaims"], *FOLLOW, "patch"),  # bind volumes
         _rule(STORAGE, STORAGE_RESOURCES, *FOLLOW),
+        _rule(DEVICES, ["deviceclasses", "resourceslices", "devicetaintrules"], *FOLLOW),
+        _rule(DEVICES, ["resourceclaims"], *FOLLOW, "get", "patch"),  # patch: the finalizer
+        _rule(DEVICES, ["resourceclaims/status", "resourceclaims/binding"], "patch"),  # allocate, reserve
         _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
         _rule(SCHEDULING, ["compositepodgroups"], *FOLLOW),
         _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),

@@ -271,3 +271,7 @@ class DeviceTaintRuleSpec(View):
 
 class DeviceTaintRule(Object):
     spec: DeviceTaintRuleSpec = DeviceTaintRuleSpec()
+
+
+DEVICE_KINDS: tuple[type[Object], ...] = (DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice)
+"""What decides which devices a pod gets."""

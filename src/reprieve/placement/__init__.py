@@ -11,7 +11,14 @@ Reads the cluster and supposes pods on nodes; changes nothing that outlives a ro
 """
 
 from reprieve.placement import diagnosis
-from reprieve.placement.devices import AllocationError, DeviceFilter, has_devices, named
+from reprieve.placement.devices import (
+    AllocationError,
+    DeviceFilter,
+    binding_state,
+    device_filter,
+    has_devices,
+    named,
+)
 from reprieve.placement.diagnosis import (
     FEASIBLE,
     UNRESOLVABLE,
@@ -57,7 +64,9 @@ __all__ = [
     "Way",
     "Ways",
     "best_domain",
+    "binding_state",
     "carried_over",
+    "device_filter",
     "diagnose",
     "diagnosis",
     "domains_of",

@@ -17,10 +17,12 @@ from reprieve.placement import (
     GangPlacement,
     PodFilters,
     diagnose,
+    has_devices,
     place,
 )
 from reprieve.preemption.algorithms import select_for_gang
 from reprieve.preemption.alternatives import for_gang, for_pod
+from reprieve.preemption.devices import come_free_soon
 from reprieve.preemption.domain_notes import domain_sentences
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
@@ -49,6 +51,7 @@ from reprieve.preemption.view import View
 from reprieve.preemption.volume_reasons import no_eviction_helps
 
 FILTER_FAILED = 'running "DynamicResources" filter plugin: {}'
+FREED_SOON = "It fits once the devices of pods that are gone are given back; nobody else makes way."
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
@@ -151,6 +154,8 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
         # kube-scheduler says "not found" where it otherwise says how preemption went: it did not get there.
         text = f"{diagnosis.message} not found"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
+    if filters.devices is not None and come_free_soon(view, lambda: place(filters, view.scoring) is not None):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.message, FREED_SOON)
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
@@ -247,6 +252,10 @@ def _preempt_for_group(
         if older is None:
             return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS)
         return plan_of(view, for_, older, gang=True, without=status, short="")
+    if has_devices(view.cluster, preemptor.gang.rows) and come_free_soon(
+        view, lambda: place_in_domains(view, preemptor.gang, preemptor.domains).feasible
+    ):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, status, FREED_SOON)
     search = GangSearch(view, preemptor.gang, preemptor.domains)
     if not len(search.candidates):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))

@@ -5,7 +5,7 @@ count together, wherever they run. Whether a unit can stay is always asked of th
 the preemptor may be served by other devices than those it was served by at first.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -22,6 +22,24 @@ def holders(view: View, filters: PodFilters, slot: int) -> list[int]:
     row_of = view.cluster.pods.row_of
     rows = [row_of[key] for key in filters.devices.holders(slot) if key in row_of]
     return sorted((row for row in rows if view.placed[row]), key=view.position.__getitem__)
+
+
+def come_free_soon(view: View, fits: Callable[[], bool]) -> bool:
+    """Whether the preemptor fits once claims of pods that are gone have given their devices back.
+
+    Then nobody has to make way: the claim controller will notice.
+    """
+    cluster = view.cluster
+    abandoned = [] if view.faithful else cluster.abandoned_claims()
+    if not abandoned:
+        return False
+    mark = cluster.checkpoint()
+    for key in abandoned:
+        cluster.suppose_freed(key)
+    try:
+        return fits()
+    finally:
+        cluster.rollback(mark)
 
 
 def matters(view: View, assigned: Sequence[Assignment]) -> bool:

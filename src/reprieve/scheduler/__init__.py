@@ -32,9 +32,11 @@ from reprieve.scheduler.actions import (
     Reprieve,
     SetGroupCondition,
     SetPodCondition,
+    UseDevices,
     Wanted,
 )
 from reprieve.scheduler.core import Core, CycleResult
+from reprieve.scheduler.devices import DevicesFailed
 from reprieve.scheduler.marks import Mark
 from reprieve.scheduler.queue import State
 from reprieve.scheduler.volumes import BindingFailed
@@ -50,6 +52,7 @@ __all__ = [
     "BindingFailed",
     "Core",
     "CycleResult",
+    "DevicesFailed",
     "Emit",
     "Evicted",
     "Mark",
@@ -60,6 +63,7 @@ __all__ = [
     "SetGroupCondition",
     "SetPodCondition",
     "State",
+    "UseDevices",
     "Wanted",
     "instant",
     "marks",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from reprieve.objects import Reference
+from reprieve.objects import Allocation, Reference
 from reprieve.scheduler.marks import Mark
 
 
@@ -31,6 +31,15 @@ class BindClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class UseDevices:
+    """Reserve a ResourceClaim for the pod and, where it has no allocation yet, write the one decided on."""
+
+    claim: Reference
+    allocation: Allocation | None
+    """None: it was allocated before; only the user is added."""
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
     """Bind a pod to a node, once its claims are bound: `claims` are those for which something is to be done.
 
@@ -42,6 +51,7 @@ class Bind:
     node: str
     insist: bool = False
     claims: tuple[BindClaim, ...] = ()
+    devices: tuple[UseDevices, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +167,8 @@ class Actions(Protocol):
     """One method for each verb: returns when it is done, raises `ActionError` when it failed."""
 
     async def bind(self, bind: Bind) -> None: ...
+
+    async def use_devices(self, use: UseDevices, pod: Reference) -> None: ...
 
     async def bind_claim(self, bind: BindClaim, node: str) -> str:
         """Writes what binds the claim; returns the version of the object that was written."""

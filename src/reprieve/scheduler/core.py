@@ -23,7 +23,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Pod, Reference
 from reprieve.preemption import decide
-from reprieve.scheduler import volumes
+from reprieve.scheduler import devices, volumes
 from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
 from reprieve.scheduler.cycles import CycleResult, Cycles, Decide
 from reprieve.scheduler.intake import Intake
@@ -120,6 +120,10 @@ class Core:
         `written`: by claim, the version of the object that was written for it.
         """
         return volumes.all_bound(self.cluster, bind, written)
+
+    def devices_ready(self, bind: Bind) -> bool:
+        """Whether the devices of a pod may be used by now; raises `DevicesFailed` if they never will."""
+        return devices.ready(self.cluster, bind)
 
     def still_evicts(self, pod: Reference) -> bool:
         """Whether a pod that carries our mark is still to be deleted; asked right before it is."""

@@ -15,7 +15,7 @@ from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Reference, well_known
 from reprieve.preemption import Plan, Victim
-from reprieve.scheduler import marks, status, trees, volumes, wakeups
+from reprieve.scheduler import devices, marks, status, trees, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -139,7 +139,8 @@ class Cycles:
             return None
         pods = self._memory.cluster.pods
         row = pods.row_of[unit.ref.key]
-        if pods.info[row].nominated_node or row in self._memory.cluster.storage.pods:
+        claims = row in self._memory.cluster.storage.pods or pods.info[row].claims is not None
+        if pods.info[row].nominated_node or claims:
             return None
         return int(pods.cls[row]), unit.priority, pods.info[row].never_preempts
 
@@ -163,13 +164,14 @@ class Cycles:
         """Assume every placement. Several pods of a group are nominated before any of them is bound."""
         memory = self._memory
         nominations, binds = [], []
+        used = devices.reserve(memory.cluster, plan.placements) if memory.cluster.devices.claims else {}
         for key, node in plan.placements.items():
             ref = Reference.to(memory.waiting.pods[key])
             if memory.nominations.node(key) != node:
                 nominations.append(Nominate(ref, node))
             claims = volumes.claims_of(memory.cluster, key, plan.volumes) if plan.volumes else ()
             own = unit_of(memory.waiting.pods[key])
-            binds.append(Bind(own, ref, node, unit.is_group, claims))
+            binds.append(Bind(own, ref, node, unit.is_group, claims, used.get(key, ())))
             if claims:
                 volumes.reserve(memory.cluster, binds[-1])
             memory.cluster.assume(key, node)
@@ -177,7 +179,7 @@ class Cycles:
             memory.holds.place(memory.waiting.pods[key], placed=True)
             memory.binding[own] += 1
         # A pod that waits for its volumes shows meanwhile where it is going to be.
-        together = len(binds) > 1 or any(each.claims for each in binds)
+        together = len(binds) > 1 or any(each.claims or each.devices for each in binds)
         return [BindGang(tuple(nominations), tuple(binds))] if together else [*binds]
 
     def _settle_tree(self, unit: QueuedUnit, now: float) -> None:

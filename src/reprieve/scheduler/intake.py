@@ -16,6 +16,7 @@ from reprieve.objects import (
     PodGroup,
     Reference,
     Workload,
+    devices,
     find_condition,
     storage,
     well_known,
@@ -58,6 +59,8 @@ class Intake:
             self._group(type, old, new, now)
         elif isinstance(new, CompositePodGroup):
             self._composite(type, old, new, before, now)
+        elif isinstance(new, devices.DEVICE_KINDS):
+            self._queue.wake(lambda unit: wakeups.devices_changed(self._cluster, unit), now)
         elif isinstance(new, storage.STORAGE_KINDS):
             if wakeups.storage_matters(type, old, new):
                 self._queue.wake(lambda unit: wakeups.storage_changed(self._cluster, unit, new), now)
@@ -108,7 +111,8 @@ class Intake:
         self._memory.nominations.reconcile(pod)
         self._memory.refresh(unit_of(pod), now)
         if old is not None:
-            if old.spec != pod.spec or old.metadata.labels != pod.metadata.labels:
+            made = old.status.resource_claim_statuses != pod.status.resource_claim_statuses
+            if made or old.spec != pod.spec or old.metadata.labels != pod.metadata.labels:
                 self._queue.wake_unit(unit_of(pod), now)
         elif pod.spec.scheduling_group is not None:
             # A group that was refused may be placed with one more pod; until then the pod says why it waits.
@@ -303,6 +307,7 @@ def _read_status(pod: Pod) -> tuple[object, ...]:
     status = pod.status
     unread = _UNREAD if pod.metadata.deletion_timestamp is not None else _UNREAD_WHILE_IT_STAYS
     return (
+        status.resource_claim_statuses,
         status.phase in well_known.TERMINAL_PHASES,
         status.start_time,
         status.nominated_node_name,

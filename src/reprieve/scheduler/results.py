@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reprieve.objects import PodGroup, Reference, counted, well_known
-from reprieve.scheduler import marks, recovery, status, volumes, wakeups
+from reprieve.scheduler import devices, marks, recovery, status, volumes, wakeups
 from reprieve.scheduler.actions import (
     Action,
     Bind,
@@ -34,6 +34,9 @@ class Results:
         if bind.claims:
             memory.epoch += 1
             volumes.release(memory.cluster, bind)
+        if error is not None and bind.devices:
+            memory.epoch += 1
+            devices.release(memory.cluster, bind)
         if error is None:
             actions: list[Action] = [status.scheduled(bind.pod, bind.node)]
         else:

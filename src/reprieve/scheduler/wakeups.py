@@ -6,6 +6,7 @@
 3. A pod was bound to a node or changed its labels: helps units with affinity or spreading rules.
 4. A claim, a volume, a class or what a CSI driver publishes came or changed, or an attachment ended: helps
    units with volumes.
+   So do claims, classes, slices and taint rules for units with devices.
 5. A pod on a node lost its protection (annotations, start time, its group): helps more important units that
    could go to that node.
 
@@ -33,6 +34,15 @@ def pod_left(cluster: Cluster, unit: QueuedUnit, node: str, left: PodClass) -> b
         or cls.anti_affinity
         or left.anti_affinity
         for cls in classes_of(cluster, unit)
+    )
+
+
+def devices_changed(cluster: Cluster, unit: QueuedUnit) -> bool:
+    """A claim, a slice, a class or a taint rule changed: helps units with claims or served resources."""
+    rows = [row for key in unit.pods if (row := cluster.pods.row_of.get(key)) is not None]
+    served = cluster.devices.serves_any
+    return any(
+        cluster.pods.info[row].claims is not None or served(cluster.class_of(row).requests) for row in rows
     )
 
 

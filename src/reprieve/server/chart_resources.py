@@ -8,12 +8,10 @@ from reprieve.server.autoscaler_versions import autoscaler_to_v1, autoscaler_to_
 from reprieve.server.registry import ResourceInfo
 
 STATUS = frozenset({"status"})
-READ_ONLY = ("get", "list", "watch")
 
 _NO_NETWORK = "stored, but there is no network here: nothing applies it to any traffic"
 _NO_VOLUMES = "stored, but no storage driver runs here: nothing acts on it"
 _NO_WEBHOOKS = "stored, but this server calls no webhooks: nothing is checked or changed by it"
-_NO_DEVICES = "fake nodes have no devices to allocate; an extended resource (nvidia.com/gpu) counts them"
 _NO_LOAD = "stored, but pods on fake nodes have no load: nothing scales its target"
 
 
@@ -99,8 +97,8 @@ def _inert() -> list[ResourceInfo]:
     ]
 
 
-def _empty() -> list[ResourceInfo]:
-    """Kinds that upstream's programs watch before they start: always empty here, nobody can make one."""
+def _devices() -> list[ResourceInfo]:
+    """Who offers devices, and who wants them."""
     kinds = {
         "DeviceClass": ("deviceclasses", False),
         "DeviceTaintRule": ("devicetaintrules", False),
@@ -115,12 +113,12 @@ def _empty() -> list[ResourceInfo]:
             kind=kind,
             plural=plural,
             namespaced=namespaced,
-            verbs=READ_ONLY,
-            inert=_NO_DEVICES,
+            has_generation=kind != "ResourceClaim",
+            subresources=STATUS if kind in ("ResourceClaim", "DeviceTaintRule") else frozenset(),
         )
         for kind, (plural, namespaced) in kinds.items()
     ]
 
 
 def chart_resources() -> list[ResourceInfo]:
-    return [*_networking(), *_storage(), *_inert(), *_empty()]
+    return [*_networking(), *_storage(), *_inert(), *_devices()]

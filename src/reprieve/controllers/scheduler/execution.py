@@ -26,6 +26,7 @@ from reprieve.scheduler import (
     BindGang,
     BindingFailed,
     Core,
+    DevicesFailed,
     Emit,
     Evicted,
     Mark,
@@ -41,6 +42,7 @@ from reprieve.scheduler import (
 log = logging.getLogger(__name__)
 
 IN_FLIGHT = 64
+DEVICES_TIMEOUT = 600.0
 VOLUMES_TIMEOUT = 600.0
 """How long a pod waits for its volumes, as in kube-scheduler."""
 FIRST_LOOK, LAST_LOOK = 0.02, 1.0
@@ -76,7 +78,8 @@ class Execution:
                     self._statuses.drop(action.pod.key)
                     # Waiting for volumes must not keep others from their turn.
                     work = partial(self._bind, action)
-                    self._tasks.submit([action.pod.key], work, limited=not action.claims)
+                    waits = bool(action.claims or action.devices)
+                    self._tasks.submit([action.pod.key], work, limited=not waits)
                 case BindGang():
                     keys = self._undo_statuses(action.binds)
                     self._tasks.submit(keys, partial(self._bind_gang, action), limited=False)
@@ -143,6 +146,8 @@ class Execution:
 
     async def _bind(self, bind: Bind) -> None:
         refused = await _outcome(self._bind_claims(bind)) if bind.claims else None
+        if refused is None and bind.devices:
+            refused = await _outcome(self._use_devices(bind))
         if refused is None:
             refused = await _outcome(self._actions.bind(bind))
         error = None if refused is None else str(refused)
@@ -169,6 +174,22 @@ class Execution:
                 raise ActionError("binding volumes: context deadline exceeded")
             await asyncio.sleep(pause)
             pause = min(1.5 * pause, LAST_LOOK)
+
+    async def _use_devices(self, bind: Bind) -> None:
+        """Write allocations and users into the claims, then wait for binding conditions."""
+        async with self._tasks.slots:
+            for each in bind.devices:
+                await self._actions.use_devices(each, bind.pod)
+        end = self._clock() + DEVICES_TIMEOUT
+        while True:
+            try:
+                if self._core.devices_ready(bind):
+                    return
+            except DevicesFailed as failed:
+                raise ActionError(str(failed)) from failed
+            if self._clock() >= end:
+                raise ActionError(f"device binding timeout: claim={bind.devices[0].claim.name}")
+            await asyncio.sleep(LAST_LOOK)
 
     async def _bind_gang(self, gang: BindGang) -> None:
         errors, _ = await self._each(gang.nominations, self._actions.nominate)

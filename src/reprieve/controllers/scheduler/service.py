@@ -22,6 +22,7 @@ from reprieve.controllers.scheduler.shell import Shell
 from reprieve.kube import (
     BUDGETS,
     COMPOSITE_POD_GROUPS,
+    DEVICE_KINDS,
     JOBS,
     KUEUE_WORKLOADS,
     NAMESPACES,
@@ -53,6 +54,7 @@ KINDS = (
     NAMESPACES,
     NODES,
     *STORAGE_KINDS,
+    *DEVICE_KINDS,
     COMPOSITE_POD_GROUPS,
     POD_GROUPS,
     BUDGETS,
@@ -145,7 +147,9 @@ class LiveScheduler:
                 if wanted is COMPOSITE_POD_GROUPS and not self._config.gate("CompositePodGroup"):
                     continue
                 served = await self._served(wanted)
-                if served is None:
+                if served is None and wanted in DEVICE_KINDS:
+                    log.info("%s is not served here: there are no devices to allocate", wanted.kind)
+                elif served is None:
                     if wanted is COMPOSITE_POD_GROUPS:
                         log.info("%s is not served here: there are no trees of groups", wanted.kind)
                     else:

@@ -12,6 +12,7 @@
     daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
     resource_quotas  what ResourceQuotas count
     claims       PersistentVolumeClaims and the volumes that they get
+    resource_claims   ResourceClaims from templates; what nobody uses is given back
     ephemeral_claims  the claims of generic ephemeral volumes
     taints       pods on nodes whose NoExecute taints they do not tolerate
     definitions  conditions of CustomResourceDefinitions
@@ -39,6 +40,7 @@ from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.namespaces import Namespaces
 from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
+from reprieve.server.controllers.resource_claims import ClaimsFromTemplates, ResourceClaims
 from reprieve.server.controllers.resource_quotas import ResourceQuotas
 from reprieve.server.controllers.statefulsets import StatefulSets
 from reprieve.server.controllers.taints import TaintEviction
@@ -73,6 +75,8 @@ async def run(api: Api) -> None:
         Claims(api, pods),
         Volumes(api),
         EphemeralClaims(api),
+        ClaimsFromTemplates(api),
+        ResourceClaims(api, pods),
     ]
     async with asyncio.TaskGroup() as tasks:
         for controller in controllers:

@@ -1,0 +1,163 @@
+"""ResourceClaims: made from templates for pods, and given back when nobody uses them any more.
+
+What happens to a claim, in order:
+
+1. a pod names a template: a claim is made for it, owned by the pod, and the pod's status names it;
+2. a user is gone (its pod does not exist, has another uid, or is done): it leaves `status.reservedFor`;
+3. the last user has left: the allocation goes, and with it the finalizer that kept the claim;
+4. the pod of a claim that was made for it is done: the claim is deleted.
+
+A PodGroup stays a user until it is deleted itself.
+"""
+
+from datetime import datetime
+
+from reprieve.objects import Document
+from reprieve.server.api import Api
+from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.controllers.pods import Pod, PodIndex
+from reprieve.server.documents import at, items
+from reprieve.server.storage import Record
+
+CLAIMS = "resourceclaims.resource.k8s.io"
+TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
+GROUPS = "podgroups.scheduling.k8s.io"
+MANAGER = "resourceclaim-controller"
+POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
+DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
+
+
+class ClaimsFromTemplates(Controller):
+    """Makes the claims that pods name by a template."""
+
+    resource = "pods"
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self.changes.of(TEMPLATES, lambda _change: self._look_again())
+
+    def _look_again(self) -> None:
+        """A template may be what pods waited for."""
+        for record in self.api.backend.store.collection("pods").scan(None):
+            self.changed(record, False)
+
+    def changed(self, record: Record, gone: bool) -> None:
+        if not gone and items(record.object, "spec", "resourceClaims"):
+            super().changed(record, gone)
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        pod = self.api.peek("pods", key[1], key[0])
+        if pod is None or pod["metadata"].get("deletionTimestamp") or _is_done(pod):
+            return None
+        known = {each["name"]: each for each in items(pod, "status", "resourceClaimStatuses")}
+        made = dict(known)
+        for each in items(pod, "spec", "resourceClaims"):
+            template = each.get("resourceClaimTemplateName")
+            if template and each["name"] not in known:
+                claim = await self._claim(pod, each["name"], template)
+                if claim is not None:
+                    made[each["name"]] = {"name": each["name"], "resourceClaimName": claim}
+        if made != known:
+            patch = {"status": {"resourceClaimStatuses": list(made.values())}}
+            await self.api.patch("pods", key[1], patch, key[0], subresource="status", manager=MANAGER)
+        return None
+
+    async def _claim(self, pod: Document, name: str, template: str) -> str | None:
+        """The claim made for the pod: one that is there already, or a new one; None without a template."""
+        meta = pod["metadata"]
+        for record in self.api.backend.store.collection(CLAIMS).scan(meta["namespace"]):
+            found = record.object["metadata"]
+            owners = found.get("ownerReferences") or ()
+            if found.get("annotations", {}).get(POD_CLAIM_NAME) == name and any(
+                each.get("uid") == meta["uid"] for each in owners
+            ):
+                return str(found["name"])
+        body = self.api.peek(TEMPLATES, template, meta["namespace"])
+        if body is None:
+            return None
+        owner = {
+            "apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"],
+            "controller": True, "blockOwnerDeletion": True,
+        }  # fmt: skip
+        given = at(body, "spec", "metadata") or {}
+        claim = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {
+                "generateName": f"{meta['name']}-{name}-",
+                "namespace": meta["namespace"],
+                "labels": dict(given.get("labels") or {}),
+                "annotations": {**(given.get("annotations") or {}), POD_CLAIM_NAME: name},
+                "ownerReferences": [owner],
+            },
+            "spec": at(body, "spec", "spec") or {},
+        }
+        made = await self.api.create(CLAIMS, claim, manager=MANAGER)
+        return str(made["metadata"]["name"])
+
+
+class ResourceClaims(Controller):
+    """Takes users off claims that are gone, and frees what nobody uses."""
+
+    resource = CLAIMS
+
+    def __init__(self, api: Api, pods: PodIndex) -> None:
+        super().__init__(api)
+        pods.listen(self._pod_changed)
+
+    def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        pod = after or before
+        if pod is None or (after is not None and after.phase not in ("Succeeded", "Failed")):
+            return
+        for record in self.api.backend.store.collection(CLAIMS).scan(pod.namespace):
+            owned = record.object["metadata"].get("ownerReferences")
+            if owned or items(record.object, "status", "reservedFor"):
+                self.queue.add((record.namespace, record.name))
+
+    async def reconcile(self, key: Key) -> datetime | None:
+        claim = self.api.peek(CLAIMS, key[1], key[0])
+        if claim is None:
+            return None
+        users = items(claim, "status", "reservedFor")
+        left = [user for user in users if self._uses(user, key[0])]
+        if left != users:
+            status: Document = {"reservedFor": left or None}
+            if not left:
+                status |= {"allocation": None, "devices": None}
+            version = {"resourceVersion": claim["metadata"]["resourceVersion"]}
+            patch = {"metadata": version, "status": status}
+            claim = await self.api.patch(CLAIMS, key[1], patch, key[0], subresource="status", manager=MANAGER)
+        meta = claim["metadata"]
+        finalizers = meta.get("finalizers") or []
+        freed = (left != users and not left) or meta.get("deletionTimestamp")
+        if freed and DELETE_PROTECTION in finalizers and not at(claim, "status", "allocation"):
+            kept = [each for each in finalizers if each != DELETE_PROTECTION]
+            await self.api.patch(CLAIMS, key[1], {"metadata": {"finalizers": kept}}, key[0], manager=MANAGER)
+        if not left and self._made_for_a_pod_that_is_done(claim):
+            await self.api.delete(CLAIMS, key[1], key[0])
+        return None
+
+    def _uses(self, user: Document, namespace: str) -> bool:
+        if user.get("resource") == "podgroups":
+            return self.api.peek(GROUPS, user["name"], namespace) is not None
+        if user.get("resource") != "pods":
+            return True
+        pod = self.api.peek("pods", user["name"], namespace)
+        return pod is not None and pod["metadata"]["uid"] == user.get("uid") and not _is_done(pod)
+
+    def _made_for_a_pod_that_is_done(self, claim: Document) -> bool:
+        meta = claim["metadata"]
+        if meta.get("deletionTimestamp") or POD_CLAIM_NAME not in (meta.get("annotations") or {}):
+            return False
+        for owner in meta.get("ownerReferences") or ():
+            if owner.get("kind") == "Pod":
+                pod = self.api.peek("pods", owner["name"], meta["namespace"])
+                return pod is not None and pod["metadata"]["uid"] == owner.get("uid") and _is_done(pod)
+        return False
+
+
+def _is_done(pod: Document) -> bool:
+    """It has ended, or is deleted and never ran."""
+    if at(pod, "status", "phase") in ("Succeeded", "Failed"):
+        return True
+    return bool(pod["metadata"].get("deletionTimestamp")) and not at(pod, "spec", "nodeName")
