@@ -85,6 +85,7 @@ DASHBOARD = (
     _rule("", ["persistentvolumes", "persistentvolumeclaims"], "list"),
     _rule("policy", ["poddisruptionbudgets"], "list"),
     _rule(STORAGE, STORAGE_RESOURCES, "list"),
+    _rule(DEVICES, ["deviceclasses", "resourceslices", "devicetaintrules", "resourceclaims"], "list"),
     _rule(SCHEDULING, ["podgroups"], *FOLLOW),
     _rule(SCHEDULING, ["priorityclasses", "compositepodgroups"], "list"),
     _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
