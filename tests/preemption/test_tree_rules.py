@@ -1,5 +1,7 @@
 """Rules about trees of groups, one each."""
 
+from typing import Any
+
 import pytest
 
 from reprieve import plan
@@ -18,7 +20,7 @@ def planned(documents: list[Document], algorithm: str, target: str = TREE) -> Pl
     return found
 
 
-def leaf(name: str, size: int, cpu: int = 1, minimum: int | None = None, **group: object) -> list[Document]:
+def leaf(name: str, size: int, cpu: int = 1, minimum: int | None = None, **group: Any) -> list[Document]:
     return builders.gang(size, cpu, 100, name=name, minimum=minimum, group={**below("tree"), **group})
 
 

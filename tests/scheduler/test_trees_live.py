@@ -1,6 +1,7 @@
 """Trees of groups in the live scheduler: bound together, preempting together, waiting for all of the tree."""
 
 from functools import partial
+from typing import Any
 
 from tests import builders
 from tests.builders import Document, below, node
@@ -9,7 +10,7 @@ from tests.scheduler.world import World, pod, pod_group
 composite = partial(builders.composite, namespace="ns")
 
 
-def leaf(name: str, size: int, priority: int = 50, cpu: int = 1, **more: object) -> list[Document]:
+def leaf(name: str, size: int, priority: int = 50, cpu: int = 1, **more: Any) -> list[Document]:
     pods = [pod(f"{name}-{number}", cpu, priority, group=name) for number in range(size)]
     return [pod_group(name, size, priority, **below("tree"), **more), *pods]
 
