@@ -145,12 +145,14 @@ def clusters(draw: st.DrawFn, *, most: int = 1) -> tuple[list[Document], str]:
     running = 0
     for name in names:
         for _ in range(draw(st.integers(0, 3))):
-            source = shared if shared and draw(st.booleans()) else free[name]
+            remote = bool(shared) and draw(st.booleans())
+            source = shared if remote else free[name]
             priority = draw(st.integers(0, 6))
             here = pod(f"run-{running}", on=name, cpu=draw(st.sampled_from(["1", "3"])), priority=priority)
             running += 1
             objects.append(here)
-            if source and draw(st.integers(0, 3)):
+            holds = bool(source) and draw(st.integers(0, 3)) > 0
+            if holds:
                 own = claim(f"held-{running}", held=[source.pop(0)])
                 objects.append(own)
                 using(here, own)

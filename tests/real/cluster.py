@@ -37,6 +37,8 @@ from tests.waiting import PATIENCE, eventually
 
 ACCOUNT = "system:serviceaccount:reprieve-system:reprieve"
 SELECT = "node.kubernetes.io/instance-type"
+LONGEST = 5 * PATIENCE
+"""A control plane of five programs, on a machine that may be busy."""
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 CLASSES = {"low": 10, "mid": 50, "high": 100}
 
@@ -156,10 +158,10 @@ class Place:
 
         await self.until(empty)
 
-    async def until(self, done: Callable[[], Awaitable[bool]], timeout: float = PATIENCE) -> None:
+    async def until(self, done: Callable[[], Awaitable[bool]], timeout: float = LONGEST) -> None:
         await eventually(done, self.story, timeout)
 
-    async def until_bound(self, prefix: str, count: int, timeout: float = PATIENCE) -> None:
+    async def until_bound(self, prefix: str, count: int, timeout: float = LONGEST) -> None:
         async def done() -> bool:
             return len(await self.bound(prefix)) == count
 

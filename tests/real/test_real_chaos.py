@@ -24,7 +24,7 @@ from tests.real.cluster import Place, Run, place
 from tests.scale import scaled
 from tests.scheduler.crashing import Judge
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(1500)]
 
 CPU, GANG = 4, 6
 

@@ -12,7 +12,7 @@ from tools.real_cluster.control_plane import ControlPlane
 from reprieve.kube import POD_GROUPS, PODS
 from tests.real.cluster import Place, Run, install, place
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(1500)]
 
 
 async def _gang(here: Place, name: str, size: int, cpu: int, cls: str = "high") -> None:

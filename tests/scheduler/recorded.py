@@ -6,6 +6,7 @@ from reprieve.objects import Reference
 from reprieve.scheduler.actions import (
     ActionError,
     Bind,
+    BindClaim,
     Emit,
     Nominate,
     SetGroupCondition,
@@ -29,6 +30,10 @@ class Recorded:
 
     async def bind(self, bind: Bind) -> None:
         self._note("bind", bind.pod.key, bind.node)
+
+    async def bind_claim(self, bind: BindClaim, node: str) -> str:
+        self._note("bind-claim", bind.claim.key, node)
+        return "1"
 
     async def nominate(self, nomination: Nominate) -> None:
         self._note("nominate", nomination.pod.key, nomination.node)
