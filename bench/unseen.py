@@ -54,7 +54,7 @@ def group(name: str, priority: int, **spec: Any) -> Document:
 def cluster(draw: random.Random) -> list[Document]:
     """Nodes without a free core, pods of four priorities, some of groups that go whole, and budgets."""
     groups = {f"g{number}": draw.choice((0, 10, 20)) for number in range(draw.choice((0, 0, 2, 4)))}
-    whole = {"disruptionMode": {"all": {}}, "schedulingPolicy": {"basic": {}}}
+    whole: Document = {"disruptionMode": {"all": {}}, "schedulingPolicy": {"basic": {}}}
     found = [group(name, priority, **whole) for name, priority in groups.items()]
     for number in range(draw.randint(3, 14)):
         name, left = f"n{number:02}", draw.choice((4000, 8000, 8000, 16000))

@@ -11,6 +11,7 @@ from reprieve.scheduler.actions import (
     Nominate,
     SetGroupCondition,
     SetPodCondition,
+    UseDevices,
     Wanted,
 )
 from reprieve.scheduler.marks import Mark
@@ -30,6 +31,9 @@ class Recorded:
 
     async def bind(self, bind: Bind) -> None:
         self._note("bind", bind.pod.key, bind.node)
+
+    async def use_devices(self, use: UseDevices, pod: Reference) -> None:
+        self._note("use-devices", use.claim.key, pod.key)
 
     async def bind_claim(self, bind: BindClaim, node: str) -> str:
         self._note("bind-claim", bind.claim.key, node)
