@@ -158,9 +158,7 @@ def test_a_group_learns_which_priority_would_do_however_its_pods_joined(joined: 
     ]
     lines = explain("podgroup/ml/train", Evidence(objects), NOW).would_help
     assert lines[0] == (
-        "All of this together: give all pods of PodGroup ml/train the same preemptionPolicy: "
-        "PreemptLowerPriority; give it a priority above 50. "
-        "Then its pods fit on n, and Pod/ml/busy would make way."
+        "Give it a priority above 50: then its pods fit on n, and Pod/ml/busy would make way."
     )
 
 
