@@ -166,7 +166,7 @@ MALFORMED = {
     "up --nodes a=1:cpu=1 --nodes a=2:cpu=2": (
         "--nodes: 'a-0' would be there twice; give each kind of node its own name"
     ),
-    "up --nodes n=1:cpu=1;zone=a": "unknown option 'zone=a'; known are zones, racks, labels, taints",
+    "up --nodes n=1:cpu=1;zone=a": "unknown option 'zone=a'; known are zones, racks, blocks, labels, taints",
     "up --kinds argo": "--kinds argo: not known; known are jobset, kubeflow, trainer, ray, lws",
     "up --run-for -5s": "--run-for: '-5s' is negative; write for instance 30s",
     "up --workers 2 --config {at}/magic.yaml": "--config is for one cluster; with --workers leave it out",
@@ -187,7 +187,8 @@ MALFORMED = {
     "explain": "Missing argument 'KIND/NAMESPACE/NAME'",
     "explain train -f {gang}": "cannot explain 'train': expected KIND/NAMESPACE/NAME, for instance",
     "explain cat/ml/felix -f {gang}": (
-        "with KIND one of Pod, PodGroup, Workload, ClusterQueue, LocalQueue, Node, Job, CronJob, Deployment, "
+        "with KIND one of Pod, PodGroup, CompositePodGroup, Workload, ClusterQueue, LocalQueue, Node, Job, "
+        "CronJob, Deployment, "
         "ReplicaSet, StatefulSet, JobSet, LeaderWorkerSet, PyTorchJob, TFJob, XGBoostJob, PaddleJob, JAXJob, "
         "MPIJob, TrainJob, RayCluster, RayJob, RayService, AppWrapper, SparkApplication, DaemonSet; 'cat' is "
         "no kind known here"

@@ -81,21 +81,21 @@ def test_a_job_says_its_topology_and_gets_a_gate_that_its_restoration_takes_away
     assert restored["template"]["spec"]["schedulingGates"] is None
 
 
-def node(name: str, ready: str = "True", **spec: Any) -> Node:
+def failing_node(name: str, ready: str = "True", **spec: Any) -> Node:
     status = {"conditions": [{"type": "Ready", "status": ready}]}
     return decode_as(builders.node(name, status=status, **spec), Node)
 
 
 def test_a_node_has_failed_when_it_is_gone_or_its_pods_end_on_it() -> None:
     workload = admitted(("a", 1), ("b", 1))
-    fine = {"a": node("a"), "b": node("b")}
+    fine = {"a": failing_node("a"), "b": failing_node("b")}
     on_b = decode_as(builders.pod("p", namespace=NAMESPACE, nodeName="b"), Pod)
     assert failed_nodes(workload, fine, []) == ()
     assert [each.name for each in failed_nodes(workload, {"a": fine["a"]}, [])] == ["b"]
-    sick = {**fine, "b": node("b", ready="False")}
+    sick = {**fine, "b": failing_node("b", ready="False")}
     assert failed_nodes(workload, sick, [on_b]) == ()
     assert [each.name for each in failed_nodes(workload, sick, [])] == ["b"]
-    tainted = {**fine, "b": node("b", taints=[{"key": "x", "effect": "NoExecute"}])}
+    tainted = {**fine, "b": failing_node("b", taints=[{"key": "x", "effect": "NoExecute"}])}
     assert [each.name for each in failed_nodes(workload, tainted, [])] == ["b"]
 
 

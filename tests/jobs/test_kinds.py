@@ -48,28 +48,28 @@ def documents(name: str) -> list[dict[str, Any]]:
     return [source.document for source in read_documents(FOLDER / f"{name}.yaml")]
 
 
-def job(name: str) -> dict[str, Any]:
+def written(name: str) -> dict[str, Any]:
     return documents(name)[-1]
 
 
 def test_every_kind_of_the_table_has_an_example() -> None:
-    shown = {job(path.stem)["kind"] for path in FOLDER.glob("*.yaml") if path.stem != "cluster"}
+    shown = {written(path.stem)["kind"] for path in FOLDER.glob("*.yaml") if path.stem != "cluster"}
     assert {each.kind for each in KINDS} - shown == {"CronJob", "ReplicaSet"}
     assert set(PODS) == {path.stem for path in FOLDER.glob("*.yaml")} - {"cluster"}
 
 
 @pytest.mark.parametrize("name", PODS)
 def test_a_job_is_expanded_to_the_pods_that_its_controller_makes(name: str) -> None:
-    expansion = expand(job(name), KINDS, documents(name))
+    expansion = expand(written(name), KINDS, documents(name))
     pods = [pod for each in expansion.pods.values() for pod in each]
     assert [pod["metadata"]["name"] for pod in pods] == PODS[name]
     assert {pod["metadata"]["namespace"] for pod in pods} == {"ml"}
-    assert {pod["metadata"]["ownerReferences"][0]["kind"] for pod in pods} == {job(name)["kind"]}
+    assert {pod["metadata"]["ownerReferences"][0]["kind"] for pod in pods} == {written(name)["kind"]}
 
 
 @pytest.mark.parametrize("name", PODS)
 def test_the_gang_of_a_kind_is_inferred(name: str) -> None:
-    groups = expand(job(name), KINDS, documents(name)).groups
+    groups = expand(written(name), KINDS, documents(name)).groups
     assert [each["spec"]["schedulingPolicy"]["gang"]["minCount"] for each in groups] == GANGS.get(name, [])
 
 
@@ -77,10 +77,10 @@ def test_the_gang_of_a_kind_is_inferred(name: str) -> None:
 def test_a_plan_for_a_job_places_its_pods_and_speaks_of_the_job(name: str) -> None:
     given = [*documents("cluster"), *documents(name)]
     for_ = targets(given)
-    assert [each.kind for each in for_] == [job(name)["kind"]]
+    assert [each.kind for each in for_] == [written(name)["kind"]]
     plan = reprieve.plan(given, str(for_[0]))
     assert plan.outcome == "partial" if name in PARTIAL else plan.outcome in ("scheduled", "preempts")
-    assert plan.reasons[0].startswith(f"{job(name)['kind']}/ml/")
+    assert plan.reasons[0].startswith(f"{written(name)['kind']}/ml/")
     assert not any("ignored" in reason for reason in plan.reasons)
     assert isinstance(plan, reprieve.JobPlan)
     assert sum(each.count for each in plan.pod_sets) == len(PODS[name])
@@ -89,7 +89,7 @@ def test_a_plan_for_a_job_places_its_pods_and_speaks_of_the_job(name: str) -> No
 
 @pytest.mark.parametrize("name", PODS)
 def test_a_job_in_a_queue_becomes_a_workload_with_its_pod_sets(name: str) -> None:
-    queued = {**job(name)}
+    queued = {**written(name)}
     queued["metadata"] = {**queued["metadata"], "labels": {"kueue.x-k8s.io/queue-name": "team"}}
     workload = workload_of(queued, KINDS, documents(name))
     assert workload["spec"]["queueName"] == "team"
@@ -141,7 +141,7 @@ def test_an_added_kind_with_a_misspelt_field_is_refused_with_its_path() -> None:
 def test_a_mistake_is_told_with_its_path_in_the_job(
     name: str, path: tuple[str, ...], value: Any, place: str
 ) -> None:
-    wrong = job(name)
+    wrong = written(name)
     part = wrong
     for step in path[:-1]:
         part = part[step]
@@ -154,7 +154,7 @@ def test_a_mistake_is_told_with_its_path_in_the_job(
 
 
 def test_spark_asks_for_the_heap_and_what_spark_adds_to_it() -> None:
-    driver, executor = pod_sets(job("sparkapplication"), KINDS)
+    driver, executor = pod_sets(written("sparkapplication"), KINDS)
     memory = [
         each.template["spec"]["containers"][0]["resources"]["requests"]["memory"]
         for each in (driver, executor)
@@ -163,25 +163,25 @@ def test_spark_asks_for_the_heap_and_what_spark_adds_to_it() -> None:
 
 
 def test_pods_that_name_their_group_get_no_other_one() -> None:
-    own = job("job")
+    own = written("job")
     own["spec"]["template"]["spec"]["schedulingGroup"] = {"podGroupName": "mine"}
     assert expand(own, KINDS).groups == ()
 
 
 def test_a_job_never_has_more_pods_than_completions_are_missing() -> None:
-    few = job("job")
+    few = written("job")
     few["spec"]["completions"] = 2
     assert len(expand(few, KINDS).pods["main"]) == 2
 
 
 def test_workers_of_ray_that_are_suspended_are_not_wanted() -> None:
-    cluster = job("raycluster")
+    cluster = written("raycluster")
     cluster["spec"]["workerGroupSpecs"][0]["suspend"] = True
     assert [each.name for each in pod_sets(cluster, KINDS)] == ["head"]
 
 
 def test_a_ray_job_on_a_cluster_that_exists_has_a_submitter_only() -> None:
-    ray = job("rayjob")
+    ray = written("rayjob")
     del ray["spec"]["rayClusterSpec"]
     ray["spec"]["clusterSelector"] = {"ray.io/cluster": "shared"}
     assert [each.name for each in pod_sets(ray, KINDS)] == ["submitter"]
@@ -190,4 +190,4 @@ def test_a_ray_job_on_a_cluster_that_exists_has_a_submitter_only() -> None:
 @pytest.mark.parametrize("name", PODS)
 def test_validate_has_nothing_to_say_about_the_pods_of_the_examples(name: str) -> None:
     context = Configuration.load(None).admission_context()
-    assert template_problems(job(name), KINDS, context, documents(name)) == []
+    assert template_problems(written(name), KINDS, context, documents(name)) == []

@@ -64,6 +64,9 @@ BEHIND_THE_DOOR = re.compile(
 flavor without labels, borrowing without reclaiming, slices without a size.
 """
 
+ODD_ZONES = {"z0__"}
+"""Zones of volumes in the recorded cases that are no label values: one of two names is missing."""
+
 _TIMES = re.compile(r'"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"')
 
 
@@ -113,7 +116,8 @@ def test_the_door_lets_every_object_in(path: Path) -> None:
         checked.add(shape(document))
         if case in INVALID_UPSTREAM or len(checked) == looked_at:
             continue
-        problems = [each for each in admit(document, CONTEXT)[1] if each.value not in NOT_DNS_NAMES]
+        odd = NOT_DNS_NAMES | ODD_ZONES
+        problems = [each for each in admit(document, CONTEXT)[1] if each.value not in odd]
         if path.parent.name == "topology":
             problems = [each for each in problems if not BEHIND_THE_DOOR.fullmatch(each.path)]
         assert problems == [], case

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
 pod = partial(builders.pod, namespace="ml")
 
 
-def job(name: str, cpu: int = 1, parallelism: int = 1, **metadata: Any) -> dict[str, Any]:
+def batch_job(name: str, cpu: int = 1, parallelism: int = 1, **metadata: Any) -> dict[str, Any]:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(cpu)}}}
     return {
         "apiVersion": "batch/v1",
@@ -28,17 +28,17 @@ def job(name: str, cpu: int = 1, parallelism: int = 1, **metadata: Any) -> dict[
 
 
 def in_queue(name: str, **spec: Any) -> dict[str, Any]:
-    return job(name, labels={"kueue.x-k8s.io/queue-name": "team"}, **spec)
+    return batch_job(name, labels={"kueue.x-k8s.io/queue-name": "team"}, **spec)
 
 
 def test_several_jobs_are_planned_in_order_each_on_what_the_others_left() -> None:
-    given = [node("n", 4), job("a", cpu=3), job("b", cpu=3), job("c", cpu=1)]
+    given = [node("n", 4), batch_job("a", cpu=3), batch_job("b", cpu=3), batch_job("c", cpu=1)]
     answers = plan_everything(given, targets(given))
     assert [answer.outcome for answer in answers] == ["scheduled", "unschedulable", "scheduled"]
 
 
 def test_what_the_first_job_evicts_is_gone_for_the_second() -> None:
-    first, second = job("a", cpu=3), job("b", cpu=1)
+    first, second = batch_job("a", cpu=3), batch_job("b", cpu=1)
     for each in (first, second):
         each["spec"]["template"]["spec"]["priority"] = 10
     given = [node("n", 4), pod("old", 4, nodeName="n"), first, second]
@@ -49,19 +49,19 @@ def test_what_the_first_job_evicts_is_gone_for_the_second() -> None:
 def test_a_job_that_runs_is_not_planned_once_more() -> None:
     owner = {"kind": "Job", "name": "a", "controller": True}
     running = pod("a-x", 1, nodeName="n", metadata={"ownerReferences": [owner]})
-    given = [node("n", 4), running, job("a")]
+    given = [node("n", 4), running, batch_job("a")]
     assert targets(given) == []
     with pytest.raises(reprieve.ReprieveError, match="Job/ml/a has Pod/ml/a-x already"):
         reprieve.plan(given, "job/ml/a")
 
 
 def test_a_job_inside_another_is_planned_with_it() -> None:
-    inner = job("a", ownerReferences=[{"kind": "JobSet", "name": "s", "controller": True}])
+    inner = batch_job("a", ownerReferences=[{"kind": "JobSet", "name": "s", "controller": True}])
     assert targets([inner]) == []
 
 
 def test_a_suspended_job_is_planned_for_the_moment_when_it_starts() -> None:
-    suspended = job("a")
+    suspended = batch_job("a")
     suspended["spec"]["suspend"] = True
     plan = reprieve.plan([node("n", 4), suspended], "job/ml/a")
     assert plan.outcome == "scheduled"
@@ -137,7 +137,7 @@ def test_pod_groups_of_other_schedulers_are_gangs(group: dict[str, Any], link: d
 
 
 def test_a_misspelt_priority_class_is_refused_for_a_job_and_in_a_comparison() -> None:
-    wrong = job("a")
+    wrong = batch_job("a")
     wrong["spec"]["template"]["spec"]["priorityClassName"] = "hgih"
     with pytest.raises(reprieve.ReprieveError, match="hgih"):
         reprieve.plan([node("n", 4), wrong], "job/ml/a")
