@@ -64,7 +64,7 @@ BEHIND_THE_DOOR = re.compile(
 flavor without labels, borrowing without reclaiming, slices without a size.
 """
 
-ODD_ZONES = {"z0__"}
+ODD_ZONES = {"z0__", "z1__"}
 """Zones of volumes in the recorded cases that are no label values: one of two names is missing."""
 
 _TIMES = re.compile(r'"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z"')
