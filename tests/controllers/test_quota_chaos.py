@@ -2,6 +2,7 @@
 
 import asyncio
 from copy import deepcopy
+from functools import partial
 from itertools import count
 
 from hypothesis import given
@@ -11,6 +12,7 @@ from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.kube import Client
 from reprieve.objects import has_condition
+from reprieve.runtime import keep_running
 from tests.builders import cluster_queue, flavor, local_queue
 from tests.controllers.chaos_world import Link
 from tests.controllers.clusters import job
@@ -49,8 +51,10 @@ class Storm:
             put("workloadpriorityclasses", {"metadata": {"name": name}, "value": value})
 
     def start(self) -> None:
+        """As a process runs it: what ends because the link is cut while it starts is started again."""
         client = Client(self.link, jitter=self.rng.random)
-        self.controller = asyncio.create_task(quota.run(client, Configuration.load({})))
+        run = partial(quota.run, client, Configuration.load({}))
+        self.controller = asyncio.create_task(keep_running("quota", run))
 
     async def stop(self) -> None:
         if self.controller is not None:

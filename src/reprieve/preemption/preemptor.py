@@ -92,8 +92,8 @@ def _domains(view: View, group: PodGroup, running: Sequence[int]) -> Sequence[Do
 
 
 def never_preempts(view: View, preemptor: Preemptor) -> bool:
-    """With the gate PodGroupPreemptionPolicy the group decides, otherwise any pod with policy Never does."""
-    if view.config.gate("PodGroupPreemptionPolicy"):
+    """The group decides where groups rule or have a policy of their own, else any pod with policy Never."""
+    if view.groups_rule or view.config.gate("PodGroupPreemptionPolicy"):
         return _group_never_preempts(view, preemptor)
     return any(view.cluster.pods.info[row].never_preempts for row in preemptor.waiting)
 
