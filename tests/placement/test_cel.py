@@ -1,8 +1,10 @@
 """Selectors: what CEL expressions say of a device, and the words of their errors."""
 
+import sys
+
 import pytest
 
-from reprieve.objects import Device, devices
+from reprieve.objects import Device, ReprieveError, devices
 from reprieve.placement.devices.cel import SelectorError, kind_of, matches
 
 DRIVER = "gpu.example.com"
@@ -96,3 +98,9 @@ def test_a_version_that_is_none_fails() -> None:
     device = Device(name="d", attributes={"v": devices.DeviceAttribute(version="one")})
     with pytest.raises(SelectorError, match="attribute v: parse semantic version"):
         matches("true", kind_of(DRIVER, device))
+
+
+def test_without_the_library_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)
+    with pytest.raises(ReprieveError, match="package cel-expr-python, which is not installed"):
+        matches('device.driver == "asked for the first time"', kind_of(DRIVER, DEVICE))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from reprieve.objects import Device, nano
+from reprieve.objects import Device, ReprieveError, nano
 from reprieve.placement.devices import cel_values as values
 
 LONGEST_EXPRESSION = 10 * 1024
@@ -143,13 +143,24 @@ def _worded(text: str) -> str:
     return re.sub(r"^[A-Z_]+: | \[[A-Z_]+\]$", "", text)
 
 
+def _library() -> Any:
+    """Raises `ReprieveError` where an installation is older than its program and lacks it."""
+    try:
+        from cel_expr_python import cel
+    except ModuleNotFoundError as error:
+        raise ReprieveError(
+            "selectors of devices need the package cel-expr-python, which is not installed: install reprieve "
+            "with its dependencies again (in a checkout: make setup)"
+        ) from error
+    return cel
+
+
 @lru_cache(maxsize=4096)
 def _compiled(expression: str) -> Any:
     """Raises `SelectorError`."""
     if len(expression.encode()) > LONGEST_EXPRESSION:
         raise SelectorError("compile", f"too long: may not be more than {LONGEST_EXPRESSION} bytes")
-    from cel_expr_python import cel
-
+    cel = _library()
     checked = _checked(expression)
     if checked.return_type() not in (cel.Type.BOOL, cel.Type.DYN):
         name = str(checked.return_type())
@@ -174,7 +185,7 @@ def _checked(expression: str) -> Any:
 
 @cache
 def _environment(purpose: str) -> Any:
-    from cel_expr_python import cel
+    cel = _library()
     from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
 
     types = cel.Type
