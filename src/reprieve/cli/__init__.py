@@ -22,7 +22,7 @@ COMMANDS = {
     "explain": "Why was this decision made?",
     "up": "Start a whole control plane with fake nodes on this machine.",
     "run": "Run the controllers against a cluster.",
-    "manifests": "Print what a cluster needs: custom resources, deployment.",
+    "manifests": "Print what a cluster needs: custom resources, deployment, monitoring.",
     "demo": "A tour on this machine.",
     "schema": "Print the JSON Schema of an answer.",
     "completion": "Print the shell completion script.",

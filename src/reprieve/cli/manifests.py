@@ -7,12 +7,13 @@ import click
 
 @click.group()
 def command() -> None:
-    """Print what a cluster needs: custom resources, deployment.
+    """Print what a cluster needs: custom resources, deployment, monitoring.
 
     \b
     Examples:
       reprieve manifests crds | kubectl apply --server-side -f -
       reprieve manifests deploy --image registry.example/reprieve:0.1.0 | kubectl apply -f -
+      reprieve manifests monitoring | kubectl apply --server-side -f -
     """
 
 
@@ -63,6 +64,22 @@ def deploy(controllers: str, image: str | None, **options: Any) -> None:
     if image:
         options["image"] = image
     _print(deployment(Installation(controllers=names, **options)))
+
+
+@command.command()
+@click.option("--namespace", default="reprieve-system", show_default=True)
+@click.option(
+    "--runbooks",
+    default="docs/troubleshooting.md",
+    show_default=True,
+    help="Address of that page where you publish it; every alert links to its own heading there.",
+)
+def monitoring(namespace: str, runbooks: str) -> None:
+    """ServiceMonitor, PrometheusRule and Grafana dashboards, for the Prometheus operator."""
+    from reprieve.manifests import Installation
+    from reprieve.manifests import monitoring as watched
+
+    _print(watched(Installation(namespace=namespace), runbooks))
 
 
 def _print(documents: list[dict[str, Any]]) -> None:

@@ -33,7 +33,7 @@ def deployment(installation: Installation) -> list[Document]:
     """Everything, in an order in which it can be applied."""
     return [
         _namespace(installation),
-        _object("v1", "ServiceAccount", installation, automountServiceAccountToken=False),
+        labelled("v1", "ServiceAccount", installation, automountServiceAccountToken=False),
         *_access(installation),
         _configuration(installation),
         _pods(installation),
@@ -43,7 +43,7 @@ def deployment(installation: Installation) -> list[Document]:
     ]
 
 
-def _object(
+def labelled(
     api_version: str, kind: str, where: Installation | None, name: str = NAME, **body: Any
 ) -> Document:
     metadata: Document = {"name": name, "labels": dict(LABELS)}
@@ -53,7 +53,7 @@ def _object(
 
 
 def _namespace(installation: Installation) -> Document:
-    document = _object("v1", "Namespace", None, installation.namespace)
+    document = labelled("v1", "Namespace", None, installation.namespace)
     document["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "restricted"
     return document
 
@@ -67,10 +67,10 @@ def _access(installation: Installation) -> list[Document]:
 
     api = f"{rbac}/v1"
     return [
-        _object(api, "ClusterRole", None, rules=rules(installation.controllers, installation.dashboard)),
-        _object(api, "ClusterRoleBinding", None, roleRef=reference("ClusterRole"), subjects=[subject]),
-        _object(api, "Role", installation, rules=[dict(rule) for rule in LEASE]),
-        _object(api, "RoleBinding", installation, roleRef=reference("Role"), subjects=[subject]),
+        labelled(api, "ClusterRole", None, rules=rules(installation.controllers, installation.dashboard)),
+        labelled(api, "ClusterRoleBinding", None, roleRef=reference("ClusterRole"), subjects=[subject]),
+        labelled(api, "Role", installation, rules=[dict(rule) for rule in LEASE]),
+        labelled(api, "RoleBinding", installation, roleRef=reference("Role"), subjects=[subject]),
         *(_access_to_workers(api, reference("Role"), subject) if "fleet" in installation.controllers else ()),
     ]
 
@@ -80,8 +80,8 @@ def _access_to_workers(api: str, role: Document, subject: Document) -> list[Docu
     there = Installation(namespace=well_known.KUBECONFIG_NAMESPACE)
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": well_known.KUBECONFIG_NAMESPACE}},
-        _object(api, "Role", there, rules=[dict(rule) for rule in KUBECONFIGS]),
-        _object(api, "RoleBinding", there, roleRef=role, subjects=[subject]),
+        labelled(api, "Role", there, rules=[dict(rule) for rule in KUBECONFIGS]),
+        labelled(api, "RoleBinding", there, roleRef=role, subjects=[subject]),
     ]
 
 
@@ -94,7 +94,7 @@ def _configuration(installation: Installation) -> Document:
             "leaderElection": {"namespace": installation.namespace, "name": NAME},
         },
     }
-    return _object("v1", "ConfigMap", installation, data={"config.yaml": format_yaml([settings])})
+    return labelled("v1", "ConfigMap", installation, data={"config.yaml": format_yaml([settings])})
 
 
 def _pods(installation: Installation) -> Document:
@@ -124,7 +124,7 @@ def _pods(installation: Installation) -> Document:
         "selector": {"matchLabels": dict(LABELS)},
         "template": template,
     }
-    return _object("apps/v1", "Deployment", installation, spec=body)
+    return labelled("apps/v1", "Deployment", installation, spec=body)
 
 
 def _container(installation: Installation) -> Document:
@@ -163,12 +163,12 @@ def _container(installation: Installation) -> Document:
 def _service(installation: Installation) -> Document:
     # The protocol is a key of the list: servers before 1.22 refuse to apply (server-side) what leaves it out.
     ports = [{"name": "http", "port": PORT, "targetPort": "http", "protocol": "TCP"}]
-    return _object("v1", "Service", installation, spec={"selector": dict(LABELS), "ports": ports})
+    return labelled("v1", "Service", installation, spec={"selector": dict(LABELS), "ports": ports})
 
 
 def _budget(installation: Installation) -> Document:
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": dict(LABELS)}}
-    return _object(f"policy/{installation.policy_version}", "PodDisruptionBudget", installation, spec=spec)
+    return labelled(f"policy/{installation.policy_version}", "PodDisruptionBudget", installation, spec=spec)
 
 
 def _network(installation: Installation) -> Document:
@@ -183,4 +183,4 @@ def _network(installation: Installation) -> Document:
         "ingress": [{"ports": [{"protocol": "TCP", "port": PORT}]}],
         "egress": egress,
     }
-    return _object("networking.k8s.io/v1", "NetworkPolicy", installation, spec=spec)
+    return labelled("networking.k8s.io/v1", "NetworkPolicy", installation, spec=spec)

@@ -1,0 +1,149 @@
+"""What `make dist` builds works without the source tree: wheel, kubectl's plugin, chart, list of contents."""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import yaml
+from tools import dist
+
+from tests.docs.pages import ROOT
+from tests.waiting import PATIENCE
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+RELEASES = "https://releases.example/reprieve"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    dist.build(folder / "files", RELEASES)
+    return folder / "files"
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """A fresh environment with the wheel and the dependencies of the tests, but without the source tree."""
+    home = tmp_path_factory.mktemp("venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=PATIENCE)
+    paths = {"base": str(home), "platbase": str(home)}
+    packages = Path(sysconfig.get_path("purelib", vars=paths))
+    wheel = next(built.glob("*.whl"))
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(home), "install", "--quiet", "--no-deps", str(wheel)],
+        check=True,
+        timeout=PATIENCE,
+    )
+    # A path in a .pth file is looked at for modules only, so the editable installation is not seen.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return home
+
+
+def run(installed: Path, cwd: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment["PATH"] = f"{installed / 'bin'}:{environment['PATH']}"
+    environment["HOME"] = str(cwd)
+    environment["COLUMNS"] = "200"
+    return subprocess.run(
+        [program, *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def test_the_program_runs_from_the_wheel_alone(installed, tmp_path):
+    where = run(
+        installed, tmp_path, str(installed / "bin/python"), "-c", "import reprieve; print(reprieve.__file__)"
+    )
+    assert where.stdout.startswith(str(installed)), where.stderr
+    shutil.copytree(ROOT / "examples/01-first-plan", tmp_path / "first")
+    python = str(installed / "bin/python")
+    for program in (("reprieve",), (python, "-m", "reprieve"), ("kubectl-reprieve",)):
+        answer = run(installed, tmp_path, *program, "plan", "-f", "first", "--for", "PodGroup/ml/train")
+        assert answer.returncode == 0, answer.stderr
+        assert "fits if others make way" in answer.stdout
+
+
+def test_everything_that_is_read_at_run_time_is_in_the_wheel(installed, tmp_path):
+    """Definitions, alerts, the page and the embedded server's schemas are files beside the code."""
+    source = {
+        path.relative_to(ROOT / "src").as_posix()
+        for path in (ROOT / "src/reprieve").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
+    }
+    packages = next(installed.glob("lib/python*/site-packages"))
+    assert {path for path in source if not (packages / path).exists()} == set()
+    for command in ("crds", "deploy", "monitoring"):
+        answer = run(installed, tmp_path, "reprieve", "manifests", command)
+        assert answer.returncode == 0, answer.stderr
+
+
+def test_kubectl_completes_what_follows_the_plugins_name(installed, tmp_path):
+    answer = run(installed, tmp_path, "kubectl_complete-reprieve", "pl")
+    plan, last = answer.stdout.splitlines()
+    assert plan.startswith("plan\tWould it fit")
+    assert last == ":4"
+    options = run(installed, tmp_path, "kubectl_complete-reprieve", "plan", "--comp").stdout
+    assert options.splitlines()[0].startswith("--compare\t")
+    files = run(installed, tmp_path, "kubectl_complete-reprieve", "plan", "-f", "").stdout
+    assert files.splitlines()[-1] == ":0"
+
+
+def test_krew_gets_an_archive_with_the_sum_that_its_manifest_names(built):
+    manifest = yaml.safe_load((built / "krew.yaml").read_text(encoding="utf-8"))
+    [platform] = manifest["spec"]["platforms"]
+    assert platform["uri"].startswith(RELEASES)
+    content = (built / platform["uri"].rpartition("/")[2]).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == platform["sha256"]
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        launcher = archive.getmember(platform["bin"])
+        assert launcher.mode & 0o111
+        assert [name for name in archive.getnames() if name.endswith(".whl")]
+
+
+def test_the_plugin_says_what_is_missing_when_it_cannot_be_set_up(built, tmp_path):
+    with tarfile.open(next(built.glob("kubectl-reprieve-*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    broken = tmp_path / "bin"
+    broken.mkdir()
+    (broken / "python3").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (broken / "python3").chmod(0o755)
+    environment = {"PATH": f"{broken}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    answer = subprocess.run(
+        [str(tmp_path / "kubectl-reprieve")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert answer.returncode == 2
+    assert "Python 3.11" in answer.stderr
+
+
+def test_the_list_of_contents_names_every_locked_package(built):
+    sbom = json.loads((built / "sbom.cdx.json").read_text(encoding="utf-8"))
+    found = [(each["name"], each["version"]) for each in sbom["components"]]
+    assert ("aiohttp", version("aiohttp")) in found
+    lock = (ROOT / "requirements/run.lock").read_text(encoding="utf-8").splitlines()
+    assert len(found) == sum("==" in line and not line.startswith((" ", "#")) for line in lock)
+
+
+def test_the_chart_is_packed(built):
+    with tarfile.open(built / f"reprieve-{version('reprieve')}.tgz") as chart:
+        names = chart.getnames()
+    assert "reprieve/files/rights/scheduler.yaml" in names
+    assert "reprieve/values.schema.json" in names
