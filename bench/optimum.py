@@ -5,10 +5,8 @@
 Every recorded case in which a pod group preempts is read once more, independently of the decision core, as an
 abstract problem and solved by a mixed integer program (HiGHS). Each algorithm's plan is replayed pod by pod
 on the same reading and compared with the best plan that places as many pods: fewest budget violations, then
-the lowest highest priority, then fewest units and, in their place, fewest pods. The fewest units and the
-fewest pods can exclude each other, which the program proves case by case: then no plan can have both, and the
-share that counts is the one among the other cases. Cases with rules that the program does not know are left
-out and counted.
+the lowest highest priority, then fewest pods, then fewest units. That is one plan: nothing here is the best
+of several. Cases with rules that the program does not know are left out and counted.
 """
 
 import argparse
@@ -61,16 +59,13 @@ class LeftOut(Exception):
 class Score(NamedTuple):
     violations: int
     priority: int
-    units: int
     pods: int
+    units: int
 
 
 class Compared(NamedTuple):
-    """A plan, the best that is possible criterion by criterion, and whether one plan can have all of it."""
-
     plan: Score
     optimum: Score
-    attainable: bool
 
 
 class Case:
@@ -202,7 +197,7 @@ class Case:
     def score(self, victims: set[str]) -> Score:
         units = frozenset(n for n, unit in enumerate(self.units) if any(pod.key in victims for pod in unit))
         violations, priority, _ = self.problem.score(units)
-        return Score(violations, priority, len(units), sum(len(self.units[n]) for n in units))
+        return Score(violations, priority, sum(len(self.units[n]) for n in units), len(units))
 
     def fault(self, victims: set[str], placements: dict[str, str]) -> str:
         """Replay a plan; why it does not hold, or an empty text."""
@@ -215,18 +210,13 @@ class Case:
             placed[self.kind_of[key], at[node]] += 1
         return Answer(units, placed).fault(self.problem)
 
-    def optimum(self, count: int) -> tuple[Score, bool]:
-        """The best plan that places so many pods, and whether one plan has both the fewest units and the
-        fewest pods.
-        """
+    def optimum(self, count: int) -> Score:
+        """The best plan that places so many pods."""
         sizes = np.array([len(unit) for unit in self.units], np.int64)
-        by_pods = Program(replace(self.problem, need=count, weight=sizes)).optimum()
-        both = Program(replace(self.problem, need=count, weight=MANY + sizes)).optimum()  # units, then pods
-        assert by_pods is not None
-        assert both is not None
-        units, pods = divmod(both.weight, MANY)
-        score = Score(both.violations, both.priority if units else NO_PRIORITY, units, by_pods.weight)
-        return score, pods == by_pods.weight
+        best = Program(replace(self.problem, need=count, weight=MANY * sizes + 1)).optimum()
+        assert best is not None
+        pods, units = divmod(best.weight, MANY)
+        return Score(best.violations, best.priority if units else NO_PRIORITY, pods, units)
 
 
 def _group(pod: Pod) -> str:
@@ -290,12 +280,11 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 def table(results: dict[str, list[Compared]], invalid: Counter[str]) -> None:
     lines = {
         "optimal in every criterion": lambda p, o: p == o,
-        "  by violations, priority, units": lambda p, o: p[:3] == o[:3],
-        "  by violations, priority, pods": lambda p, o: (*p[:2], p.pods) == (*o[:2], o.pods),
+        "  by violations, priority, pods": lambda p, o: p[:3] == o[:3],
         "more violations than necessary": lambda p, o: p.violations > o.violations,
         "highest priority higher than necessary": lambda p, o: p.priority > o.priority,
-        "more units than the optimum": lambda p, o: p.units > o.units,
         "more pods than the optimum": lambda p, o: p.pods > o.pods,
+        "as many pods, more units": lambda p, o: p.pods == o.pods and p.units > o.units,
     }
     print(f"{'':42}" + "".join(f"{name:>20}" for name in results))
     for title, test in lines.items():
@@ -304,36 +293,13 @@ def table(results: dict[str, list[Compared]], invalid: Counter[str]) -> None:
             hits = sum(test(each.plan, each.optimum) for each in pairs)
             cells.append(f"{hits} ({hits / max(1, len(pairs)):.0%})")
         print(f"{title:42}" + "".join(f"{cell:>20}" for cell in cells))
-        if title == "optimal in every criterion":
-            print(
-                f"{'  where one plan can be':42}"
-                + "".join(f"{_share(each):>20}" for each in results.values())
-            )
-    for field in ("violations", "units", "pods"):
+    for field in ("violations", "pods", "units"):
         sums = [
-            [
-                sum(getattr(side, field) for side in sides)
-                for sides in list(zip(*pairs, strict=True))[:2] or ((), ())
-            ]
+            [sum(getattr(side, field) for side in sides) for sides in zip(*pairs, strict=True)] or [0, 0]
             for pairs in results.values()
         ]
         print(f"{field + ' in all: plan / optimum':42}" + "".join(f"{a} / {b}".rjust(20) for a, b in sums))
     print(f"{'invalid plans':42}" + "".join(f"{invalid[name]:>20}" for name in results))
-
-
-def _share(pairs: list[Compared]) -> str:
-    """Of the cases in which one plan can be optimal in every criterion, those in which it is."""
-    attainable = [each for each in pairs if each.attainable]
-    hits = sum(each.plan == each.optimum for each in attainable)
-    return f"{hits} of {len(attainable)} ({hits / max(1, len(attainable)):.1%})"
-
-
-def result(pairs: list[Compared]) -> str:
-    exclusive = sum(not each.attainable for each in pairs)
-    return (
-        f"the two counts exclude each other in {exclusive} cases; optimal where a plan can be: "
-        f"{_share(pairs)}"
-    )
 
 
 def main() -> None:
@@ -354,7 +320,7 @@ def main() -> None:
         except LeftOut as reason:
             left_out[str(reason)] += 1
             continue
-        best: dict[int, tuple[Score, bool]] = {}
+        best: dict[int, Score] = {}
         for algorithm in ALGORITHMS:
             config = Configuration.load({"preemption": {"algorithm": algorithm}})
             answer = decide(load(row["objects"]), Reference.parse(row["submit"]), config, ticks(NOW))
@@ -365,10 +331,9 @@ def main() -> None:
                 continue
             count = len(answer.placements)
             best[count] = best.get(count) or case.optimum(count)
-            results[algorithm].append(Compared(case.score(victims), *best[count]))
+            results[algorithm].append(Compared(case.score(victims), best[count]))
     print(f"{sum(map(len, results.values()))} plans compared; cases left out: {dict(left_out)}\n")
     table(results, invalid)
-    print(f"\nminimal-cost: {result(results['minimal-cost'])}")
 
 
 if __name__ == "__main__":
