@@ -1,14 +1,22 @@
 """What the least cost costs: `minimal-cost` against `kep-5710` on full clusters, and the gap that remains.
 
-    python bench/minimal.py [NODES:GANG[:PODS] ...]
+    python bench/minimal.py [--only SHAPE] [NODES:GANG[:PODS] ...]
 
 Nodes of PODS (10) cores, each with as many running pods of one core and five priorities; a gang of pods of
-two cores, or one pod on its own. `mixed` draws the pods' sizes from a fixed sequence, so that no two nodes
-are alike. Times are CPU milliseconds of one decision from beginning to end, the best of three; what
-`minimal-cost` takes from `kep-5710` is part of its time.
+two cores, or one pod on its own. The shapes:
+
+- `equal`: that alone.
+- `mixed`: the pods' sizes come from a fixed sequence, so that no two nodes are alike.
+- `budgets`: half of the pods are under one of five budgets, each of which allows some disruptions.
+- `groups`: four of ten pods belong to groups of eight that go whole, each with its pods on eight nodes.
+- `classes`: the gang has three kinds of pods.
+- `all`: mixed, with budgets, groups and classes.
+
+Times are CPU milliseconds of one decision from beginning to end, the best of three; what `minimal-cost` takes
+from `kep-5710` is part of its time.
 """
 
-import sys
+import argparse
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -20,6 +28,19 @@ from reprieve.objects.decode import decode
 from reprieve.preemption import Plan, decide
 
 SIZES = ("100:10", "1000:100", "5000:500", "2000:1:30")
+SHAPES = {
+    "equal": frozenset[str](),
+    "mixed": frozenset({"mixed"}),
+    "budgets": frozenset({"budgets"}),
+    "groups": frozenset({"groups"}),
+    "classes": frozenset({"classes"}),
+    "all": frozenset({"mixed", "budgets", "groups", "classes"}),
+}
+"""What each shape has."""
+SPAN = 8
+"""Pods of a group that goes whole, each on another node."""
+KINDS = (2000, 1000, 3000)
+"""CPU of the gang's pods where there are several classes."""
 START = datetime(2026, 3, 1, tzinfo=UTC)
 NOW = START + timedelta(days=14)
 
@@ -40,39 +61,62 @@ def pod(name: str, node: str, cpu: int, priority: int, start: datetime, group: s
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
 
 
-def cluster(nodes: int, gang: int, mixed: bool, pods: int = 10) -> Cluster:
+def node(name: str, pods: int) -> dict[str, object]:
+    meta = {"name": name, "labels": {"kubernetes.io/hostname": name}}
+    status = {"allocatable": {"cpu": f"{pods}", "memory": f"{4000 * pods}Mi", "pods": "110"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": status}
+
+
+def group(name: str, priority: int, **spec: object) -> dict[str, object]:
+    meta = {"name": name, "namespace": "default"}
+    body = {"priority": priority, **spec}
+    return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta, "spec": body}
+
+
+def budget(number: int, allowed: int) -> dict[str, object]:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": f"budget-{number}", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": f"app{number}"}}},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+def group_of(node: int, slot: int, pods: int) -> int:
+    """The group of a running pod, -1 without one: of ten pods of a node the last four, each of another."""
+    if slot < pods * 6 // 10:
+        return -1
+    return node // SPAN * pods + (slot + node * 3) % (pods * 4 // 10)
+
+
+def cluster(nodes: int, gang: int, traits: frozenset[str], pods: int = 10) -> Cluster:
     built = Cluster()
+    known: set[int] = set()
     for i in range(nodes):
         name = f"node-{i:05}"
-        status = {"allocatable": {"cpu": f"{pods}", "memory": f"{4000 * pods}Mi", "pods": "110"}}
-        labels = {"kubernetes.io/hostname": name}
-        built.set(
-            decode(
-                {
-                    "apiVersion": "v1",
-                    "kind": "Node",
-                    "metadata": {"name": name, "labels": labels},
-                    "status": status,
-                }
-            )
-        )
+        built.set(decode(node(name, pods)))
         for j in range(pods):
             number = pods * i + j
-            cpu = 400 + (number * 7919 % 13) * 100 if mixed else 1000
+            cpu = 400 + (number * 7919 % 13) * 100 if "mixed" in traits else 1000
             start = START + timedelta(seconds=number * 7919 % 1000003)
-            built.set(decode(pod(f"run-{i:05}-{j}", name, cpu, (i + j) % 5 * 10, start)))
+            own = group_of(i, j, pods) if "groups" in traits else -1
+            priority = own % 5 * 10 if own >= 0 else (i + j) % 5 * 10
+            if own >= 0 and own not in known:
+                known.add(own)
+                whole = {"disruptionMode": {"all": {}}, "schedulingPolicy": {"basic": {}}}
+                built.set(decode(group(f"group-{own}", priority, **whole)))
+            member = f"group-{own}" if own >= 0 else ""
+            built.set(decode(pod(f"run-{i:05}-{j}", name, cpu, priority, start, member)))
+    for number in range(5 if "budgets" in traits else 0):
+        built.set(decode(budget(number, gang // 10 * number)))
     if gang == 1:
         built.set(decode(pod("alone", "", 2000, 1000, START)))
         return built
-    spec = {"priority": 1000, "schedulingPolicy": {"gang": {"minCount": gang}}}
-    meta = {"name": "gang", "namespace": "default"}
-    built.set(
-        decode(
-            {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta, "spec": spec}
-        )
-    )
+    built.set(decode(group("gang", 1000, schedulingPolicy={"gang": {"minCount": gang}})))
     for number in range(gang):
-        built.set(decode(pod(f"gang-{number:04}", "", 2000, 1000, START, "gang")))
+        cpu = KINDS[number % len(KINDS)] if "classes" in traits else KINDS[0]
+        built.set(decode(pod(f"gang-{number:04}", "", cpu, 1000, START, "gang")))
     return built
 
 
@@ -87,22 +131,29 @@ def measure(built: Cluster, for_: str, algorithm: str) -> tuple[float, Plan]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=SHAPES, help="this shape alone")
+    parser.add_argument("sizes", nargs="*", default=SIZES, metavar="NODES:GANG[:PODS]")
+    options = parser.parse_args()
     print(
-        f"{'nodes':>6} {'gang':>5} {'shape':>6} {'kep ms':>8} {'minimal ms':>11} {'ratio':>6} {'victims':>16}"
+        f"{'nodes':>6} {'gang':>5} {'shape':>8} {'kep ms':>8} {'minimal ms':>11} {'ratio':>6} {'victims':>16}"
         "  gap"
     )
-    for size in sys.argv[1:] or SIZES:
+    for size in options.sizes:
         nodes, gang, pods = (*map(int, size.split(":")), 10)[:3]
         for_ = "PodGroup/default/gang" if gang > 1 else "Pod/default/alone"
-        for mixed in (False, True):
-            built = cluster(nodes, gang, mixed, pods)
+        for shape, traits in SHAPES.items():
+            if options.only not in (None, shape):
+                continue
+            built = cluster(nodes, gang, traits, pods)
             kep, before = measure(built, for_, "kep-5710")
             ours, after = measure(built, for_, "minimal-cost")
             victims = f"{len(before.victims)} -> {len(after.victims)}"
             gap = getattr(after.cost, "optimality", "")
-            shape = "mixed" if mixed else "equal"
             print(
-                f"{nodes:>6} {gang:>5} {shape:>6} {kep:>8.1f} {ours:>11.1f} {ours / kep:>6.1f} "
+                f"{nodes:>6} {gang:>5} {shape:>8} {kep:>8.1f} {ours:>11.1f} {ours / kep:>6.1f} "
                 f"{victims:>16}  {gap}"
             )
 
