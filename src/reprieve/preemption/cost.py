@@ -16,7 +16,8 @@ Plans are compared by these, in this order:
 A pod's share is the average, over cpu, memory and every extended resource on offer, of its request divided by
 what all nodes offer. All running pods together have a share of at most one, and a year is long: with the
 default weights the number of pods decides, then that of units (a hundred of them weigh as much as a pod), and
-what is lost decides between plans that disrupt equally much. A pod that is already terminating costs nothing. Nothing here reads a clock or decides anything.
+what is lost decides between plans that disrupt equally much. A pod that is already terminating costs nothing.
+Nothing here reads a clock or decides anything.
 """
 
 import math
