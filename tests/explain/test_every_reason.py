@@ -225,7 +225,7 @@ def test_every_reason_of_the_scheduler_has_a_case() -> None:
         "where a leader runs",
         "are still on",
         'running "DynamicResources" filter plugin',
-        "the devices of pods that are gone are given back",
+        "claims that nobody uses give their devices back",
     }
     said = [
         re.escape(text)

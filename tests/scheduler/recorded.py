@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from reprieve.objects import Reference
+from reprieve.objects import Reference, ResourceClaim
 from reprieve.scheduler.actions import (
     ActionError,
     Bind,
     BindClaim,
     Emit,
+    FreeClaim,
     Nominate,
     SetGroupCondition,
     SetPodCondition,
@@ -32,8 +33,16 @@ class Recorded:
     async def bind(self, bind: Bind) -> None:
         self._note("bind", bind.pod.key, bind.node)
 
-    async def use_devices(self, use: UseDevices, pod: Reference) -> None:
+    async def use_devices(self, use: UseDevices, pod: Reference) -> ResourceClaim:
         self._note("use-devices", use.claim.key, pod.key)
+        return ResourceClaim()
+
+    async def unuse_devices(self, use: UseDevices, pod: Reference) -> ResourceClaim | None:
+        self._note("unuse-devices", use.claim.key, pod.key)
+        return None
+
+    async def free_claim(self, free: FreeClaim) -> None:
+        self._note("free-claim", free.claim.key)
 
     async def bind_claim(self, bind: BindClaim, node: str) -> str:
         self._note("bind-claim", bind.claim.key, node)

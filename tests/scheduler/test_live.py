@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reprieve.controllers.scheduler.api_actions import ATTEMPTS, ApiActions
+from reprieve.controllers.scheduler.api_actions import ApiActions
+from reprieve.controllers.scheduler.retries import ATTEMPTS
 from reprieve.kube import EventRecorder, TransportError
 from reprieve.objects import Reference
 from reprieve.scheduler import Mark

@@ -2,7 +2,8 @@
 
 A device is held by a claim with an allocation, whoever uses the claim: an allocation without users holds its
 devices, too. Observed objects come through `set` and `remove`; `assume` is an allocation that was decided and
-not written yet. Supposed changes (`suppose`, `leave`) return what `undo` needs.
+not written yet, and `written` what the API answered to a write before the watch tells of it. Supposed changes
+(`suppose`, `leave`) return what `undo` needs.
 """
 
 from collections.abc import Collection, Iterable
@@ -16,6 +17,7 @@ from reprieve.objects import (
     Object,
     ResourceClaim,
     ResourceSlice,
+    devices,
     nano,
 )
 
@@ -48,6 +50,10 @@ class DeviceTable:
         """Present allocations by claim: written, assumed and supposed ones."""
         self.assumed: dict[str, Allocation] = {}
         """Decided and not yet seen in the API."""
+        self.in_flight: dict[str, int] = {}
+        """How many pods that use a claim are being bound."""
+        self.latest = 0
+        """The newest version of a claim that the watch has told of."""
         self.dedicated: dict[DeviceId, int] = {}
         """Devices that a claim holds alone; more than one is a mistake that somebody made."""
         self.shared: dict[DeviceId, Shares] = {}
@@ -71,6 +77,8 @@ class DeviceTable:
         self._gone: dict[str, int] = {}
         """How many of a claim's users are supposed gone."""
         self._extended: dict[str, str] | None = None
+        self._extended_of: dict[str, dict[str, None]] = {}
+        """Claims for extended resources, by the pods (`namespace/name`) that own them."""
 
     # --- observed changes -----------------------------------------------------------------------------------
 
@@ -140,6 +148,8 @@ class DeviceTable:
     def set_claim(self, found: ResourceClaim) -> None:
         before = self.claims.get(found.key)
         if before is not None:
+            if before.metadata.uid == found.metadata.uid and _version(found) < _version(before):
+                return  # the answer to a write was faster than the watch
             self._forget_users(before)
             if before.metadata.uid != found.metadata.uid:
                 self.assumed.pop(found.key, None)
@@ -148,6 +158,8 @@ class DeviceTable:
             self._claims_of.setdefault(user, {})[found.key] = None
         for pool in _pools_of(found):
             self._holding.setdefault(pool, {})[found.key] = None
+        for owner in _extends(found):
+            self._extended_of.setdefault(owner, {})[found.key] = None
         written = found.status.allocation
         if written is not None:
             self.assumed.pop(found.key, None)
@@ -160,13 +172,32 @@ class DeviceTable:
             self.assumed.pop(key, None)
             self._hold(key, None)
 
-    def assume(self, key: str, allocation: Allocation) -> None:
-        """An allocation that was decided: it holds its devices before it is written."""
-        self.assumed[key] = allocation
-        self._hold(key, allocation)
+    def saw(self, claim: ResourceClaim) -> None:
+        """The watch told of this claim, or of its end: of everything older it has told before."""
+        self.latest = max(self.latest, _version(claim))
+
+    def written(self, claim: ResourceClaim) -> None:
+        """The API's answer to a write. What the watch has told of already, it has told all of."""
+        if _version(claim) > self.latest:
+            self.set_claim(claim)
+
+    def assume(self, key: str, allocation: Allocation | None) -> None:
+        """A pod that uses the claim is being bound; what was decided holds its devices before it is written.
+
+        Without an allocation the claim has one already.
+        """
+        self.in_flight[key] = self.in_flight.get(key, 0) + 1
+        if allocation is not None:
+            self.assumed[key] = allocation
+            self._hold(key, allocation)
 
     def forget(self, key: str) -> None:
-        """What was assumed did not come about."""
+        """The pod's binding ended. After the last one only what is written counts."""
+        left = self.in_flight.get(key, 0) - 1
+        if left > 0:
+            self.in_flight[key] = left
+            return
+        self.in_flight.pop(key, None)
         if self.assumed.pop(key, None) is not None:
             claim = self.claims.get(key)
             self._hold(key, claim.status.allocation if claim is not None else None)
@@ -174,6 +205,8 @@ class DeviceTable:
     def _forget_users(self, claim: ResourceClaim) -> None:
         for pool in _pools_of(claim):
             self._holding[pool].pop(claim.key, None)
+        for owner in _extends(claim):
+            self._extended_of[owner].pop(claim.key, None)
         for user in _pods_using(claim):
             claims = self._claims_of.get(user)
             if claims is not None:
@@ -282,6 +315,14 @@ class DeviceTable:
                         self._extended[resource_name] = each.name
         return self._extended.get(resource, "")
 
+    def extended_claim_of(self, pod: str, uid: str) -> ResourceClaim | None:
+        """The claim that was made for the extended resources of this pod."""
+        for key in self._extended_of.get(pod, ()):
+            claim = self.claims[key]
+            if any(each.controller and each.uid == uid for each in claim.metadata.owner_references):
+                return claim
+        return None
+
     def serves_any(self, resources: Iterable[str]) -> bool:
         return bool(self.classes) and any(self.class_serving(each) for each in resources)
 
@@ -289,6 +330,18 @@ class DeviceTable:
 def _age(each: DeviceClass) -> float:
     created = each.metadata.creation_timestamp
     return created.timestamp() if created is not None else 0.0
+
+
+def _version(claim: ResourceClaim) -> int:
+    """Versions of one collection are ordered."""
+    text = claim.metadata.resource_version
+    return int(text) if text.isdigit() else 0
+
+
+def _extends(claim: ResourceClaim) -> Iterable[str]:
+    if claim.metadata.annotations.get(devices.EXTENDED_CLAIM) != "true":
+        return ()
+    return (f"{claim.namespace}/{each.name}" for each in claim.metadata.owner_references if each.controller)
 
 
 def _pods_using(claim: ResourceClaim) -> Iterable[str]:

@@ -34,7 +34,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule("", ["persistentvolumes", "persistentvolumeclaims"], *FOLLOW, "patch"),  # bind volumes
         _rule(STORAGE, STORAGE_RESOURCES, *FOLLOW),
         _rule(DEVICES, ["deviceclasses", "resourceslices", "devicetaintrules"], *FOLLOW),
-        _rule(DEVICES, ["resourceclaims"], *FOLLOW, "get", "patch"),  # patch: the finalizer
+        _rule(
+            DEVICES, ["resourceclaims"], *FOLLOW, "get", "patch", "create", "delete"
+        ),  # patch: the finalizer; create, delete: those for extended resources
         _rule(DEVICES, ["resourceclaims/status", "resourceclaims/binding"], "patch"),  # allocate, reserve
         _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
         _rule(SCHEDULING, ["compositepodgroups"], *FOLLOW),

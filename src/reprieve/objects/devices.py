@@ -11,6 +11,8 @@ from reprieve.objects.meta import Condition, Int64, Object, Time, View
 
 EXACT_COUNT = "ExactCount"
 ALL = "All"
+EXTENDED_CLAIM = "resource.kubernetes.io/extended-resource-claim"
+"""The annotation of the claim that stands for the extended resources of the pod that owns it."""
 
 
 class CelSelector(View):

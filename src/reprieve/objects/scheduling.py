@@ -1,5 +1,6 @@
 """scheduling.k8s.io: PriorityClass, PodGroup, CompositePodGroup and Workload (the template of groups)."""
 
+from reprieve.objects.core import PodResourceClaim
 from reprieve.objects.meta import Condition, Int32, Object, View
 
 
@@ -64,6 +65,8 @@ class GroupFields(View):
 class PodGroupSpec(GroupFields):
     parent_composite_pod_group_name: str = ""
     workload_ref: WorkloadReference | None = None
+    resource_claims: tuple[PodResourceClaim, ...] = ()
+    """Claims of the group: pods that name one of them in the same way use it as the group."""
 
 
 class PodGroupStatus(View):

@@ -14,6 +14,7 @@ from reprieve.placement import diagnosis
 from reprieve.placement.devices import (
     AllocationError,
     DeviceFilter,
+    ExtendedClaim,
     binding_state,
     device_filter,
     has_devices,
@@ -54,6 +55,7 @@ __all__ = [
     "DeviceFilter",
     "Diagnosis",
     "Domain",
+    "ExtendedClaim",
     "GangPlacement",
     "Limits",
     "PodFilters",

@@ -51,7 +51,7 @@ from reprieve.preemption.view import View
 from reprieve.preemption.volume_reasons import no_eviction_helps
 
 FILTER_FAILED = 'running "DynamicResources" filter plugin: {}'
-FREED_SOON = "It fits once the devices of pods that are gone are given back; nobody else makes way."
+FREED_SOON = "It fits once claims that nobody uses give their devices back; nobody makes way."
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
 MISSING_GROUP = 'waiting for pods\'s pod group "{}" to appear in scheduling queue'
@@ -154,7 +154,9 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
         # kube-scheduler says "not found" where it otherwise says how preemption went: it did not get there.
         text = f"{diagnosis.message} not found"
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
-    if filters.devices is not None and come_free_soon(view, lambda: place(filters, view.scoring) is not None):
+    if filters.devices is not None and come_free_soon(
+        view, (row,), lambda: place(filters, view.scoring) is not None
+    ):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, diagnosis.message, FREED_SOON)
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
@@ -253,7 +255,9 @@ def _preempt_for_group(
             return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS)
         return plan_of(view, for_, older, gang=True, without=status, short="")
     if has_devices(view.cluster, preemptor.gang.rows) and come_free_soon(
-        view, lambda: place_in_domains(view, preemptor.gang, preemptor.domains).feasible
+        view,
+        preemptor.gang.rows,
+        lambda: place_in_domains(view, preemptor.gang, preemptor.domains).feasible,
     ):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, status, FREED_SOON)
     search = GangSearch(view, preemptor.gang, preemptor.domains)

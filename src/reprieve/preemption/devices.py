@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from reprieve.cluster import Cluster, Mask, PoolId
-from reprieve.placement import Assignment, PodFilters
+from reprieve.placement import Assignment, PodFilters, device_filter
 from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 
@@ -24,22 +24,36 @@ def holders(view: View, filters: PodFilters, slot: int) -> list[int]:
     return sorted((row for row in rows if view.placed[row]), key=view.position.__getitem__)
 
 
-def come_free_soon(view: View, fits: Callable[[], bool]) -> bool:
-    """Whether the preemptor fits once claims of pods that are gone have given their devices back.
+def come_free_soon(view: View, rows: Sequence[int], fits: Callable[[], bool]) -> bool:
+    """Whether the preemptor fits once claims that nobody uses have given their devices back.
 
-    Then nobody has to make way: the claim controller will notice.
+    Then nobody has to make way. Claims whose pods are gone are noticed by the claim controller; what the
+    preemptor's own claims got somewhere else is taken back by the scheduler.
     """
     cluster = view.cluster
-    abandoned = [] if view.faithful else cluster.abandoned_claims()
-    if not abandoned:
+    idle = [] if view.faithful else [*cluster.abandoned_claims(), *_idle(cluster, rows)]
+    if not idle:
         return False
     mark = cluster.checkpoint()
-    for key in abandoned:
+    for key in dict.fromkeys(idle):
         cluster.suppose_freed(key)
     try:
         return fits()
     finally:
         cluster.rollback(mark)
+
+
+def _idle(cluster: Cluster, rows: Sequence[int]) -> list[str]:
+    """Allocated claims of these pods that nobody uses, or only the pod itself that waits."""
+    found, table = [], cluster.devices
+    for row in rows:
+        own = device_filter(cluster, row)
+        uid = cluster.pods.info[row].uid
+        for key in own.claims if own is not None else ():
+            used = any(not uid or each.uid != uid for each in table.claims[key].status.reserved_for)
+            if key in table.allocations and key not in table.in_flight and not used:
+                found.append(key)
+    return found
 
 
 def matters(view: View, assigned: Sequence[Assignment]) -> bool:

@@ -9,6 +9,7 @@ cycles                     one decision and the actions that follow from it
 results                    how those actions ended
 nominations, preemptions   nodes set aside for waiting pods, and victims that are on their way out
 incomplete                 gangs of which only a part is bound
+devices                    ResourceClaims on their way to a pod, and those that nobody uses
 volumes                    claims on their way to a volume, and what is reserved meanwhile
 holds                      pods that wait for quota
 reports                    what pods are told that no cycle has looked at
@@ -26,6 +27,7 @@ from reprieve.scheduler.actions import (
     BindGang,
     Emit,
     Evicted,
+    FreeClaim,
     Nominate,
     Preempt,
     Release,
@@ -55,6 +57,7 @@ __all__ = [
     "DevicesFailed",
     "Emit",
     "Evicted",
+    "FreeClaim",
     "Mark",
     "Nominate",
     "Preempt",

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from reprieve.objects import Allocation, Reference
+from reprieve.objects import Allocation, ConsumerReference, Reference, ResourceClaim
+from reprieve.placement import ExtendedClaim
 from reprieve.scheduler.marks import Mark
 
 
@@ -37,6 +38,23 @@ class UseDevices:
     claim: Reference
     allocation: Allocation | None
     """None: it was allocated before; only the user is added."""
+    user: ConsumerReference
+    """The pod, or its group where the claim is the group's."""
+    extended: ExtendedClaim | None = None
+    """The claim does not exist yet: it is made for the extended resources of the pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreeClaim:
+    """Take the allocation from a claim that nobody uses, so that its devices can be chosen anew.
+
+    `version` is that of the claim as it was looked at: whoever began to use it since then keeps it.
+    """
+
+    claim: Reference
+    version: str
+    delete: bool = False
+    """It was made for the extended resources of a pod, and is made anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +166,16 @@ class Emit:
 
 
 Action = (
-    Bind | BindGang | Nominate | Preempt | Release | Reprieve | SetPodCondition | SetGroupCondition | Emit
+    Bind
+    | BindGang
+    | FreeClaim
+    | Nominate
+    | Preempt
+    | Release
+    | Reprieve
+    | SetPodCondition
+    | SetGroupCondition
+    | Emit
 )
 
 
@@ -168,7 +195,16 @@ class Actions(Protocol):
 
     async def bind(self, bind: Bind) -> None: ...
 
-    async def use_devices(self, use: UseDevices, pod: Reference) -> None: ...
+    async def use_devices(self, use: UseDevices, pod: Reference) -> ResourceClaim:
+        """Returns the claim as it is now."""
+
+    async def unuse_devices(self, use: UseDevices, pod: Reference) -> ResourceClaim | None:
+        """The pod could not be bound. Returns the claim as it is now; None: it does not exist.
+
+        Does not give up before it knows: what may be written holds its devices.
+        """
+
+    async def free_claim(self, free: FreeClaim) -> None: ...
 
     async def bind_claim(self, bind: BindClaim, node: str) -> str:
         """Writes what binds the claim; returns the version of the object that was written."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Pod, Reference
+from reprieve.objects import Pod, Reference, ResourceClaim
 from reprieve.preemption import decide
 from reprieve.scheduler import devices, volumes
 from reprieve.scheduler.actions import Action, Bind, Emit, Preempt, Release
@@ -120,6 +120,11 @@ class Core:
         `written`: by claim, the version of the object that was written for it.
         """
         return volumes.all_bound(self.cluster, bind, written)
+
+    def claim_written(self, claim: ResourceClaim) -> None:
+        """The API's answer to a write: it counts at once, whenever the watch tells of it."""
+        self.memory.epoch += 1
+        self.cluster.devices.written(claim)
 
     def devices_ready(self, bind: Bind) -> bool:
         """Whether the devices of a pod may be used by now; raises `DevicesFailed` if they never will."""

@@ -13,7 +13,7 @@ import msgspec
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
-from reprieve.objects import Reference, well_known
+from reprieve.objects import Reference, some, well_known
 from reprieve.preemption import Plan, Victim
 from reprieve.scheduler import devices, marks, status, trees, volumes, wakeups
 from reprieve.scheduler.actions import (
@@ -164,7 +164,8 @@ class Cycles:
         """Assume every placement. Several pods of a group are nominated before any of them is bound."""
         memory = self._memory
         nominations, binds = [], []
-        used = devices.reserve(memory.cluster, plan.placements) if memory.cluster.devices.claims else {}
+        table = memory.cluster.devices
+        used = devices.reserve(memory.cluster, plan.placements) if table.claims or table.classes else {}
         for key, node in plan.placements.items():
             ref = Reference.to(memory.waiting.pods[key])
             if memory.nominations.node(key) != node:
@@ -178,8 +179,8 @@ class Cycles:
             memory.waiting.take(key)
             memory.holds.place(memory.waiting.pods[key], placed=True)
             memory.binding[own] += 1
-        # A pod that waits for its volumes shows meanwhile where it is going to be.
-        together = len(binds) > 1 or any(each.claims or each.devices for each in binds)
+        # A pod that waits for its volumes or devices shows meanwhile where it is going to be.
+        together = len(binds) > 1 or any(each.claims or devices.may_wait(each) for each in binds)
         return [BindGang(tuple(nominations), tuple(binds))] if together else [*binds]
 
     def _settle_tree(self, unit: QueuedUnit, now: float) -> None:
@@ -282,6 +283,10 @@ class Cycles:
         actions += self._report_incomplete(unit, shortfall, text)
         memory.queue.rest(unit, now, self._likeness(unit), _first(due, self._untrue_at(unit.priority, now)))
         reasons = [text, *plan.reasons[1:]] if shortfall else list(plan.reasons)
+        freed = devices.unused(memory.cluster, unit.pods)
+        if freed:
+            actions += freed
+            reasons.append(devices.FREED.format(some([each.claim.key for each in freed], 3)))
         return CycleResult(unit.ref, "unschedulable", reasons, len(unit.pods), actions, plan)
 
     def _release(

@@ -46,6 +46,8 @@ class Intake:
             self._owner(type, new, now)
             return
         self._memory.epoch += 1
+        if isinstance(new, devices.ResourceClaim):
+            self._cluster.devices.saw(new)
         before = trees.below(self._cluster, new) if isinstance(new, CompositePodGroup) else []
         if type == "DELETED":
             self._cluster.remove(new.__class__, new.key)

@@ -34,9 +34,9 @@ class Results:
         if bind.claims:
             memory.epoch += 1
             volumes.release(memory.cluster, bind)
-        if error is not None and bind.devices:
+        if bind.devices:
             memory.epoch += 1
-            devices.release(memory.cluster, bind)
+            devices.ended(memory.cluster, bind)
         if error is None:
             actions: list[Action] = [status.scheduled(bind.pod, bind.node)]
         else:
@@ -63,6 +63,8 @@ class Results:
             # The rest of the gang may be bound: no less important pod may take this place meanwhile.
             memory.nominations.make(waiting, bind.node)
             actions.append(Nominate(bind.pod, bind.node))
+        if bind.devices:
+            memory.queue.wake(lambda unit: wakeups.devices_changed(memory.cluster, unit), now)
         left = memory.cluster.class_of(memory.cluster.pods.row_of[key])
         memory.queue.wake(lambda unit: wakeups.pod_left(memory.cluster, unit, bind.node, left), now)
         return actions

@@ -7,37 +7,32 @@ is gone counts as success.
 
 import asyncio
 import random
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from itertools import count
 from typing import Any
 
-import msgspec
-
+from reprieve.controllers.scheduler.device_writes import DeviceWrites
+from reprieve.controllers.scheduler.retries import Retries
 from reprieve.kube import (
     CLAIMS,
     MERGE_PATCH,
     POD_GROUPS,
     PODS,
-    RESOURCE_CLAIMS,
     STRATEGIC_PATCH,
     VOLUMES,
     ApiError,
-    Backoff,
     Client,
-    ConfigError,
     EventRecorder,
     ObjectReference,
     Sleep,
-    TransportError,
 )
-from reprieve.objects import Reference, put_condition, well_known
+from reprieve.objects import Reference, ResourceClaim, put_condition, well_known
 from reprieve.scheduler import (
     ActionError,
     Bind,
     BindClaim,
     Emit,
+    FreeClaim,
     Mark,
     Nominate,
     SetGroupCondition,
@@ -45,9 +40,6 @@ from reprieve.scheduler import (
     UseDevices,
     Wanted,
 )
-
-ATTEMPTS = 6
-DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
 
 
 class ApiActions:
@@ -67,9 +59,9 @@ class ApiActions:
         self._events = events
         self._others = others or {}
         """Event recorders of our other scheduler names."""
-        self._sleep = sleep
-        self._jitter = jitter
+        self._retries = Retries(sleep, jitter)
         self._now = now
+        self._devices = DeviceWrites(self._first, self._retries, self._stamp)
         self.pod_groups = POD_GROUPS
         """In the version that the server serves."""
 
@@ -92,59 +84,14 @@ class ApiActions:
 
         await self._persist(attempt, insist=bind.insist)
 
-    async def use_devices(self, use: UseDevices, pod: Reference) -> None:
-        """Reserve a claim for the pod, with the allocation that was decided on where it has none yet.
+    async def use_devices(self, use: UseDevices, pod: Reference) -> ResourceClaim:
+        return await self._devices.use(use, pod)
 
-        Safe to repeat: a claim that already says so stays as it is. An allocation is never changed: one that
-        is equal to ours may have been written by another pod of the gang, or by us before a crash.
-        """
-        claim, user = use.claim, {"resource": "pods", "name": pod.name, "uid": pod.uid}
-        results = msgspec.to_builtins(use.allocation) if use.allocation is not None else None
+    async def unuse_devices(self, use: UseDevices, pod: Reference) -> ResourceClaim | None:
+        return await self._devices.unuse(use, pod)
 
-        async def attempt() -> None:
-            found = await self._first.get(RESOURCE_CLAIMS.raw(), claim.name, claim.namespace)
-            metadata, status = found["metadata"], found.get("status") or {}
-            if metadata.get("uid") != claim.uid or metadata.get("deletionTimestamp"):
-                raise ActionError(f"claim {claim.key} got deleted in the meantime")
-            written = status.get("allocation")
-            if written is None and results is None:
-                raise ActionError(f"claim {claim.key} got deallocated elsewhere in the meantime")
-            if written is not None and results is not None and _devices(written) != _devices(results):
-                raise ActionError(f"claim {claim.key} got allocated elsewhere in the meantime")
-            users = list(status.get("reservedFor") or ())
-            if any(each.get("uid") == pod.uid for each in users):
-                return
-            version = metadata["resourceVersion"]
-            finalizers = list(metadata.get("finalizers") or ())
-            if DELETE_PROTECTION not in finalizers:
-                meta = {"resourceVersion": version, "finalizers": [*finalizers, DELETE_PROTECTION]}
-                answer = await self._first.patch(
-                    RESOURCE_CLAIMS, claim.name, {"metadata": meta}, claim.namespace, content_type=MERGE_PATCH
-                )
-                version = answer["metadata"]["resourceVersion"]
-            patch: dict[str, Any] = {"reservedFor": [*users, user]}
-            if written is None:
-                patch["allocation"] = self._stamped(results or {})
-            await self._first.patch(
-                RESOURCE_CLAIMS, claim.name, {"metadata": {"resourceVersion": version}, "status": patch},
-                claim.namespace, subresource="status", content_type=MERGE_PATCH,
-            )  # fmt: skip
-
-        for _ in range(ATTEMPTS):
-            try:
-                await self._persist(attempt, insist=False)
-                return
-            except ActionError as error:
-                if not _is_conflict(error):
-                    raise
-        await self._persist(attempt, insist=False)
-
-    def _stamped(self, allocation: dict[str, Any]) -> dict[str, Any]:
-        """With the time, and an id of its own for every share."""
-        for result in allocation.get("devices", {}).get("results", ()):
-            if result.get("shareID"):
-                result["shareID"] = str(uuid.uuid4())
-        return {**allocation, "allocationTimestamp": self._stamp()}
+    async def free_claim(self, free: FreeClaim) -> None:
+        await self._devices.free(free)
 
     async def bind_claim(self, bind: BindClaim, node: str) -> str:
         metadata: dict[str, Any] = {"resourceVersion": bind.version}
@@ -311,23 +258,7 @@ class ApiActions:
         return node
 
     async def _persist(self, attempt: Callable[[], Awaitable[None]], insist: bool = False) -> None:
-        """Retry transient errors: `ATTEMPTS` times, or without limit if we insist."""
-        backoff = Backoff(base=0.05, cap=3.0, factor=3.0, random=self._jitter)
-        for number in count(1):
-            last = number == ATTEMPTS and not insist
-            try:
-                await attempt()
-                return
-            except (TransportError, ConfigError) as error:  # ConfigError: a credential could not be renewed
-                if last:
-                    raise ActionError(str(error)) from error
-                pause = backoff.next()
-            except ApiError as error:
-                if not error.transient or last:
-                    gone = error.not_found or error.conflict
-                    raise ActionError(str(error), gone=gone) from error
-                pause = max(backoff.next(), error.retry_after or 0.0)
-            await self._sleep(pause)
+        await self._retries.persist(attempt, insist)
 
     def _stamp(self) -> str:
         return self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -338,13 +269,3 @@ def _not_scheduled(reason: str, message: str, stamp: str) -> dict[str, Any]:
         "type": well_known.POD_SCHEDULED, "status": "False", "reason": reason, "message": message,
         "lastTransitionTime": stamp,
     }  # fmt: skip
-
-
-def _devices(allocation: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """What an allocation gives, however it is written."""
-    names = ("request", "driver", "pool", "device")
-    return [tuple(each.get(name, "") for name in names) for each in allocation["devices"]["results"]]
-
-
-def _is_conflict(error: ActionError) -> bool:
-    return isinstance(error.__cause__, ApiError) and error.__cause__.conflict

@@ -29,6 +29,7 @@ from reprieve.scheduler import (
     DevicesFailed,
     Emit,
     Evicted,
+    FreeClaim,
     Mark,
     Nominate,
     Preempt,
@@ -88,6 +89,8 @@ class Execution:
                     self._evicting(self._tasks.submit(keys, partial(self._preempt, action), limited=False))
                 case Release():
                     self._evicting(self._tasks.submit((), partial(self._release, action), limited=False))
+                case FreeClaim():
+                    self._tasks.submit([f"claim {action.claim.key}"], partial(self._free_claim, action))
                 case Nominate() | Reprieve():
                     self._tasks.submit([action.pod.key], partial(self._write_status, action))
                 case SetPodCondition():
@@ -150,6 +153,8 @@ class Execution:
             refused = await _outcome(self._use_devices(bind))
         if refused is None:
             refused = await _outcome(self._actions.bind(bind))
+        if refused is not None and bind.devices:
+            await self._unuse_devices(bind)
         error = None if refused is None else str(refused)
         if error is not None:
             log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, error)
@@ -179,8 +184,8 @@ class Execution:
         """Write allocations and users into the claims, then wait for binding conditions."""
         async with self._tasks.slots:
             for each in bind.devices:
-                await self._actions.use_devices(each, bind.pod)
-        end = self._clock() + DEVICES_TIMEOUT
+                self._core.claim_written(await self._actions.use_devices(each, bind.pod))
+        end, pause = self._clock() + DEVICES_TIMEOUT, FIRST_LOOK
         while True:
             try:
                 if self._core.devices_ready(bind):
@@ -189,7 +194,27 @@ class Execution:
                 raise ActionError(str(failed)) from failed
             if self._clock() >= end:
                 raise ActionError(f"device binding timeout: claim={bind.devices[0].claim.name}")
-            await asyncio.sleep(LAST_LOOK)
+            await asyncio.sleep(pause)
+            pause = min(1.5 * pause, LAST_LOOK)
+
+    async def _unuse_devices(self, bind: Bind) -> None:
+        """Take back what was written for a pod that could not be bound, before its devices count as free."""
+        for each in bind.devices:
+            try:
+                left = await self._actions.unuse_devices(each, bind.pod)
+            except ActionError as error:
+                log.warning("%s could not be given back for %s: %s", each.claim.key, bind.pod.key, error)
+            else:
+                if left is not None:
+                    self._core.claim_written(left)
+
+    async def _free_claim(self, free: FreeClaim) -> None:
+        """A failure is logged, no more: the next decision about the pod tries again."""
+        try:
+            await self._actions.free_claim(free)
+        except ActionError as error:
+            if not error.gone:
+                log.warning("%s could not be given back: %s", free.claim.key, error)
 
     async def _bind_gang(self, gang: BindGang) -> None:
         errors, _ = await self._each(gang.nominations, self._actions.nominate)

@@ -1,29 +1,21 @@
 """The claims of a pod: which ones it has, which are allocated, and why it may have to wait for one."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from reprieve.cluster import Cluster, DeviceTable, PodClass
+from reprieve.cluster import Cluster, DeviceTable
 from reprieve.objects import (
     AllocatedDeviceStatus,
     Allocation,
-    Container,
-    DeviceRequest,
     DeviceResult,
-    ExactDeviceRequest,
-    ObjectMeta,
+    Node,
     ResourceClaim,
-    ResourceClaimSpec,
-    amount,
-    devices,
     find_condition,
+    node_selector_matches,
     split_key,
 )
 
 BINDING_TIMEOUT = 600 * 1_000_000
 """Microseconds that binding conditions may take."""
-EXTENDED = "extended-resources"
-EXTENDED_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 
 
 class Refused(Exception):
@@ -41,6 +33,10 @@ class Held(NamedTuple):
     allocation: Allocation
     usable: bool
     """Whether its binding conditions can still be met."""
+
+    def admits(self, node: Node) -> bool:
+        selector = self.allocation.node_selector
+        return selector is None or node_selector_matches(selector, node.metadata.labels, node.name)
 
 
 def claims_of(cluster: Cluster, row: int) -> tuple[ResourceClaim, ...]:
@@ -165,81 +161,3 @@ def _status_of(claim: ResourceClaim, result: DeviceResult) -> AllocatedDeviceSta
         if (each.driver, each.pool, each.device, each.share_id) == wanted:
             return each
     return None
-
-
-# --- extended resources -------------------------------------------------------------------------------------
-
-
-def extended_resources(cluster: Cluster, cls: PodClass) -> tuple[str, ...]:
-    """Extended resources that the pod requests and a class of devices serves."""
-    table = cluster.devices
-    if not table.classes:
-        return ()
-    return tuple(
-        sorted(name for name, number in cls.requests.items() if number and table.class_serving(name))
-    )
-
-
-def has_extended_claim(cluster: Cluster, row: int) -> bool:
-    """Whether an earlier attempt has left a claim for the pod's extended resources."""
-    key, uid = cluster.pods.keys[row], cluster.pods.info[row].uid
-    namespace, name = split_key(key)
-    return any(
-        claim.namespace == namespace
-        and claim.metadata.annotations.get(EXTENDED_ANNOTATION) == "true"
-        and any(o.controller and (o.name, o.uid) == (name, uid) for o in claim.metadata.owner_references)
-        for claim in cluster.devices.claims.values()
-    )
-
-
-def extended_claim(cluster: Cluster, row: int, resources: Sequence[str]) -> ResourceClaim:
-    """The claim that stands for extended resources: a request for each container and resource.
-
-    Init containers that end use what later containers hold, and ask only for the difference; of several only
-    the largest counts.
-    """
-    spec, table = cluster.class_of(row).spec, cluster.devices
-    containers = (*spec.init_containers, *spec.containers)
-    ends = [
-        at < len(spec.init_containers) and each.restart_policy != "Always"
-        for at, each in enumerate(containers)
-    ]
-    found: dict[str, DeviceRequest] = {}
-    for resource in resources:
-        cls = table.class_serving(resource)
-        lasting = {
-            at: request
-            for at, each in enumerate(containers)
-            if not ends[at] and (request := _request(at, each, resource, cls, 0)) is not None
-        }
-        largest: DeviceRequest | None = None
-        for at, each in enumerate(containers):
-            if not ends[at]:
-                continue
-            reused = sum(_count(request) for other, request in lasting.items() if other >= at)
-            own = _request(at, each, resource, cls, reused)
-            if own is not None and (largest is None or _count(largest) < _count(own)):
-                largest = own
-        for request in (*([largest] if largest else []), *lasting.values()):
-            found[request.name] = request
-    namespace, name = split_key(cluster.pods.keys[row])
-    return ResourceClaim(
-        metadata=ObjectMeta(name=f"{name}-{EXTENDED}", namespace=namespace),
-        spec=ResourceClaimSpec(
-            devices=devices.DeviceClaim(requests=tuple(found[name] for name in sorted(found)))
-        ),
-    )
-
-
-def _count(request: DeviceRequest) -> int:
-    return request.exactly.count if request.exactly is not None else 0
-
-
-def _request(at: int, container: Container, resource: str, cls: str, reused: int) -> DeviceRequest | None:
-    requests = container.resources.requests
-    wanted = amount(resource, requests[resource]) if resource in requests else 0
-    if wanted <= reused:
-        return None
-    number = sorted(requests).index(resource)
-    exactly = ExactDeviceRequest(device_class_name=cls, count=wanted - reused)
-    return DeviceRequest(name=f"container-{at}-request-{number}", exactly=exactly)

@@ -7,17 +7,15 @@ import msgspec
 import numpy as np
 
 from reprieve.cluster import Cluster, DeviceTable, Ints, Mask, Rows
-from reprieve.objects import Allocation, ResourceClaim, node_selector_matches
+from reprieve.objects import Allocation, ResourceClaim
 from reprieve.placement.devices.asks import AllocationError, ClaimAsk, ask_of
 from reprieve.placement.devices.claims import (
     Held,
     Refused,
     checked_claims,
-    extended_claim,
-    extended_resources,
-    has_extended_claim,
     held,
 )
+from reprieve.placement.devices.extended import ExtendedClaim, extended_claim, extended_resources
 from reprieve.placement.devices.inventory import Inventory, inventory_of
 from reprieve.placement.devices.results import allocation_of
 from reprieve.placement.devices.search import CANNOT_ALLOCATE, FIRST_CHOICE, Answer, Found, Refusal, search
@@ -66,7 +64,9 @@ class DeviceFilter:
         """What ends the attempt."""
         self._claims: tuple[ResourceClaim, ...] = ()
         self._extended = extended_resources(cluster, cluster.class_of(row))
-        self._stale = bool(self._extended) and has_extended_claim(cluster, row)
+        key, uid = cluster.pods.keys[row], cluster.pods.info[row].uid
+        self.stale = cluster.devices.extended_claim_of(key, uid) if self._extended else None
+        """A claim for extended resources that an earlier attempt has left."""
         self._asks: dict[str, ClaimAsk] = {}
         self._sets: dict[tuple[str, ...], AskSet] = {}
         try:
@@ -121,7 +121,7 @@ class DeviceFilter:
         reasons: Reasons = {}
         if self.refusal:
             return Verdict(fits, {self.refusal: slots.copy()})
-        if self._stale:
+        if self.stale is not None:
             return Verdict(fits, {STALE_EXTENDED: slots.copy()})
         available = self._available(slots)
         for group, answer in self._answered(slots):
@@ -136,17 +136,13 @@ class DeviceFilter:
 
     def allows(self, slot: int) -> bool:
         """For one node; an error counts as a refusal."""
-        if self.refusal or self.error or self._stale:
+        if self.refusal or self.error or self.stale is not None:
             return False
         if self._extended:
             return self._allows_by_verdict(slot)
         node = self._cluster.nodes.objects[slot]
-        for each in self._held:
-            selector = each.allocation.node_selector
-            if not each.usable or node is None:
-                return False
-            if selector and not node_selector_matches(selector, node.metadata.labels, node.name):
-                return False
+        if any(not each.usable or node is None or not each.admits(node) for each in self._held):
+            return False
         try:
             asks = self._asks_for(())
             return not asks.asks or isinstance(self._answer(self.inventory, slot, asks), Found)
@@ -167,14 +163,11 @@ class DeviceFilter:
         for each in self._held:
             if not each.usable:
                 return np.zeros_like(mask)
-            selector = each.allocation.node_selector
-            if selector is not None:
+            if each.allocation.node_selector is not None:
                 nodes = self._cluster.nodes
                 for slot in np.flatnonzero(mask).tolist():
                     node = nodes.objects[slot]
-                    mask[slot] = node is not None and node_selector_matches(
-                        selector, node.metadata.labels, node.name
-                    )
+                    mask[slot] = node is not None and each.admits(node)
         return mask
 
     def _answered(self, slots: Mask) -> list[tuple[Mask, Answer]]:
@@ -227,7 +220,7 @@ class DeviceFilter:
         if found is None:
             asks = [self._ask(claim) for claim in wanted]
             if resources:
-                asks.append(ask_of(extended_claim(self._cluster, self._row, resources), table))
+                asks.append(ask_of(extended_claim(self._cluster, self._row, resources).claim, table))
             found = self._sets[names] = AskSet(tuple(asks), _key(asks, table))
         return found
 
@@ -273,6 +266,18 @@ class DeviceFilter:
             ask.claim.key: allocation_of(ask, picks, entries, node, classes)
             for ask, picks in zip(asks.asks, answer.picks, strict=True)
         }
+
+    def extended(self, slot: int) -> ExtendedClaim | None:
+        """The claim that is to be made for the pod's extended resources on the node."""
+        mask = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
+        mask[slot] = True
+        ((resources, _),) = self._by_resources(mask)
+        return extended_claim(self._cluster, self._row, resources) if resources else None
+
+    def unavailable(self) -> list[ResourceClaim]:
+        """Allocated claims of the pod that cannot be used on some node, or no more on any."""
+        nodes = [each for each in self._cluster.nodes.objects if each is not None]
+        return [each.claim for each in self._held if not each.usable or not all(map(each.admits, nodes))]
 
     def take(self, slot: int) -> dict[str, Allocation]:
         """Suppose the claims allocated on the node."""

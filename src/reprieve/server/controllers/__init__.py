@@ -40,7 +40,7 @@ from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.namespaces import Namespaces
 from reprieve.server.controllers.pods import PodIndex
 from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
-from reprieve.server.controllers.resource_claims import ClaimsFromTemplates, ResourceClaims
+from reprieve.server.controllers.resource_claims import GroupClaims, PodClaims, ResourceClaims
 from reprieve.server.controllers.resource_quotas import ResourceQuotas
 from reprieve.server.controllers.statefulsets import StatefulSets
 from reprieve.server.controllers.taints import TaintEviction
@@ -75,7 +75,8 @@ async def run(api: Api) -> None:
         Claims(api, pods),
         Volumes(api),
         EphemeralClaims(api),
-        ClaimsFromTemplates(api),
+        GroupClaims(api),
+        PodClaims(api),
         ResourceClaims(api, pods),
     ]
     async with asyncio.TaskGroup() as tasks:

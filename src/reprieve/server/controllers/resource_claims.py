@@ -1,11 +1,13 @@
-"""ResourceClaims: made from templates for pods, and given back when nobody uses them any more.
+"""ResourceClaims: made from templates for pods and groups, and given back when nobody uses them any more.
 
 What happens to a claim, in order:
 
-1. a pod names a template: a claim is made for it, owned by the pod, and the pod's status names it;
+1. a pod or a PodGroup names a template: a claim is made for it, owned by it, and its status names it. A pod
+   that names a template in the same way as its group gets no claim of its own: it uses that of the group;
 2. a user is gone (its pod does not exist, has another uid, or is done): it leaves `status.reservedFor`;
-3. the last user has left: the allocation goes, and with it the finalizer that kept the claim;
-4. the pod of a claim that was made for it is done: the claim is deleted.
+3. the last user has left, or the claim is being deleted without one: the allocation goes, and with it the
+   finalizer that kept the claim;
+4. the pod that owns a claim is done: the claim is deleted.
 
 A PodGroup stays a user until it is deleted itself.
 """
@@ -17,7 +19,7 @@ from reprieve.server.api import Api
 from reprieve.server.controllers.controller import Controller, Key
 from reprieve.server.controllers.pods import Pod, PodIndex
 from reprieve.server.documents import at, items
-from reprieve.server.storage import Record
+from reprieve.server.storage import DELETED, Change, Record
 
 CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
@@ -28,43 +30,44 @@ DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
 
 
 class ClaimsFromTemplates(Controller):
-    """Makes the claims that pods name by a template."""
-
-    resource = "pods"
+    """Makes the claims that pods or groups name by a template."""
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
         self.changes.of(TEMPLATES, lambda _change: self._look_again())
 
-    def _look_again(self) -> None:
-        """A template may be what pods waited for."""
-        for record in self.api.backend.store.collection("pods").scan(None):
-            self.changed(record, False)
+    def _look_again(self, group: Record | None = None) -> None:
+        """A template may be what they waited for, or the claim of a pod's group."""
+        for record in self.api.backend.store.collection(self.resource).scan(None):
+            if group is None or _group_of(record.object) == group.name:
+                self.changed(record, False)
 
     def changed(self, record: Record, gone: bool) -> None:
         if not gone and items(record.object, "spec", "resourceClaims"):
             super().changed(record, gone)
 
     async def reconcile(self, key: Key) -> datetime | None:
-        pod = self.api.peek("pods", key[1], key[0])
-        if pod is None or pod["metadata"].get("deletionTimestamp") or _is_done(pod):
+        owner = self.api.peek(self.resource, key[1], key[0])
+        if owner is None or owner["metadata"].get("deletionTimestamp") or self.needs_none(owner):
             return None
-        known = {each["name"]: each for each in items(pod, "status", "resourceClaimStatuses")}
+        known = {each["name"]: each for each in items(owner, "status", "resourceClaimStatuses")}
         made = dict(known)
-        for each in items(pod, "spec", "resourceClaims"):
-            template = each.get("resourceClaimTemplateName")
-            if template and each["name"] not in known:
-                claim = await self._claim(pod, each["name"], template)
+        for each in items(owner, "spec", "resourceClaims"):
+            if each.get("resourceClaimTemplateName") and each["name"] not in known:
+                claim = await self.claim_for(owner, each)
                 if claim is not None:
                     made[each["name"]] = {"name": each["name"], "resourceClaimName": claim}
         if made != known:
             patch = {"status": {"resourceClaimStatuses": list(made.values())}}
-            await self.api.patch("pods", key[1], patch, key[0], subresource="status", manager=MANAGER)
+            await self.api.patch(self.resource, key[1], patch, key[0], subresource="status", manager=MANAGER)
         return None
 
-    async def _claim(self, pod: Document, name: str, template: str) -> str | None:
-        """The claim made for the pod: one that is there already, or a new one; None without a template."""
-        meta = pod["metadata"]
+    def needs_none(self, _owner: Document) -> bool:
+        return False
+
+    async def claim_for(self, owner: Document, named: Document) -> str | None:
+        """The claim made for the owner: one that is there already, or a new one; None without a template."""
+        meta, name = owner["metadata"], named["name"]
         for record in self.api.backend.store.collection(CLAIMS).scan(meta["namespace"]):
             found = record.object["metadata"]
             owners = found.get("ownerReferences") or ()
@@ -72,12 +75,12 @@ class ClaimsFromTemplates(Controller):
                 each.get("uid") == meta["uid"] for each in owners
             ):
                 return str(found["name"])
-        body = self.api.peek(TEMPLATES, template, meta["namespace"])
+        body = self.api.peek(TEMPLATES, named["resourceClaimTemplateName"], meta["namespace"])
         if body is None:
             return None
-        owner = {
-            "apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"],
-            "controller": True, "blockOwnerDeletion": True,
+        reference = {
+            "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta["name"],
+            "uid": meta["uid"], "controller": True, "blockOwnerDeletion": True,
         }  # fmt: skip
         given = at(body, "spec", "metadata") or {}
         claim = {
@@ -88,12 +91,38 @@ class ClaimsFromTemplates(Controller):
                 "namespace": meta["namespace"],
                 "labels": dict(given.get("labels") or {}),
                 "annotations": {**(given.get("annotations") or {}), POD_CLAIM_NAME: name},
-                "ownerReferences": [owner],
+                "ownerReferences": [reference],
             },
             "spec": at(body, "spec", "spec") or {},
         }
         made = await self.api.create(CLAIMS, claim, manager=MANAGER)
         return str(made["metadata"]["name"])
+
+
+class GroupClaims(ClaimsFromTemplates):
+    resource = GROUPS
+
+
+class PodClaims(ClaimsFromTemplates):
+    resource = "pods"
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self.changes.of(GROUPS, self._group_changed)
+
+    def _group_changed(self, change: Change) -> None:
+        if items(change.record.object, "spec", "resourceClaims"):
+            self._look_again(change.record)
+
+    def needs_none(self, _owner: Document) -> bool:
+        return _is_done(_owner)
+
+    async def claim_for(self, owner: Document, named: Document) -> str | None:
+        group = self.api.peek(GROUPS, _group_of(owner), owner["metadata"]["namespace"])
+        if group is None or named not in items(group, "spec", "resourceClaims"):
+            return await super().claim_for(owner, named)
+        made = items(group, "status", "resourceClaimStatuses")
+        return next((each.get("resourceClaimName") for each in made if each["name"] == named["name"]), None)
 
 
 class ResourceClaims(Controller):
@@ -104,6 +133,13 @@ class ResourceClaims(Controller):
     def __init__(self, api: Api, pods: PodIndex) -> None:
         super().__init__(api)
         pods.listen(self._pod_changed)
+        self.changes.of(GROUPS, self._group_changed)
+
+    def _group_changed(self, change: Change) -> None:
+        if change.type == DELETED:
+            for record in self.api.backend.store.collection(CLAIMS).scan(change.record.namespace):
+                if items(record.object, "status", "reservedFor"):
+                    self.queue.add((record.namespace, record.name))
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         pod = after or before
@@ -120,7 +156,8 @@ class ResourceClaims(Controller):
             return None
         users = items(claim, "status", "reservedFor")
         left = [user for user in users if self._uses(user, key[0])]
-        if left != users:
+        ending = bool(claim["metadata"].get("deletionTimestamp")) and at(claim, "status", "allocation")
+        if left != users or (ending and not left):
             status: Document = {"reservedFor": left or None}
             if not left:
                 status |= {"allocation": None, "devices": None}
@@ -147,13 +184,17 @@ class ResourceClaims(Controller):
 
     def _made_for_a_pod_that_is_done(self, claim: Document) -> bool:
         meta = claim["metadata"]
-        if meta.get("deletionTimestamp") or POD_CLAIM_NAME not in (meta.get("annotations") or {}):
+        if meta.get("deletionTimestamp"):
             return False
         for owner in meta.get("ownerReferences") or ():
-            if owner.get("kind") == "Pod":
+            if owner.get("kind") == "Pod" and owner.get("controller"):
                 pod = self.api.peek("pods", owner["name"], meta["namespace"])
-                return pod is not None and pod["metadata"]["uid"] == owner.get("uid") and _is_done(pod)
+                return pod is not None and (pod["metadata"]["uid"] != owner.get("uid") or _is_done(pod))
         return False
+
+
+def _group_of(pod: Document) -> str:
+    return str(at(pod, "spec", "schedulingGroup", "podGroupName") or "")
 
 
 def _is_done(pod: Document) -> bool:
