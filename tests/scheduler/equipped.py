@@ -65,6 +65,15 @@ def asking(name: str, number: int = 1, **more: Any) -> dict[str, Any]:
     return made
 
 
+def left_for(live: Live, name: str) -> dict[str, Any]:
+    """What an attempt that did not get far has left for a pod's extended resources."""
+    uid = next(each["metadata"]["uid"] for each in live.pods if each["metadata"]["name"] == name)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid, "controller": True}
+    notes = {"resource.kubernetes.io/extended-resource-claim": "true"}
+    left = {"name": f"{name}-left", "namespace": "ns", "annotations": notes, "ownerReferences": [owner]}
+    return {"metadata": left, "spec": spec()}
+
+
 def claims(live: Live) -> list[dict[str, Any]]:
     return live.server.api.select(CLAIMS)
 

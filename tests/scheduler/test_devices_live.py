@@ -13,6 +13,7 @@ from tests.scheduler.equipped import (
     claims,
     equip,
     held,
+    left_for,
     node_of,
     spec,
     users,
@@ -135,11 +136,7 @@ async def test_what_an_attempt_has_left_for_an_extended_resource_is_deleted_and_
     async with cluster(1) as live:
         await equip(live, 1)
         await live.create(PODS, asking("p"))
-        uid = live.pods[0]["metadata"]["uid"]
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": uid, "controller": True}
-        notes = {"resource.kubernetes.io/extended-resource-claim": "true"}
-        left = {"name": "left", "namespace": "ns", "annotations": notes, "ownerReferences": [owner]}
-        await live.create(RESOURCE_CLAIMS, {"metadata": left, "spec": spec()})
+        await live.create(RESOURCE_CLAIMS, left_for(live, "p"))
         async with scheduling(live):
             await live.until(lambda: live.bound() == ["p"])
             assert [each["metadata"]["name"].startswith("p-extended") for each in claims(live)] == [True]
