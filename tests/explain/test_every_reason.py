@@ -402,6 +402,7 @@ def test_every_reason_of_quota_has_a_case() -> None:
         *spelled("quota/state.py", "Refusal"),
         *spelled("quota/admissible.py", "Refusal"),
         *spelled("quota/flavor_assigner.py", "Mismatch"),
+        *spelled("quota/flavor_match.py", "Mismatch"),
         *_inactive(),
     ]
     observed = "\n".join(map(quota_reasons, BY_QUOTA.values()))

@@ -22,7 +22,7 @@ or output, reads a clock or starts a task.
 """
 
 from reprieve.quota.admissible import Refusal, refusal
-from reprieve.quota.admission import cycle, find_assignment
+from reprieve.quota.admission import cycle
 from reprieve.quota.assignment import (
     Assignment,
     Attempt,
@@ -38,6 +38,7 @@ from reprieve.quota.assignment import (
 )
 from reprieve.quota.demand import Demand
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle
+from reprieve.quota.nomination import find_assignment
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
 from reprieve.quota.plan import Proposal, QuotaPlan

@@ -5,20 +5,14 @@ It knows nothing about victims: an `Oracle` says whether preemption could help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from reprieve.objects import (
     Admission,
-    NodeSelector,
-    NodeSelectorTerm,
-    PodSpec,
     ResourceFlavor,
-    Taint,
     amount,
     expanded,
-    node_selector_matches,
-    tolerates,
 )
 from reprieve.quota.assignment import (
     BEST,
@@ -37,11 +31,10 @@ from reprieve.quota.assignment import (
     preferred,
 )
 from reprieve.quota.demand import PODS, Demand, in_order
+from reprieve.quota.flavor_match import static_mismatch
 from reprieve.quota.queue import FlavorGroup, QueueNode
 from reprieve.quota.rules import Rules
 from reprieve.quota.tree import FlavorResource, Usage
-
-T = TypeVar("T")
 
 _NO_FIT = GranularMode(PreemptionMode.NO_FIT, 0)
 
@@ -228,7 +221,7 @@ class FlavorAssigner:
             found = None
             if self._topology is not None and known is not None:
                 found = self._topology.mismatch(demand, known, group.resources)
-            found = found or _mismatch(demand.spec, flavor, known)
+            found = found or static_mismatch(demand.spec, flavor, known)
             if found is not None:
                 return found
         return None
@@ -356,48 +349,6 @@ class _Scan:
         return preferred(granular_mode, best, self._assigner.queue.preference)
 
 
-def _mismatch(spec: PodSpec, name: str, flavor: ResourceFlavor | None) -> Mismatch | None:
-    """Why pods of this spec may not use the flavor, or None; nothing about quota.
-
-    A flavor stands for nodes with its labels and taints. Only selector keys that are among the flavor's own
-    labels are compared: the nodes may have labels that the flavor does not name.
-    """
-    if flavor is None:
-        return Mismatch(f"flavor {name} not found", name)
-    taint = _untolerated(spec, flavor)
-    if taint is not None:
-        shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
-        return Mismatch(f"untolerated taint {shown} in flavor {name}", name, taint=taint)
-    if not _selected(spec, flavor.spec.node_labels):
-        return Mismatch(f"flavor {name} doesn't match node affinity", name)
-    return None
-
-
-def _untolerated(spec: PodSpec, flavor: ResourceFlavor) -> Taint | None:
-    tolerations = spec.tolerations + flavor.spec.tolerations
-    for taint in flavor.spec.node_taints:
-        if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(tolerations, taint):
-            return taint
-    return None
-
-
-def _selected(spec: PodSpec, labels: dict[str, str]) -> bool:
-    if any(labels.get(key, value) != value for key, value in spec.node_selector.items()):
-        return False
-    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
-    if required is None or not required.node_selector_terms:
-        return True
-    terms = [_own_part(term, labels) for term in required.node_selector_terms]
-    if not all(term.match_expressions for term in terms):
-        return True  # terms are alternatives, and one without conditions always holds
-    return node_selector_matches(NodeSelector(node_selector_terms=tuple(terms)), labels, "")
-
-
-def _own_part(term: NodeSelectorTerm, keys: Iterable[str]) -> NodeSelectorTerm:
-    return NodeSelectorTerm(match_expressions=tuple(e for e in term.match_expressions if e.key in keys))
-
-
 def _groups(demands: Iterable[Demand]) -> list[list[tuple[int, Demand]]]:
     listed = list(demands)
     if len(listed) == 1:
@@ -415,33 +366,3 @@ def _sum(requests: Iterable[Mapping[str, int]]) -> dict[str, int]:
         for resource, number in each.items():
             found[resource] = found.get(resource, 0) + number
     return in_order(found)
-
-
-def can_shrink(demands: Sequence[Demand]) -> bool:
-    return any(demand.min_count is not None and demand.min_count < demand.count for demand in demands)
-
-
-def largest_that_works(
-    demands: Sequence[Demand], attempt: Callable[[Sequence[Demand]], T | None]
-) -> T | None:
-    """Partial admission: shrink all pod sets in proportion, as little as needed.
-
-    A binary search, so `attempt` should be monotonic.
-    """
-    deltas = [
-        0 if demand.min_count is None else max(0, demand.count - demand.min_count) for demand in demands
-    ]
-    total = sum(deltas)
-    low, high, best = 0, total + 1, None
-    while low < high:
-        middle = (low + high) // 2
-        reduced = [
-            demand.scaled(demand.count - delta * middle // total)
-            for demand, delta in zip(demands, deltas, strict=True)
-        ]
-        found = attempt(reduced)
-        if found is None:
-            low = middle + 1
-        else:
-            best, high = found, middle
-    return best
