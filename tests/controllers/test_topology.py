@@ -1,13 +1,25 @@
 """Pods are told their domains: ranks in order, and the whole way against an embedded API server."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reprieve.controllers import quota
 from reprieve.controllers.quota.job_shape import job_pod_sets, restored_spec, started_spec
-from reprieve.controllers.quota.ranks import selectors
-from reprieve.controllers.quota.topology import failed_nodes
+from reprieve.controllers.quota.node_failures import FailureRules, Failures
+from reprieve.controllers.quota.ranks import selectors, strays
 from reprieve.kube import JOBS, NODES, PODS, RESOURCE_FLAVORS, TOPOLOGIES
-from reprieve.objects import Domain, Node, Placement, Pod, Workload, compressed, decode_as, expanded
+from reprieve.objects import (
+    Domain,
+    Node,
+    Placement,
+    Pod,
+    ResourceFlavor,
+    Workload,
+    compressed,
+    decode_as,
+    expanded,
+    format_time,
+)
 from reprieve.objects.kueue import Admission, PodSetAssignment
 from reprieve.quota import with_status
 from tests import builders
@@ -81,22 +93,90 @@ def test_a_job_says_its_topology_and_gets_a_gate_that_its_restoration_takes_away
     assert restored["template"]["spec"]["schedulingGates"] is None
 
 
-def failing_node(name: str, ready: str = "True", **spec: Any) -> Node:
-    status = {"conditions": [{"type": "Ready", "status": ready}]}
+BY_DEFAULT = FailureRules()
+NOW = datetime(2026, 8, 23, 12, tzinfo=UTC)
+
+
+def sick_node(name: str, ready: str = "True", seconds: int = 10, **spec: Any) -> Node:
+    """Its readiness changed so many seconds ago."""
+    since = format_time(NOW - timedelta(seconds=seconds))
+    status = {"conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": since}]}
     return decode_as(builders.node(name, status=status, **spec), Node)
 
 
+def on(name: str) -> Pod:
+    return decode_as(builders.pod("p", namespace=NAMESPACE, nodeName=name), Pod)
+
+
+def failed(
+    nodes: dict[str, Node], *pods: Pod, tolerations: Any = (), rules: FailureRules = BY_DEFAULT
+) -> list[str]:
+    """Of a workload that was sent to `a` and `b`."""
+    flavors = {"tas": decode_as(builders.flavor("tas", tolerations=list(tolerations)), ResourceFlavor)}
+    found = Failures(rules, nodes, flavors).health(admitted(("a", 1), ("b", 1)), pods, NOW)
+    return [each.name for each in found.failed]
+
+
+TAINT = {"key": "x", "effect": "NoExecute"}
+
+
 def test_a_node_has_failed_when_it_is_gone_or_its_pods_end_on_it() -> None:
-    workload = admitted(("a", 1), ("b", 1))
-    fine = {"a": failing_node("a"), "b": failing_node("b")}
-    on_b = decode_as(builders.pod("p", namespace=NAMESPACE, nodeName="b"), Pod)
-    assert failed_nodes(workload, fine, []) == ()
-    assert [each.name for each in failed_nodes(workload, {"a": fine["a"]}, [])] == ["b"]
-    sick = {**fine, "b": failing_node("b", ready="False")}
-    assert failed_nodes(workload, sick, [on_b]) == ()
-    assert [each.name for each in failed_nodes(workload, sick, [])] == ["b"]
-    tainted = {**fine, "b": failing_node("b", taints=[{"key": "x", "effect": "NoExecute"}])}
-    assert [each.name for each in failed_nodes(workload, tainted, [])] == ["b"]
+    fine = {"a": sick_node("a"), "b": sick_node("b")}
+    assert failed(fine) == []
+    assert failed({"a": fine["a"]}) == ["b"]
+    sick = {**fine, "b": sick_node("b", "False", 3600)}
+    assert failed(sick, on("b")) == []
+    assert failed(sick) == ["b"]
+    tainted = {**fine, "b": sick_node("b", taints=[TAINT])}
+    assert failed(tainted) == ["b"]
+    assert failed(tainted, on("b")) == []
+
+
+def test_a_taint_that_the_flavor_tolerates_is_no_failure() -> None:
+    """Nodes with accelerators are tainted, and their flavor has the toleration: no pod needs its own."""
+    nodes = {"a": sick_node("a", taints=[TAINT]), "b": sick_node("b", taints=[TAINT])}
+    assert failed(nodes, tolerations=[{"key": "x", "operator": "Exists"}]) == []
+    for_a_while = {"key": "x", "operator": "Exists", "tolerationSeconds": 300}
+    assert failed(nodes, on("a"), tolerations=[for_a_while]) == ["b"], "pods are about to end there"
+
+
+def test_the_gates_about_failed_nodes_decide_when_a_node_has_failed() -> None:
+    rules = BY_DEFAULT
+    young, old = sick_node("b", "False", 10), sick_node("b", "False", 30)
+    tainted = sick_node("b", taints=[TAINT])
+    table = [
+        (rules._replace(enabled=False), None, []),
+        (rules._replace(when_pods_end=False), young, []),
+        (rules._replace(when_pods_end=False), old, ["b"]),
+        (rules._replace(when_pods_end=False), tainted, ["b"]),
+        (rules._replace(after_a_time=True), young, []),
+        (rules._replace(after_a_time=True), old, ["b"]),
+        (rules._replace(for_taints=False), tainted, []),
+    ]
+    for chosen, node, wanted in table:
+        nodes = {"a": sick_node("a"), **({"b": node} if node is not None else {})}
+        assert failed(nodes, on("b"), rules=chosen) == wanted, chosen
+
+
+def test_where_time_decides_the_node_is_looked_at_again_when_it_is_over() -> None:
+    nodes = {"a": sick_node("a"), "b": sick_node("b", "False", 10)}
+    rules = FailureRules(when_pods_end=False)
+    assert Failures(rules, nodes, {}).health(admitted(("a", 1), ("b", 1)), [], NOW).left == 20
+    assert Failures(BY_DEFAULT, nodes, {}).health(admitted(("a", 1)), [], NOW).left == 0
+
+
+def test_a_pod_for_a_node_that_was_replaced_before_it_came_there_is_made_again() -> None:
+    workload = admitted(("a", 1), ("c", 1))
+    owner = builders.owned_by("Job", "j") | {"controller": True}
+
+    def told(name: str, host: str, owned: bool = True, **spec: Any) -> Pod:
+        metadata = {"ownerReferences": [owner]} if owned else {}
+        found = builders.pod(name, namespace=NAMESPACE, metadata=metadata, nodeSelector={HOST: host}, **spec)
+        return decode_as(found, Pod)
+
+    pods = [told("here", "a"), told("lost", "b"), told("bare", "b", owned=False)]
+    pods += [told("runs", "b", nodeName="b"), ranked("new", 1)]
+    assert [pod.name for pod in strays(workload, "main", pods)] == ["lost"]
 
 
 async def with_racks(place: Cluster) -> None:

@@ -51,7 +51,7 @@ def running(document: dict[str, Any], *hosts: str) -> dict[str, Any]:
 
 
 def lost(document: dict[str, Any], host: str) -> dict[str, Any]:
-    document["status"]["unhealthyNodes"] = [{"name": host}]
+    document.setdefault("status", {})["unhealthyNodes"] = [{"name": host}]
     return document
 
 
@@ -69,6 +69,19 @@ def placement(workload: Workload) -> Placement:
 
 def hosts(outcome: Outcome) -> list[str]:
     return [domain.values[-1] for domain in placement(outcome.reserved[0].workload).domains]
+
+
+def test_a_workload_without_quota_is_placed_anew_whatever_its_status_says_of_nodes() -> None:
+    """The mark of a node that failed before it was evicted must not let it in without domains."""
+    quota = loaded(*racks("r1-a", "r1-b"), lost(asking("w", 2, {"required": RACK}), "r1-b"))
+    assert hosts(cycle(quota, NOW)) == ["r1-a", "r1-b"]
+
+
+def test_an_evicted_workload_forgets_the_nodes_that_failed_it() -> None:
+    wide = running(asking("w", 2, {"required": RACK}), "r1-a", "r1-b")
+    quota = loaded(*racks("r1-a"), lost(wide, "r1-b"))
+    [failure] = cycle(quota, NOW).failed
+    assert failure.workload.status.unhealthy_nodes == ()
 
 
 def test_a_failed_node_is_replaced_in_its_rack() -> None:

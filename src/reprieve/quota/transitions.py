@@ -113,7 +113,8 @@ def preempt(workload: Workload, reason: str, message: str, now: datetime) -> Wor
 
 
 def evict(workload: Workload, reason: str, message: str, now: datetime) -> Workload:
-    """Every admission check starts over, and every preemption gate is closed again."""
+    """Every admission check starts over, every preemption gate is closed again, and nodes that failed are
+    the past: it will be placed anew."""
     generation = workload.metadata.generation
     status = workload.status
     conditions = with_condition(status.conditions, well_known.EVICTED, True, reason, message, now, generation)
@@ -127,6 +128,7 @@ def evict(workload: Workload, reason: str, message: str, now: datetime) -> Workl
         conditions=conditions,
         cluster_name="",
         nominated_cluster_names=(),
+        unhealthy_nodes=(),
         admission_checks=tuple(_reset(check, now) for check in status.admission_checks),
         preemption_gates=tuple(
             msgspec.structs.replace(gate, position=well_known.GATE_CLOSED, last_transition_time=now)

@@ -23,10 +23,16 @@ from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
 from reprieve.controllers.quota.jobs import job_workload_key, reconcile_job
 from reprieve.controllers.quota.lifecycle import Situation, next_state, with_closed_gate
+from reprieve.controllers.quota.node_failures import FailureRules, Failures, Health
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.reporting import Reporter
-from reprieve.controllers.quota.status import cluster_queue_status, local_queue_status, status_patch
-from reprieve.controllers.quota.topology import failed_nodes, tell_domains
+from reprieve.controllers.quota.status import (
+    changed_fields,
+    cluster_queue_status,
+    local_queue_status,
+    status_patch,
+)
+from reprieve.controllers.quota.topology import tell_domains
 from reprieve.fleet import LeaseState, gated_message
 from reprieve.kube import (
     CLUSTER_QUEUES,
@@ -38,7 +44,7 @@ from reprieve.kube import (
     ObjectReference,
     TransportError,
 )
-from reprieve.objects import Document, UnhealthyNode, Workload, format_time, split_key, well_known
+from reprieve.objects import Document, Workload, format_time, split_key, well_known
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
 from reprieve.records import DecisionLog
 from reprieve.runtime import keep_running
@@ -70,6 +76,7 @@ class QuotaController:
         self.all_jobs = config.quota.manage_jobs_without_queue_name
         """Jobs without a queue are followed as well: they wait until they are given one."""
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
+        self._failures = Failures(FailureRules.of(config), self.seen.nodes, self.quota.cache.flavors)
         self._events = events
         self._now = now
         self._reporter = Reporter(self.quota, records, registry, now)
@@ -246,7 +253,10 @@ class QuotaController:
         if next_state(self._situation(key, self.seen.workloads[key]), self._seconds()).deactivate:
             await self._deactivate(key)
         await self._write(key, partial(self._next, key), gates=True)
-        return lease.left.total_seconds() if lease.state is LeaseState.HOLD else 0.0
+        if lease.state is LeaseState.HOLD:
+            return lease.left.total_seconds()
+        known = self.seen.workloads.get(key)
+        return self._health(key, known).left if known is not None else 0.0
 
     def _next(self, key: str, known: Workload) -> Workload:
         now = self._seconds()
@@ -272,14 +282,20 @@ class QuotaController:
         stopped = stopped or ("LocalQueueStopped" if policy == "HoldAndDrain" else "")
         held = held or ("LocalQueueStopped" if policy == "Hold" else "")
         return Situation(
-            workload, self.seen.owner_of(key), checks, stopped, held, self._gates, self._failed(key, workload)
+            workload,
+            self.seen.owner_of(key),
+            checks,
+            stopped,
+            held,
+            self._gates,
+            self._health(key, workload).failed,
         )
 
-    def _failed(self, key: str, workload: Workload) -> tuple[UnhealthyNode, ...]:
+    def _health(self, key: str, workload: Workload) -> Health:
+        """Of the nodes that an admitted workload was sent to."""
         if self.quota.cache.capacity.unused or not is_true(workload, well_known.ADMITTED):
-            return ()
-        pods = self.seen.placed.get(key, {}).values()
-        return failed_nodes(workload, self.seen.nodes, list(pods))
+            return Health()
+        return self._failures.health(workload, self.seen.placed.get(key, {}).values(), self._seconds())
 
     async def _annotate(self, key: str, note: str) -> None:
         """Note that the gate was seen opening; only then may it be obeyed."""
@@ -331,9 +347,8 @@ class QuotaController:
             return
         document = deepcopy(known)
         if cluster_queue_status(self.quota, name, document, self._seconds()):
-            await self.client.patch(
-                CLUSTER_QUEUES, name, {"status": document["status"]}, subresource="status"
-            )
+            body = {"status": changed_fields(known, document)}
+            await self.client.patch(CLUSTER_QUEUES, name, body, subresource="status")
 
     async def _local_queue_status(self, key: str) -> None:
         known = self.seen.local_queue_documents.get(key)
@@ -342,9 +357,8 @@ class QuotaController:
         document = deepcopy(known)
         if local_queue_status(self.quota, document, self._seconds()):
             namespace, name = split_key(key)
-            await self.client.patch(
-                LOCAL_QUEUES, name, {"status": document["status"]}, namespace, subresource="status"
-            )
+            body = {"status": changed_fields(known, document)}
+            await self.client.patch(LOCAL_QUEUES, name, body, namespace, subresource="status")
 
 
 def _unless_changed(decided: Workload, known: Workload) -> Workload:

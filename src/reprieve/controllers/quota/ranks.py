@@ -47,6 +47,23 @@ def selectors(
     return {pod.key: slot for pod, slot in zip(coming, free, strict=False)}
 
 
+def strays(workload: Workload, pod_set: str, pods: Iterable[Pod]) -> list[Pod]:
+    """Pods without a node that were told a place which the assignment does not have (any more), as far as a
+    controller makes them again."""
+    placement = placement_of(workload, pod_set)
+    if placement is None:
+        return []
+    places = {domain.values for domain in placement.domains}
+    return [
+        pod
+        for pod in pods
+        if not pod.spec.node_name
+        and any(owner.controller for owner in pod.metadata.owner_references)
+        and all(level in pod.spec.node_selector for level in placement.levels)
+        and _place(pod, placement.levels) not in places
+    ]
+
+
 def _by_name(pod: Pod) -> str:
     return pod.name
 

@@ -56,6 +56,12 @@ def status_patch(raw: Document, old: Workload, new: Workload) -> dict[str, Any]:
     return patch
 
 
+def changed_fields(before: Document, after: Document) -> dict[str, Any]:
+    """The fields of the status that differ: others may have been written since this document was read."""
+    old = before.get("status") or {}
+    return {field: value for field, value in after["status"].items() if old.get(field) != value}
+
+
 def admission_of(admission: Admission) -> dict[str, Any]:
     """Written out in full: defaults that a view leaves out are required on the wire."""
     return {

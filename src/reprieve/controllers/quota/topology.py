@@ -1,27 +1,20 @@
-"""Pods of workloads with a topology, live: they are told their node, and lost nodes are noticed.
+"""Pods of workloads with a topology, live: they are told their node, and end where it is none any more.
 
 Kueue's way: the pods come with a scheduling gate, each gets the labels of its domain as a node selector, and
-the gate is lifted in the same write.
+the gate is lifted in the same write. A pod that was told a node which the workload has lost since, and that
+runs nowhere, is deleted: its controller makes another one, and that is told the new node.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping
 
 from reprieve.controllers.quota.group_shape import is_living
-from reprieve.controllers.quota.ranks import selectors
+from reprieve.controllers.quota.ranks import selectors, strays
 from reprieve.kube import PODS, ApiError, Client
-from reprieve.objects import (
-    Node,
-    Pod,
-    Taint,
-    Toleration,
-    UnhealthyNode,
-    Workload,
-    expanded,
-    find_condition,
-    tolerates,
-    well_known,
-)
+from reprieve.objects import Pod, Workload, well_known
+
+log = logging.getLogger(__name__)
 
 
 def waits_for_domain(pod: Pod) -> bool:
@@ -29,16 +22,27 @@ def waits_for_domain(pod: Pod) -> bool:
 
 
 async def tell_domains(client: Client, workload: Workload, pods: Iterable[Pod]) -> None:
-    """Lift the gates of an admitted workload's pods, each with the labels of its own domain."""
+    """Lift the gates of an admitted workload's pods, each with the labels of its own domain.
+
+    Pods for a node that failed stay gated: another one is being looked for.
+    """
     if not workload.may_run:
         return
     living = [pod for pod in pods if is_living(pod)]
+    failed = {node.name for node in workload.status.unhealthy_nodes}
     writes = []
     for pod_set in workload.spec.pod_sets:
         own = [pod for pod in living if pod.metadata.labels.get(well_known.POD_SET_LABEL) == pod_set.name]
+        lost = strays(workload, pod_set.name, own)
+        writes += [_end(client, pod) for pod in lost]
+        own = [pod for pod in own if pod not in lost]
         waiting = [pod for pod in own if waits_for_domain(pod)]
         placed = [pod for pod in own if not waits_for_domain(pod)]
-        found = selectors(workload, pod_set.name, placed, waiting)
+        found = {
+            key: selector
+            for key, selector in selectors(workload, pod_set.name, placed, waiting).items()
+            if not failed & set(selector.values())
+        }
         writes += [_tell(client, pod, found[pod.key]) for pod in waiting if pod.key in found]
     await asyncio.gather(*writes)
 
@@ -57,35 +61,10 @@ async def _tell(client: Client, pod: Pod, selector: Mapping[str, str]) -> None:
             raise
 
 
-def failed_nodes(
-    workload: Workload, nodes: Mapping[str, Node], pods: Collection[Pod]
-) -> tuple[UnhealthyNode, ...]:
-    """The nodes that an admitted workload was sent to and that cannot run its pods, by name.
-
-    At once if the node is gone or says nothing of being ready; if it is not ready, or has a taint that the
-    pods do not tolerate, once its pods end.
-    """
-    admission = workload.status.admission
-    found: set[str] = set()
-    for each in admission.pod_set_assignments if admission is not None else ():
-        if each.topology_assignment is None:
-            continue
-        placement = expanded(each.topology_assignment)
-        if not placement.by_host:
-            continue
-        spec = next((s.template.spec for s in workload.spec.pod_sets if s.name == each.name), None)
-        for domain in placement.domains:
-            node = nodes.get(domain.values[-1])
-            ready = find_condition(node.status.conditions, "Ready") if node is not None else None
-            if node is None or ready is None:
-                found.add(domain.values[-1])
-            elif ready.status != "True" or (spec and _untolerated(node.spec.taints, spec.tolerations)):
-                here = [pod for pod in pods if pod.spec.node_name == node.name]
-                if all(not is_living(pod) for pod in here):
-                    found.add(domain.values[-1])
-    return tuple(UnhealthyNode(name=name) for name in sorted(found))
-
-
-def _untolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> bool:
-    hard = (taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
-    return any(not tolerates(tolerations, taint) for taint in hard)
+async def _end(client: Client, pod: Pod) -> None:
+    log.info("%s was told a node that its workload no longer has, and is made again", pod.key)
+    try:
+        await client.delete(PODS, pod.name, pod.namespace, uid=pod.metadata.uid)
+    except ApiError as error:
+        if not (error.not_found or error.conflict):
+            raise

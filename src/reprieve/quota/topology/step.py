@@ -30,7 +30,7 @@ from reprieve.quota.rules import TopologyRules
 from reprieve.quota.topology.capacity import Capacity, QueueTopology
 from reprieve.quota.topology.held import Held
 from reprieve.quota.topology.parameters import has_levels
-from reprieve.quota.topology.wish import Wish, Wishes
+from reprieve.quota.topology.wish import Wish, Wishes, lost_nodes
 from reprieve.quota.workload_info import WorkloadInfo, is_true
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class TopologyStep:
                 name = placed.failure.wish.name
                 assignment.pod_set(name).obstacles.append(Unplaced(placed.failure.text))
                 assignment.set_mode(name, Mode.PREEMPT)
-        if assignment.mode == Mode.PREEMPT and not self._info.workload.status.unhealthy_nodes:
+        if assignment.mode == Mode.PREEMPT and not lost_nodes(self._info.workload):
             placed = self._placer.place(wishes, empty=True)
             if placed.failure is None:
                 for each in _all(wishes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from reprieve.objects import Placement, PodSpec, TopologyRequest
+from reprieve.objects import Placement, PodSpec, TopologyRequest, UnhealthyNode, Workload
 from reprieve.quota.topology.held import Amounts
 
 Seen = set[tuple[str, str]]
@@ -36,3 +36,9 @@ class Failure(NamedTuple):
 
 Wishes = Mapping[str, Sequence[Wish]]
 """By flavor."""
+
+
+def lost_nodes(workload: Workload) -> tuple[UnhealthyNode, ...]:
+    """Nodes that have to be replaced. One that holds no quota has none, whatever its status still says: it is
+    placed anew, and never admitted without domains because of an old mark (kueue#15536)."""
+    return workload.status.unhealthy_nodes if workload.status.admission is not None else ()

@@ -11,7 +11,7 @@ from reprieve.quota.topology.columns import Columns
 from reprieve.quota.topology.held import Amounts, Held, total
 from reprieve.quota.topology.parameters import level_name, sliced
 from reprieve.quota.topology.placing import Area, Placer, sorted_domains
-from reprieve.quota.topology.wish import Failure, Seen, Wish, Wishes
+from reprieve.quota.topology.wish import Failure, Seen, Wish, Wishes, lost_nodes
 
 _Assumed = dict[str, dict[str, int]]
 
@@ -54,7 +54,7 @@ class WorkloadPlacer:
 
     def possible(self, wishes: Wishes) -> bool:
         """Whether everything has its place now. Asked again and again in a search for victims."""
-        if len(wishes) == 1 and not self._workload.status.unhealthy_nodes and not self._rules.balanced:
+        if len(wishes) == 1 and not lost_nodes(self._workload) and not self._rules.balanced:
             [(flavor, listed)] = wishes.items()
             groups = _groups(listed)
             if len(groups) == 1 and not (self._rules.elastic and any(w.previous for w in listed)):
@@ -73,7 +73,7 @@ class WorkloadPlacer:
     ) -> tuple[dict[str, Placement], Failure | None]:
         found: dict[str, Placement] = {}
         for group in _groups(wishes):
-            if self._workload.status.unhealthy_nodes:
+            if lost_nodes(self._workload):
                 result = self._replace(placer, group, assumed, explain)
             else:
                 result = _Group(placer, group, assumed, self._rules.elastic).place(empty, explain)
