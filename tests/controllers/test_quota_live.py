@@ -190,6 +190,24 @@ async def test_a_gated_workload_says_that_it_could_preempt_and_for_what_price() 
         assert not await is_so(place, "low", "Evicted")
 
 
+async def test_a_workload_equal_to_one_that_waits_is_told_so_at_once() -> None:
+    """Equal workloads are parked together and not tried; each says all the same what it waits for."""
+
+    async def message(place: Cluster, name: str) -> str:
+        return condition_of((await place.workloads()).get(name, {}), "QuotaReserved").get("message", "")
+
+    async with cluster("one") as place:
+        await place.furnish(cpu="1")
+        for name in ("first", "second"):
+            await place.client.create(KUEUE_WORKLOADS, workload(name), NAMESPACE)
+        place.start(quota.run(place.client))
+        for name in ("first", "second"):
+            await eventually(lambda name=name: message(place, name), f"{name} says what it waits for")
+        await place.client.create(KUEUE_WORKLOADS, workload("late"), NAMESPACE)
+        await eventually(lambda: message(place, "late"), "the late one says what it waits for")
+        assert len({await message(place, name) for name in ("first", "second", "late")}) == 1
+
+
 async def test_a_check_that_asks_to_retry_evicts_and_the_workload_queues_again() -> None:
     async with cluster("one") as place:
         await place.furnish(check="budget")

@@ -1,6 +1,7 @@
 """The queue of waiting workloads: its order, what wakes which, and the fast queue against a plain one."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import given
@@ -19,6 +20,7 @@ from reprieve.quota.pending import (
     PendingQueue,
 )
 from reprieve.quota.rules import Rules
+from reprieve.quota.transitions import wait
 from reprieve.quota.workload_info import WorkloadInfo
 from tests.scale import examples
 from tests.strategies.quota import workload
@@ -84,6 +86,43 @@ def test_a_hopeless_workload_takes_its_equals_along() -> None:
     assert "default/late" in queue.inadmissible
     queue.flush(lambda _: True)
     assert drain(queue) == ["b", "late", "other", "a"]
+
+
+def told(each: WorkloadInfo, message: str) -> WorkloadInfo:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    waiting = wait(each.workload, "WaitingForQuota", message, moment)
+    return WorkloadInfo(waiting, each.queue, Rules())
+
+
+def park(queue: PendingQueue, message: str) -> None:
+    head = queue.pop()
+    assert head is not None
+    queue.requeue(told(head, message), NO_FIT, ready=True)
+
+
+def reasons_of(queue: PendingQueue) -> dict[str, str]:
+    found = {each.workload.name: queue.parked_for(each) for each in queue.take_untold()}
+    return {name: each.message for name, each in found.items() if each is not None}
+
+
+def test_whoever_is_parked_with_an_equal_can_be_told_what_that_one_waits_for() -> None:
+    queue = queue_of(info("a", age=11), info("b"), info("other", cpu=2, age=5))
+    park(queue, "2 more cpu")
+    assert reasons_of(queue) == {"b": "2 more cpu"}
+    assert reasons_of(queue) == {}, "once is enough"
+    queue.put(info("late"), ready=True, unchanged=lambda _: False)
+    assert reasons_of(queue) == {"late": "2 more cpu"}
+    queue.put(told(info("c"), "another story"), ready=True, unchanged=lambda _: False)
+    assert reasons_of(queue) == {}, "it says something already"
+
+
+def test_whoever_was_woken_before_it_could_be_told_is_told_the_next_reason() -> None:
+    queue = queue_of(info("a", age=11), info("b"))
+    park(queue, "2 more cpu")
+    queue.flush(lambda _: True)
+    assert reasons_of(queue) == {}
+    park(queue, "1 more cpu")
+    assert reasons_of(queue) == {"b": "1 more cpu"}
 
 
 def test_a_gated_workload_is_parked_alone_and_a_strict_queue_keeps_it_in_front() -> None:

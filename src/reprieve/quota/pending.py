@@ -10,7 +10,8 @@ A waiting workload is active (will be tried), inadmissible (parked until somethi
 4. UID, key
 
 Workloads that admission cannot tell apart are of one kind. When one of a kind is hopeless all are: kinds
-are parked and woken as a whole, whatever their size.
+are parked and woken as a whole, whatever their size. What the one that was tried waits for is remembered for
+its kind, so that each of the others can be told, too (`take_untold`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from reprieve.objects import Condition, find_condition, well_known
 from reprieve.quota.workload_info import WorkloadInfo
 
 FAILED_AFTER_NOMINATION = "FailedAfterNomination"
@@ -46,7 +48,7 @@ class Scan(NamedTuple):
 class _Kind:
     """Workloads of one namespace that are equal to admission."""
 
-    __slots__ = ("offered", "parked", "places", "size")
+    __slots__ = ("offered", "parked", "places", "size", "untold")
 
     def __init__(self, parked: bool) -> None:
         self.parked = parked
@@ -55,6 +57,8 @@ class _Kind:
         self.size = 0
         self.offered: Place | None = None
         """The place that stands for the kind in the queue's heap; never behind the kind's first one."""
+        self.untold: dict[str, None] = {}
+        """Those that joined without a condition that says what they wait for."""
 
 
 class PendingQueue:
@@ -75,8 +79,10 @@ class PendingQueue:
         """Those with a place of their own."""
         self._kinds: dict[object, dict[str, _Kind]] = {}
         """{fingerprint: {namespace: kind}}"""
-        self._hopeless: set[object] = set()
-        """Fingerprints that were parked since the last flush."""
+        self._hopeless: dict[object, Condition | None] = {}
+        """Fingerprints that were parked since the last flush, with what the one that was tried waits for."""
+        self._untold: dict[str, None] = {}
+        """Those that were parked without being tried, and know nothing of it."""
         self._offers: list[tuple[Place, _Kind | None]] = []
         """A heap of the places that may come next: of single workloads, and the first ones of kinds."""
         self._active = 0
@@ -108,6 +114,24 @@ class PendingQueue:
     @property
     def inadmissible(self) -> dict[str, WorkloadInfo]:
         return {key: info for key, info in self._workloads.items() if not self._is_active(key)}
+
+    def parked_for(self, info: WorkloadInfo) -> Condition | None:
+        """What a workload waits for that was parked along with an equal one; None for all others."""
+        kind = self._kind_of.get(info.key)
+        return self._hopeless.get(info.fingerprint) if kind is not None and kind.parked else None
+
+    def take_untold(self) -> list[WorkloadInfo]:
+        """The workloads that were parked without being tried and were not told yet."""
+        keys, self._untold = self._untold, {}
+        found = []
+        for info in (self._workloads[key] for key in keys if key in self._workloads):
+            if _is_told(info):
+                continue
+            if self.parked_for(info) is not None:
+                found.append(info)
+            elif (kind := self._kind_of.get(info.key)) is not None:
+                kind.untold[info.key] = None  # woken meanwhile
+        return found
 
     def _is_active(self, key: str) -> bool:
         kind = self._kind_of.get(key)
@@ -209,12 +233,12 @@ class PendingQueue:
         if len(self._workloads) == self._active:
             self._hopeless.clear()
             return
-        still_parked: set[object] = set()
-        for fingerprint in self._hopeless:
+        still_parked: dict[object, Condition | None] = {}
+        for fingerprint, told in self._hopeless.items():
             kinds = self._kinds[fingerprint]
             for namespace in list(kinds):
                 if not self._wake(kinds[namespace], ready):
-                    still_parked.add(fingerprint)
+                    still_parked[fingerprint] = told
                 elif not kinds[namespace].size:
                     del kinds[namespace]
             if not kinds:
@@ -255,6 +279,8 @@ class PendingQueue:
         self._kind_of[info.key] = kind
         kind.size += 1
         heappush(kind.places, place)
+        if not _is_told(info):
+            (self._untold if kind.parked else kind.untold)[info.key] = None
         if not kind.parked:
             self._active += 1
             self._offer(kind)
@@ -284,17 +310,20 @@ class PendingQueue:
         kind = self._kind_of.pop(key, None)
         if kind is not None:
             kind.size -= 1
+            kind.untold.pop(key, None)
         self._alone.discard(key)
         self._places.pop(key, None)
         del self._workloads[key]
 
     def _park_kind(self, info: WorkloadInfo) -> None:
         fingerprint = info.fingerprint
-        self._hopeless.add(fingerprint)
+        self._hopeless[fingerprint] = _told(info)
         for kind in self._kinds.get(fingerprint, {}).values():
             if not kind.parked:
                 kind.parked = True
                 self._active -= kind.size
+                self._untold |= kind.untold
+                kind.untold = {}
         for other in [c for key in self._alone if (c := self._workloads[key]).fingerprint == fingerprint]:
             self._take_out(other.key)
             self._workloads[other.key] = other
@@ -311,3 +340,13 @@ class PendingQueue:
             self._active += kind.size
             self._offer(kind)
         return True
+
+
+def _told(info: WorkloadInfo) -> Condition | None:
+    return find_condition(info.workload.status.conditions, well_known.QUOTA_RESERVED)
+
+
+def _is_told(info: WorkloadInfo) -> bool:
+    """Evaluation being pending is no answer to what it waits for."""
+    condition = _told(info)
+    return condition is not None and condition.reason != well_known.PENDING_EVALUATION

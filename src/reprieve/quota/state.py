@@ -14,6 +14,7 @@ from functools import partial
 
 from reprieve.objects import (
     ClusterQueue,
+    Condition,
     LabelSelector,
     LimitRange,
     LocalQueue,
@@ -304,6 +305,15 @@ class Quota:
             return True
         queues = self.cache.queues
         return any(pending.has_active and queues[name].active for name, pending in self.pending.items())
+
+    def take_untold(self) -> list[str]:
+        """Keys of workloads that were parked along with an equal one and do not say so yet."""
+        return [info.key for pending in self.pending.values() for info in pending.take_untold()]
+
+    def parked_for(self, key: str) -> Condition | None:
+        """What an equal workload, which was tried, waits for; None unless this one is parked with it."""
+        info = self._waiting(key)
+        return self.pending[info.queue].parked_for(info) if info is not None else None
 
     # --- waking ------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reprieve.objects import Condition, find_condition, format_amount, well_known
-from reprieve.quota.pending import PendingQueue
 from reprieve.quota.queue import QueueNode
 from reprieve.quota.shares import published, share
 from reprieve.quota.state import Quota
@@ -120,7 +119,7 @@ def _waits_for(quota: Quota, queue: str, key: str) -> tuple[str, str]:
     info = quota.pending[queue].find(key)
     condition = _quota_condition(info)
     if info is not None and (condition is None or condition.reason == well_known.PENDING_EVALUATION):
-        condition = _condition_of_an_equal(quota.pending[queue], info) or condition
+        condition = quota.pending[queue].parked_for(info) or condition
     if condition is None:
         return "Pending", f"Not tried yet: others are before it in ClusterQueue {queue}"
     return condition.reason, condition.message
@@ -131,18 +130,6 @@ def _quota_condition(info: WorkloadInfo | None) -> Condition | None:
         find_condition(info.workload.status.conditions, well_known.QUOTA_RESERVED)
         if info is not None
         else None
-    )
-
-
-def _condition_of_an_equal(pending: PendingQueue, info: WorkloadInfo) -> Condition | None:
-    """Workloads of one kind are parked together, but only the one that was tried has a condition."""
-    if info.key in pending.active:
-        return None
-    equals = (other for other in pending if other.fingerprint == info.fingerprint)
-    conditions = (_quota_condition(other) for other in equals)
-    return next(
-        (each for each in conditions if each is not None and each.reason != well_known.PENDING_EVALUATION),
-        None,
     )
 
 

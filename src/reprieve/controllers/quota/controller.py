@@ -115,6 +115,8 @@ class QuotaController:
                 await self._carry_out(outcome)
                 if not outcome.made_progress:
                     break  # nothing to do before something changes
+            for key in self.quota.take_untold():
+                self.queue.add(f"parked/{key}")
 
     async def _samples(self) -> None:
         """Look at the usage of LocalQueues from time to time, and write what they consumed."""
@@ -166,6 +168,11 @@ class QuotaController:
             return wait(known, waiting.reason, waiting.message, now)
         message = gated_message(self.quota, waiting.info, known, now)
         return wait(known, well_known.PREEMPTION_GATED, message, now, gated=True)
+
+    def _parked_status(self, known: Workload) -> Workload:
+        """The status of a workload that waits because an equal one was tried in vain."""
+        found = self.quota.parked_for(known.key)
+        return known if found is None else wait(known, found.reason, found.message, self._seconds())
 
     def _record(self, events: Iterable[Event]) -> None:
         for event in events if self._events is not None else ():
@@ -225,6 +232,8 @@ class QuotaController:
         match kind:
             case "workload":
                 return await self._workload(name)
+            case "parked":
+                await self._write(name, self._parked_status)
             case "reread":
                 await self._reread(name)
             case "topology":
