@@ -6,7 +6,17 @@ import pytest
 
 import reprieve
 from reprieve.objects import InvalidObject, Source, review
-from tests.builders import node, pod, pod_group, priority_class
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    pod_group,
+    priority_class,
+    workload,
+)
 from tests.objects.door import CONTEXT, context, lines, stored
 from tests.objects.samples import sample
 
@@ -83,3 +93,32 @@ def test_validate_compares_them() -> None:
     [finding] = [each for each in review(sources, CONTEXT) if not each.warning]
     assert finding.where == "f.yaml:4"
     assert "its template 'workers' says 'high'" in finding.problem.message
+
+
+def as_list(*objects: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"apiVersion": "v1", "kind": "List", "items": [*objects]}]
+
+
+def test_a_plan_finds_templates_and_jobs_inside_a_list() -> None:
+    """Whoever looks for an object by its kind must look into lists, too: all answers are the same."""
+    waiting = [pod(f"w-{i}", 1, group="g") for i in range(2)]
+    objects = [node("n", 2), HIGH, WORKLOAD, bare(), pod("old", 2, 50, on="n"), *waiting]
+    answers = [
+        reprieve.plan(given, "PodGroup/default/g", now="2026-01-02T00:00:00Z").to_dict()
+        for given in (objects, as_list(*objects))
+    ]
+    assert answers[0] == answers[1]
+    jobs = [node("n", 2), job("train", 1, count=2)]
+    assert reprieve.plan(as_list(*jobs), "Job/default/train").outcome == "scheduled"
+
+
+def test_quota_and_fleet_find_objects_inside_a_list() -> None:
+    queued = [flavor(), cluster_queue("cq", "2"), local_queue(), job("train", 1, count=2, queue="main")]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+    admitted = reprieve.admit([namespace, *queued], now="2026-01-01T00:00:00Z").to_dict()
+    inside = reprieve.admit(as_list(namespace, *queued), now="2026-01-01T00:00:00Z").to_dict()
+    assert inside == admitted
+    assert admitted["admitted"]
+    waiting = workload("urgent", 1)
+    worker = [namespace, flavor(), cluster_queue("cq", "2"), local_queue()]
+    assert reprieve.plan_fleet(waiting, {"eu": as_list(*worker)}).to_dict()["cluster"] == "eu"

@@ -21,7 +21,15 @@ from reprieve.fleet.group import Group, Remote
 from reprieve.fleet.manager import step
 from reprieve.fleet.reading import key_of, moment, status_of
 from reprieve.fleet.settings import settings_from
-from reprieve.objects import Document, Reference, ReprieveError, parse_time, well_known
+from reprieve.objects import (
+    Document,
+    Reference,
+    ReprieveError,
+    document_of,
+    objects_in,
+    parse_time,
+    well_known,
+)
 
 
 class UnknownWorkload(ReprieveError):
@@ -77,7 +85,7 @@ def reconcile(
     latest time that any of the workload's documents mentions.
     """
     key = Reference.parse(for_, ("Workload",)).key
-    group = find_group(list(objects), remotes, key)
+    group = find_group([*map(document_of, objects_in(objects))], remotes, key)
     settings = settings_from(config)
     result = step(group, settings, _moment(now, group))
     return Reconciled(key, _nominated_after(group, result), result)
@@ -123,9 +131,8 @@ def _is_fleet_check(item: Document) -> bool:
 
 
 def _remote(cluster: str, seen: Mapping[str, Any], key: str) -> Remote:
-    copies = (
-        item for item in seen.get("objects") or () if item.get("kind") == "Workload" and key_of(item) == key
-    )
+    held = map(document_of, objects_in(seen.get("objects") or ()))
+    copies = (item for item in held if item.get("kind") == "Workload" and key_of(item) == key)
     return Remote(
         cluster,
         bool(seen.get("connected", True)),

@@ -80,6 +80,7 @@ from reprieve.objects.documents import (
     Progress,
     Source,
     document_of,
+    objects_in,
     parse_yaml,
     scan_documents,
 )
@@ -283,6 +284,7 @@ __all__ = [
     "dns_label",
     "dns_subdomain",
     "document_of",
+    "objects_in",
     "effective_priority",
     "encode",
     "exact",

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -48,6 +48,22 @@ Progress = Callable[[str, int, int], None]
 def document_of(found: Document | Source) -> Document:
     """The document itself, with or without the place where it stands."""
     return found.document if isinstance(found, Source) else found
+
+
+def objects_in(given: Iterable[Document | Source]) -> list[Document | Source]:
+    """The same objects with lists (`kind: List`, `kind: PodList`) taken apart: whoever looks for an object by
+    its kind must find it there, too."""
+    found: list[Document | Source] = []
+    for number, each in enumerate(given, 1):
+        if not str(document_of(each).get("kind", "")).endswith("List"):
+            found.append(each)
+            continue
+        source = each if isinstance(each, Source) else Source("objects", str(number), each)
+        for part in taken_apart(*source):
+            if isinstance(part, UnreadableInput):
+                raise part
+            found.append(part if isinstance(each, Source) else part.document)
+    return found
 
 
 def read_documents(

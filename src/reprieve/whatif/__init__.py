@@ -11,7 +11,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from reprieve.config import Configuration
-from reprieve.objects import Document, Reference, ReprieveError, Source, document_of, kind_key, parse_time
+from reprieve.objects import (
+    Document,
+    Reference,
+    ReprieveError,
+    Source,
+    document_of,
+    kind_key,
+    objects_in,
+    parse_time,
+)
 from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
 
 if TYPE_CHECKING:
@@ -61,7 +70,7 @@ def plan(
     counts. `cluster_queue` replaces the queue of a workload; `given` fixes parts of a quota plan's answer.
     """
     settings, moment = Configuration.load(config), _moment(now)
-    target = parse_target(for_, settings)
+    target, objects = parse_target(for_, settings), objects_in(objects)
     if target.kind not in PLANNED:
         from reprieve.whatif.jobs import plan_job
 
@@ -83,7 +92,7 @@ def compare(
 
     settings = Configuration.load(config)
     target = parse_target(for_, settings)
-    documents = list(objects)
+    documents = objects_in(objects)
     if target.kind not in PLANNED:
         from reprieve.whatif.jobs import expanded_job, only_gang
 
@@ -107,7 +116,7 @@ def plan_everything(
     now: Time | None = None,
 ) -> "list[Plan | QuotaPlan | JobPlan]":
     """Plans in order: each finds the cluster as those before it would leave it."""
-    settings, documents = Configuration.load(config), list(objects)
+    settings, documents = Configuration.load(config), objects_in(objects)
     answers: list[Plan | QuotaPlan | JobPlan] = []
     for target in targets:
         answer = plan(documents, str(target), settings, now)
@@ -131,7 +140,8 @@ def plan_fleet(
     """
     from reprieve.whatif.fleet import plan_for_clusters
 
-    return plan_for_clusters(workload, clusters, Configuration.load(config), _moment(now), others)
+    held = {name: [*map(document_of, objects_in(objects))] for name, objects in clusters.items()}
+    return plan_for_clusters(workload, held, Configuration.load(config), _moment(now), others)
 
 
 def admit(
@@ -148,7 +158,7 @@ def admit(
     from reprieve.whatif.quota import admit_all
 
     deletions = {int(number): keys for number, keys in (delete_after_cycle or {}).items()}
-    return admit_all(objects, Configuration.load(config), _moment(now), max_cycles, deletions)
+    return admit_all(objects_in(objects), Configuration.load(config), _moment(now), max_cycles, deletions)
 
 
 def targets(
@@ -159,13 +169,15 @@ def targets(
     """What `given` would create on top of `cluster`: jobs without pods, pods and groups that wait."""
     from reprieve.whatif.jobs import targets_in
 
-    return targets_in(given, Configuration.load(config), cluster)
+    return targets_in(objects_in(given), Configuration.load(config), objects_in(cluster))
 
 
 def overlay(cluster: Sequence[Document], submitted: Sequence[Document | Source]) -> list[Document | Source]:
     """The cluster with manifests on top: an object of the same kind and name is replaced."""
-    replaced = {_identity(document_of(each)) for each in submitted}
-    return [*(document for document in cluster if _identity(document) not in replaced), *submitted]
+    given = objects_in(submitted)
+    replaced = {_identity(document_of(each)) for each in given}
+    held = objects_in(cluster)
+    return [*(each for each in held if _identity(document_of(each)) not in replaced), *given]
 
 
 def _identity(document: Document) -> tuple[str, str, str, str]:
