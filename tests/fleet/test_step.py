@@ -218,7 +218,9 @@ def test_a_copy_that_a_worker_keeps_changing_is_replaced_and_never_holds_up_the_
 
 def test_an_owner_that_cannot_be_carried_is_rejected() -> None:
     workload = local()
-    workload["metadata"]["ownerReferences"] = [{"kind": "RayJob", "name": "r", "controller": True}]
+    workload["metadata"]["ownerReferences"] = [
+        {"apiVersion": "example.com/v1", "kind": "Conveyor", "name": "r", "controller": True}
+    ]
     assert [action.state for action in of(SetCheck, step(group(workload, a=None), SETTINGS, NOW))] == [
         "Rejected"
     ]

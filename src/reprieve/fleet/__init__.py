@@ -27,11 +27,15 @@ from reprieve.fleet.group import Group, Ledger, Remote, read_ledger, write_ledge
 from reprieve.fleet.lease import Lease, LeaseState, lease_of
 from reprieve.fleet.manager import step
 from reprieve.fleet.offline import Reconciled, UnknownWorkload, reconcile
+from reprieve.fleet.owners import GANGS, POD, POD_GROUP, Owner, owner_of, owner_of_copy, pods_of
 from reprieve.fleet.reading import gate_is_open, key_of, status_of
 from reprieve.fleet.settings import LEAST_COST, FleetSettings, settings_from
 
 __all__ = [
+    "GANGS",
     "LEAST_COST",
+    "POD",
+    "POD_GROUP",
     "Action",
     "CloseGate",
     "CreateCopy",
@@ -45,6 +49,7 @@ __all__ = [
     "Ledger",
     "Nominate",
     "OpenGate",
+    "Owner",
     "PreemptionCost",
     "Reconciled",
     "Remote",
@@ -61,6 +66,9 @@ __all__ = [
     "gated_message",
     "key_of",
     "lease_of",
+    "owner_of",
+    "owner_of_copy",
+    "pods_of",
     "preemption_cost",
     "read_ledger",
     "reconcile",

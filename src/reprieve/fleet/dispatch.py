@@ -11,6 +11,7 @@ import msgspec
 
 from reprieve.fleet.actions import Action, CreateCopy, DeleteCopy, Nominate, SaveLedger
 from reprieve.fleet.group import Group
+from reprieve.fleet.owners import owner_of
 from reprieve.fleet.settings import INCREMENTAL, FleetSettings
 from reprieve.objects import Document, format_duration, well_known
 
@@ -26,7 +27,7 @@ class Nomination(msgspec.Struct, frozen=True):
 def nominate(group: Group, settings: FleetSettings, now: datetime) -> Nomination:
     if settings.dispatcher == INCREMENTAL:
         return _next_round(group, settings, now)
-    chosen = tuple(sorted(remote.cluster for remote in group.connected))
+    chosen = tuple(sorted(remote.cluster for remote in group.suitable))
     changed = set(chosen) != set(group.nominated)
     return Nomination(chosen, (Nominate(chosen),) if changed else ())
 
@@ -36,7 +37,7 @@ def _next_round(group: Group, settings: FleetSettings, now: datetime) -> Nominat
     if group.nominated and started is not None and now - started <= settings.round_length:
         left = started + settings.round_length - now
         return Nomination(group.nominated, requeue_after=left.total_seconds())
-    rest = [remote.cluster for remote in group.connected if remote.cluster not in group.nominated]
+    rest = [remote.cluster for remote in group.suitable if remote.cluster not in group.nominated]
     chosen = group.nominated + tuple(rest[: settings.step_size])
     if not rest:
         return Nomination(chosen)
@@ -49,7 +50,7 @@ def synchronise(group: Group, nominated: tuple[str, ...], settings: FleetSetting
     copies = group.copies
     missing = sorted(
         remote.cluster
-        for remote in group.connected
+        for remote in group.suitable
         if remote.cluster in nominated and remote.cluster not in copies
     )
     document = new_copy(group.local, settings) if missing else {}
@@ -78,6 +79,9 @@ def new_copy(local: Document, settings: FleetSettings) -> Document:
         spec["preemptionGates"] = [*own, {"name": well_known.MULTIKUEUE_GATE}]
         if settings.close_at_timeout:
             annotations[well_known.GATE_LEASE_ANNOTATION] = format_duration(settings.timeout.total_seconds())
+    owner = owner_of(local)
+    if owner is not None:
+        annotations[well_known.FLEET_OWNER_ANNOTATION] = str(owner)
     copied: Document = {
         "name": metadata.get("name", ""),
         "namespace": metadata.get("namespace", ""),

@@ -78,6 +78,8 @@ class Remote(msgspec.Struct, frozen=True):
     connected: bool = True
     copy: Document | None = None
     disconnected_since: datetime | None = None
+    lacks: str = ""
+    """Why the job could not run there although its copy could: `eu does not serve RayJob`."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -86,6 +88,8 @@ class Group(msgspec.Struct, frozen=True):
     local: Document
     check: str
     remotes: tuple[Remote, ...]
+    owner: Document | None = None
+    """The job or group that the workload stands for, where it is known."""
 
     @property
     def ledger(self) -> Ledger:
@@ -94,6 +98,11 @@ class Group(msgspec.Struct, frozen=True):
     @property
     def connected(self) -> tuple[Remote, ...]:
         return tuple(remote for remote in self.remotes if remote.connected)
+
+    @property
+    def suitable(self) -> tuple[Remote, ...]:
+        """Connected workers on which the job can be made."""
+        return tuple(remote for remote in self.connected if not remote.lacks)
 
     @property
     def copies(self) -> dict[str, Document]:
@@ -108,9 +117,15 @@ class Group(msgspec.Struct, frozen=True):
 
     @property
     def check_state(self) -> str:
-        return next(
-            (entry.get("state", "Pending") for entry in self._checks if entry.get("name") == self.check), ""
-        )
+        return self._own_check.get("state", "Pending") if self._own_check else ""
+
+    @property
+    def check_message(self) -> str:
+        return self._own_check.get("message", "")
+
+    @property
+    def _own_check(self) -> Mapping[str, str]:
+        return next((entry for entry in self._checks if entry.get("name") == self.check), {})
 
     @property
     def other_checks_ready(self) -> bool:

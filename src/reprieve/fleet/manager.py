@@ -24,12 +24,10 @@ from reprieve.fleet.actions import (
 from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
 from reprieve.fleet.gates import GateStep, gate_step
 from reprieve.fleet.group import Group
+from reprieve.fleet.owners import why_not
 from reprieve.fleet.reading import queue_of, true_since
 from reprieve.fleet.settings import FleetSettings
 from reprieve.objects import condition_of, has_condition, well_known
-
-JOB_KINDS: Final = ("Job",)
-"""Owners whose jobs can be carried to a worker. A workload without an owner is carried by itself."""
 
 _UNDATED: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -49,7 +47,8 @@ def step(group: Group, settings: FleetSettings, now: datetime) -> Step:
     settings = settings.of_queue(queue_of(group.local))
     if group.check_state == "Rejected":
         return Step()
-    over = _unsupported(group) or _withdrawn(group, settings, now) or _finished(group) or _evicted(group)
+    over = _unsupported(group, settings) or _withdrawn(group, settings, now)
+    over = over or _finished(group) or _evicted(group)
     if over is not None:
         return over
     repairs = _repairs(group)
@@ -59,12 +58,10 @@ def step(group: Group, settings: FleetSettings, now: datetime) -> Step:
     return _with_repairs(result, repairs, replaced)
 
 
-def _unsupported(group: Group) -> Step | None:
-    owners = (group.local.get("metadata") or {}).get("ownerReferences") or ()
-    kind = next((owner.get("kind", "") for owner in owners if owner.get("controller")), "Job")
-    if kind in JOB_KINDS:
+def _unsupported(group: Group, settings: FleetSettings) -> Step | None:
+    text = why_not(group.local, group.owner, settings.kinds)
+    if not text:
         return None
-    text = f"No multikueue adapter found for owner kind {kind}"
     return Step((SetCheck("Rejected", text),), reasons=(text,))
 
 
@@ -173,12 +170,22 @@ def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
     if group.check_state != "Pending" or group.cluster_name or not group.other_checks_ready:
         return Step(gates.actions, (), gates.requeue_after, gates.reasons)
     nomination = nominate(group, settings, now)
+    lacking = tuple(remote.lacks for remote in group.connected if remote.lacks)
+    nowhere = _nowhere(group, lacking)
     return Step(
-        _one_memory(gates.actions + nomination.actions),
+        _one_memory(gates.actions + nomination.actions) + nowhere,
         synchronise(group, nomination.clusters, settings),
         min(filter(None, (gates.requeue_after, nomination.requeue_after)), default=0.0),
-        gates.reasons,
+        gates.reasons + lacking,
     )
+
+
+def _nowhere(group: Group, lacking: tuple[str, ...]) -> tuple[Action, ...]:
+    """Where no worker can have the job its check says so; it goes on waiting, since one may learn to."""
+    text = f"No worker can run it: {'; '.join(lacking)}"
+    if not lacking or group.suitable or group.check_message == text:
+        return ()
+    return (SetCheck("Pending", text),)
 
 
 def _one_memory(actions: tuple[Action, ...]) -> tuple[Action, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from reprieve.config import Configuration
+from reprieve.fleet.owners import DEFAULT_KINDS, Key, carried_kinds
 
 FIRST_COME: Final = "first-come"
 LEAST_COST: Final = "least-cost"
@@ -33,6 +34,8 @@ class FleetSettings(msgspec.Struct, frozen=True):
     round_length: timedelta = timedelta(minutes=5)
     worker_lost_timeout: timedelta = timedelta(minutes=15)
     origin: str = "multikueue"
+    kinds: frozenset[Key] = DEFAULT_KINDS
+    """Kinds of owners that can be carried to a worker. A workload without an owner is carried by itself."""
 
     @property
     def lease(self) -> timedelta:
@@ -64,4 +67,5 @@ def settings_from(config: Mapping[str, Any] | Configuration | None) -> FleetSett
         round_length=timedelta(seconds=fleet.round_length),
         worker_lost_timeout=timedelta(seconds=fleet.worker_lost_timeout),
         origin=fleet.origin,
+        kinds=carried_kinds((each.group, each.kind) for each in configuration.job_kinds()),
     )

@@ -33,7 +33,9 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
         services.records if services is not None else None,
         services.registry if services is not None else None,
     )
-    manager = Manager(client, to_worker, settings_from(settings), decided=reporter.report)
+    manager = Manager(
+        client, to_worker, settings_from(settings), kinds=settings.job_kinds(), decided=reporter.report
+    )
     if services is not None:
         await services.leading.wait()
     await manager.run()

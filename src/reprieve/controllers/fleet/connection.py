@@ -1,7 +1,7 @@
 """One worker cluster: connected or not, and what it holds of ours.
 
-Runs for ever: connect, list and watch the copies and their jobs, check every few seconds that the server
-still answers. `connected` is true exactly while the copies in sight were listed over the connection that is
+Runs for ever: connect, list and watch the copies and what runs for them, check every few seconds that the
+server still answers. `connected` is true exactly while the copies in sight were listed over the connection that is
 open now; when the server stops answering they are forgotten, and after a growing pause everything is read
 anew.
 """
@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from reprieve.controllers import OwnWrites
 from reprieve.controllers.fleet.access import InsecureKubeConfig
-from reprieve.fleet import key_of
+from reprieve.controllers.fleet.followed import Followed
+from reprieve.fleet import Owner, key_of, owner_of_copy
+from reprieve.jobs import JobKinds
 from reprieve.kube import (
-    JOBS,
     KUEUE_WORKLOADS,
     ApiError,
     Backoff,
@@ -35,6 +36,10 @@ log = logging.getLogger(__name__)
 CONNECT_TIMEOUT: Final = 30.0
 HEARTBEAT: Final = 5.0
 
+JOB: Final = ("batch", "Job")
+"""Every server has it, and most fleets carry nothing else."""
+
+Key = tuple[str, str]
 Open = Callable[[], Awaitable[Client]]
 Touched = Callable[[str], None]
 
@@ -54,6 +59,7 @@ class Connection:
         changed: Callable[["Connection"], None],
         now: Callable[[], datetime],
         call_timeout: float,
+        kinds: JobKinds | None = None,
         backoff: Backoff | None = None,
     ) -> None:
         """Calls `touched` with the key of a workload that changed, `changed` when the connection does."""
@@ -70,8 +76,11 @@ class Connection:
         self._backoff = backoff or Backoff(base=1.0, cap=30.0)
         self._client: Client | None = None
         self._copies: Informer | None = None
-        self._jobs: Informer | None = None
+        self._followed: Followed | None = None
+        self._kinds = kinds or JobKinds()
         self._written = OwnWrites()
+        self._sent: set[str] = set()
+        """Keys of copies for which something was made over this connection."""
         self.calls = 0
 
     @property
@@ -102,18 +111,22 @@ class Connection:
                 # The informers would retry for ever; a refusal must be seen, and shown.
                 await client.request("GET", KUEUE_WORKLOADS.path(), query={"limit": "1"})
                 copies = Informer(client, KUEUE_WORKLOADS.raw(), self._copy_changed, labels=labels)
-                jobs = Informer(client, JOBS.raw(), self._job_changed, labels=labels)
+                followed = Followed(
+                    client, self._kinds, self._object_changed, lambda _: {"labels": labels}, self._settled
+                )
                 await stack.enter_async_context(copies)
-                await stack.enter_async_context(jobs)
+                await stack.enter_async_context(followed)
+                await followed.follow(JOB)
             self._written.clear()
-            self._client, self._copies, self._jobs = client, copies, jobs
+            self._sent.clear()
+            self._client, self._copies, self._followed = client, copies, followed
             self.disconnected_since, self.problem = None, ""
             self._backoff.clear()
             self._changed(self)
             try:
                 yield client
             finally:
-                self._client = self._copies = self._jobs = None
+                self._client = self._copies = self._followed = None
 
     async def _heartbeat(self, client: Client) -> None:
         while True:
@@ -135,7 +148,12 @@ class Connection:
             self._written.forget(key)
         self._touched(key)
 
-    def _job_changed(self, change: Change) -> None:
+    def _settled(self) -> None:
+        """It is known of one more kind whether the worker has it."""
+        if self.connected:
+            self._changed(self)
+
+    def _object_changed(self, _: Key, change: Change) -> None:
         metadata = change.new["metadata"]
         name = (metadata.get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL)
         if name:
@@ -150,13 +168,29 @@ class Connection:
         namespace, name = split_key(key)
         return self._written.newest(key, self._copies.get(name, namespace))
 
-    def job(self, job: Document) -> Document | None:
-        """The job of the same name here, as last seen."""
-        metadata = job["metadata"]
-        if self._jobs is None:
-            return None
-        found: Document | None = self._jobs.get(metadata["name"], metadata["namespace"])
-        return found
+    def lacks(self, owner: Owner) -> str | None:
+        """Why what the workload stands for cannot be made here; None: not known yet."""
+        found = [self._followed.ask(key) if self._followed is not None else None for key in owner.kinds]
+        problem = next(filter(None, found), "")
+        return f"{self.cluster}: {problem}" if problem else None if None in found else ""
+
+    def object(self, key: Key, name: str, namespace: str) -> Document | None:
+        """What runs here for a workload, as last seen."""
+        return self._followed.get(key, name, namespace) if self._followed is not None else None
+
+    def tied(self, key: Key, workload: str, namespace: str) -> list[Document]:
+        """All objects of a kind that run here for a workload."""
+        return [
+            each
+            for each in (self._followed.all(key) if self._followed is not None else ())
+            if each["metadata"]["namespace"] == namespace
+            and (each["metadata"].get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL) == workload
+        ]
+
+    def resource(self, key: Key) -> Resource:
+        if self._followed is None:
+            raise NotConnected(f"{self.cluster} is not connected: {self.problem}")
+        return self._followed.resource(key)
 
     def copy_keys(self) -> list[str]:
         copies = self._copies or ()
@@ -182,23 +216,55 @@ class Connection:
                 self._written.forget(key)
             raise
 
+    async def create(self, key: Key, document: Document) -> None:
+        """Make what runs for a copy. What is there already must be ours: the watch may lag behind."""
+        resource, metadata = self.resource(key), document["metadata"]
+        self._sent.add(f"{metadata['namespace']}/{metadata['labels'][well_known.PREBUILT_WORKLOAD_LABEL]}")
+        try:
+            await self.call(lambda client: client.create(resource, document))
+        except ApiError as error:
+            if not error.already_exists:
+                raise
+            found = await self.call(
+                lambda client: client.get(resource.raw(), metadata["name"], metadata["namespace"])
+            )
+            tie = well_known.PREBUILT_WORKLOAD_LABEL
+            if (found["metadata"].get("labels") or {}).get(tie) != metadata["labels"][tie]:
+                what = f"{resource.kind} {metadata['name']} in {self.cluster}"
+                raise ApiError(409, "AlreadyExists", f"{what} is somebody else's: delete it") from error
+
+    async def delete(self, key: Key, name: str, namespace: str) -> None:
+        resource = self.resource(key)
+        await self.call(lambda client: _delete(client, resource, name, namespace))
+
     async def remove(self, key: str) -> None:
-        """Withdraw the copy: first the jobs that were made for it, then the copy itself."""
+        """Withdraw the copy: first what runs for it, pods before their group, then the copy itself."""
         namespace, name = split_key(key)
-        jobs = [
-            job["metadata"]["name"]
-            for job in self._jobs or ()
-            if job["metadata"]["namespace"] == namespace
-            and (job["metadata"].get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL) == name
-        ]
+        copy = self.copy(key)
+        owner = owner_of_copy(copy) if copy is not None else None
 
         async def make(client: Client) -> None:
-            for job in jobs:
-                await _delete(client, JOBS, job, namespace)
+            for kind in reversed(owner.kinds if owner is not None else ()):
+                for each in await self._running(client, kind, key):
+                    await _delete(client, self.resource(kind), each["metadata"]["name"], namespace)
             await _delete(client, KUEUE_WORKLOADS, name, namespace)
 
         await self.call(make)
         self._written.forget(key)
+        self._sent.discard(key)
+
+    async def _running(self, client: Client, kind: Key, key: str) -> list[Document]:
+        """What runs for a copy: as the watch shows it, unless that may not show what was just sent."""
+        namespace, name = split_key(key)
+        if key not in self._sent and self._followed is not None and self._followed.ask(kind) == "":
+            return self.tied(kind, name, namespace)
+        tie = f"{well_known.PREBUILT_WORKLOAD_LABEL}={name}"
+        try:
+            return list((await client.listing(self.resource(kind).raw(), namespace, labels=tie)).items)
+        except ApiError as error:
+            if error.not_found:
+                return []
+            raise
 
 
 async def _delete(client: Client, resource: Resource, name: str, namespace: str) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from datetime import datetime
 
 from reprieve.controllers.fleet.connection import Connection, NotConnected
-from reprieve.controllers.fleet.jobs import copy_status_back, fresh_job, send_job
+from reprieve.controllers.fleet.gangs import sync_gang
+from reprieve.controllers.fleet.jobs import sync_job
 from reprieve.controllers.fleet.manager_cluster import ManagerCluster
 from reprieve.fleet import (
+    GANGS,
     Action,
     CloseGate,
     CreateCopy,
@@ -27,7 +29,9 @@ from reprieve.fleet import (
     Step,
     SyncJob,
     UpdateCopy,
+    owner_of,
 )
+from reprieve.jobs import JobKinds
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, TransportError
 from reprieve.objects import Document, format_time, set_condition, split_key, well_known
 
@@ -49,6 +53,7 @@ class Execution:
         workers: dict[str, Connection],
         origin: str,
         now: datetime,
+        kinds: JobKinds,
     ) -> None:
         self._key = key
         self._group = group
@@ -56,6 +61,7 @@ class Execution:
         self._workers = workers
         self._origin = origin
         self._now = now
+        self._kinds = kinds
 
     async def carry_out(self, step: Step) -> list[str]:
         """The chain up to its first failure (raised), then the rest concurrently; returns the refusals."""
@@ -87,14 +93,15 @@ class Execution:
                 await self._remote(action)
 
     async def _sync(self, worker: Connection, final: bool) -> None:
-        job = self._manager.job_of(self._group.local)
-        if job is None:
+        owner = owner_of(self._group.local)
+        if owner is None:
             return
-        remote = await fresh_job(worker, job) if final else worker.job(job)
-        if remote is not None:
-            await copy_status_back(self._manager.client, job, remote)
-        elif not final:
-            await send_job(worker, job, self._key, self._origin)
+        if owner.key in GANGS:
+            await sync_gang(self._manager, worker, self._key, owner, self._origin, final)
+            return
+        kind = self._kinds.find({"apiVersion": f"{owner.key[0]}/v1", "kind": owner.key[1]})
+        if kind is not None:
+            await sync_job(self._manager, worker, self._key, owner, kind, self._origin, final)
 
     async def _remote(self, action: Action) -> None:
         key, now = self._key, self._now

@@ -14,9 +14,10 @@ from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.controllers.fleet.execution import REFUSED, Execution
 from reprieve.controllers.fleet.manager_cluster import ManagerCluster
-from reprieve.fleet import FleetSettings, Group, Remote, Step, step
+from reprieve.fleet import FleetSettings, Group, Owner, Remote, Step, owner_of, step
+from reprieve.jobs import JobKinds
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
-from reprieve.objects import Document, set_condition, well_known
+from reprieve.objects import Document, set_condition, split_key, well_known
 
 log = logging.getLogger(__name__)
 
@@ -42,11 +43,13 @@ class Manager:
         connect: Connect,
         settings: FleetSettings,
         *,
+        kinds: JobKinds | None = None,
         now: Callable[[], datetime] = utc_now,
         decided: Decided = _ignore,
     ) -> None:
         self.settings = settings
-        self.cluster = ManagerCluster(client, self._touched, self._rewire)
+        self._kinds = kinds or JobKinds()
+        self.cluster = ManagerCluster(client, self._touched, self._rewire, self._kinds)
         self.workers: dict[str, Connection] = {}
         self.queue = WorkQueue(self._reconcile)
         self._connect = connect
@@ -99,6 +102,7 @@ class Manager:
             changed=self._worker_changed,
             now=self._now,
             call_timeout=self.settings.margin.total_seconds(),
+            kinds=self._kinds,
         )
         self.workers[name] = worker
         self._tasks[name] = asyncio.create_task(worker.run(), name=f"worker-{name}")
@@ -129,13 +133,26 @@ class Manager:
         if local is None or found is None:
             return None
         check, clusters = found
-        return Group(local, check, tuple(self._remote(cluster, key) for cluster in clusters))
+        owner = self._carried_owner(local)
+        remotes = tuple(self._remote(cluster, key, owner) for cluster in clusters)
+        document = self.cluster.owned(owner, split_key(key)[0]) if owner is not None else None
+        return Group(local, check, remotes, document)
 
-    def _remote(self, cluster: str, key: str) -> Remote:
+    def _carried_owner(self, local: Document) -> Owner | None:
+        """What the workload stands for; None also for a kind that cannot be carried."""
+        owner = owner_of(local)
+        return owner if owner is not None and owner.key in self.settings.kinds else None
+
+    def _remote(self, cluster: str, key: str, owner: Owner | None) -> Remote:
         worker = self.workers.get(cluster)
         if worker is None or not worker.connected:
             return Remote(cluster, False, None, worker.disconnected_since if worker else None)
-        return Remote(cluster, True, worker.copy(key))
+        copy = worker.copy(key)
+        lacks = worker.lacks(owner) if owner is not None else ""
+        if lacks is None:
+            # Not known yet: nothing new is sent there, and nothing that is there is withdrawn.
+            lacks = "" if copy is not None else f"{cluster}: not read yet"
+        return Remote(cluster, True, copy, lacks=lacks)
 
     async def _reconcile(self, key: str) -> float:
         group = self.group_of(key)
@@ -144,10 +161,14 @@ class Manager:
                 self.queue.forget(key)
                 await self._remove_orphan(key)
             return 0.0
+        owner = self._carried_owner(group.local)
+        if owner is not None and group.owner is None:
+            await self.cluster.follow(owner)
+            group = self.group_of(key) or group
         now = self._now()
         decision = step(group, self.settings, now)
         self._decided(key, decision)
-        execution = Execution(key, group, self.cluster, self.workers, self.settings.origin, now)
+        execution = Execution(key, group, self.cluster, self.workers, self.settings.origin, now, self._kinds)
         refused = await execution.carry_out(decision)
         for text in refused:
             log.warning("%s: refused: %s", key, text)

@@ -6,33 +6,58 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.controllers import OwnWrites
-from reprieve.controllers.fleet.jobs import owner_job
-from reprieve.fleet import Ledger, key_of, status_of, write_ledger
+from reprieve.controllers.fleet.followed import Followed
+from reprieve.fleet import (
+    GANGS,
+    POD,
+    POD_GROUP,
+    Ledger,
+    Owner,
+    key_of,
+    owner_of,
+    pods_of,
+    status_of,
+    write_ledger,
+)
+from reprieve.jobs import JobKinds
 from reprieve.kube import (
     ADMISSION_CHECKS,
-    JOBS,
     KUEUE_WORKLOADS,
     MULTIKUEUE_CLUSTERS,
     MULTIKUEUE_CONFIGS,
+    WORKLOADS,
+    ApiError,
     Change,
     Client,
     Informer,
     Resource,
 )
-from reprieve.objects import Document, format_time, set_condition, split_key, well_known
+from reprieve.objects import Document, format_time, group_key, set_condition, split_key, well_known
+
+Key = tuple[str, str]
 
 
 class ManagerCluster:
     """Reads from informers, writes through the API; the caller decides what to write."""
 
-    def __init__(self, client: Client, touched: Callable[[str], None], rewired: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        touched: Callable[[str], None],
+        rewired: Callable[[], None],
+        kinds: JobKinds | None = None,
+    ) -> None:
         """Calls `touched` with the key of a changed workload, `rewired` when checks or clusters change."""
         self.client = client
         self.calls = 0
         self._touched = touched
         self._rewired = rewired
         self._workloads = self._watch(KUEUE_WORKLOADS, self._workload_changed)
-        self._jobs = self._watch(JOBS, lambda _: None, labels=well_known.QUEUE_LABEL)
+        self._followed = Followed(
+            client, kinds or JobKinds(), self._owner_changed, _of_interest, settled=lambda: None
+        )
+        self._owned: dict[tuple[Key, str], str] = {}
+        """The workload of each gang, by the kind and key of its owner."""
         self._checks = self._watch(ADMISSION_CHECKS, self._wiring_changed)
         self._configs = self._watch(MULTIKUEUE_CONFIGS, self._wiring_changed)
         self._clusters = self._watch(MULTIKUEUE_CLUSTERS, self._wiring_changed)
@@ -44,7 +69,8 @@ class ManagerCluster:
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for informer in (self._clusters, self._configs, self._checks, self._jobs, self._workloads):
+            await stack.enter_async_context(self._followed)
+            for informer in (self._clusters, self._configs, self._checks, self._workloads):
                 await stack.enter_async_context(informer)
             yield
 
@@ -52,7 +78,21 @@ class ManagerCluster:
         key = key_of(change.new)
         if change.type == "DELETED":
             self._written.forget(key)
+        for owner in _gang_owners(change.new):
+            if change.type == "DELETED":
+                self._owned.pop(owner, None)
+            else:
+                self._owned[owner] = key
         self._touched(key)
+
+    def _owner_changed(self, key: Key, change: Change) -> None:
+        """Pods that come and go on the manager come and go on the worker. Jobs stay as they are."""
+        if key not in GANGS:
+            return
+        group = group_key(change.new) if key == POD else key_of(change.new)
+        for owner in ((POD_GROUP, group), (key, key_of(change.new))):
+            if owner in self._owned:
+                self._touched(self._owned[owner])
 
     def _wiring_changed(self, change: Change) -> None:
         """Statuses, which are mostly our own writes, change no connections."""
@@ -70,10 +110,40 @@ class ManagerCluster:
     def workload_keys(self) -> list[str]:
         return [key_of(item) for item in self._workloads]
 
-    def job_of(self, workload: Document) -> Document | None:
-        name = owner_job(workload)
-        found: Document | None = self._jobs.get(name, workload["metadata"]["namespace"]) if name else None
-        return found
+    async def follow(self, owner: Owner) -> None:
+        """Have what travels with the owner at hand; raises if this server does not have it."""
+        for key in owner.kinds:
+            problem = await self._followed.follow(key)
+            if problem:
+                raise ApiError(404, "NotFound", f"on the manager: {problem}")
+
+    def owned(self, owner: Owner, namespace: str) -> Document | None:
+        """The job or group that a workload stands for."""
+        return self._followed.get(owner.key, owner.name, namespace)
+
+    def pods_of(self, key: str, owner: Owner) -> dict[str, Document]:
+        """The pods of a gang that are not placed here, by name."""
+        namespace, _ = split_key(key)
+        if owner.key == POD_GROUP:
+            group = f"{namespace}/{owner.name}"
+            found = (pod for pod in self._followed.all(POD) if group_key(pod) == group)
+        else:
+            names = pods_of(self.workload(key) or {})
+            found = (pod for name in names if (pod := self._followed.get(POD, name, namespace)) is not None)
+        return {pod["metadata"]["name"]: pod for pod in found if not pod["metadata"].get("deletionTimestamp")}
+
+    async def scheduling_workload(self, name: str, namespace: str) -> Document | None:
+        """The Workload (scheduling.k8s.io) that has a group's template."""
+        served = await self.client.served(WORKLOADS) if name else None
+        if served is None:
+            return None
+        try:
+            found: Document = await self.client.get(served.raw(), name, namespace)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            return None
+        return {"apiVersion": served.api_version, "kind": served.kind, **found}
 
     def checks(self) -> dict[str, str]:
         """Admission checks that are ours, with the MultiKueueConfig each names."""
@@ -144,6 +214,19 @@ class ManagerCluster:
             key, lambda workload: set_condition(workload, well_known.FINISHED, True, reason, message, now)
         )
 
+    async def set_status(self, kind: Key, name: str, namespace: str, status: Document) -> None:
+        """Give an owner, or one of its pods, the status that it has on its worker."""
+
+        def change(current: Document) -> bool:
+            changed = bool(current.get("status") != status)
+            current["status"] = status
+            return changed
+
+        self.calls += 1
+        await self.client.update_with_retries(
+            self._followed.resource(kind), name, namespace, change, subresource="status"
+        )
+
     async def _status(self, key: str, change: Callable[[Document], bool]) -> None:
         namespace, name = split_key(key)
         self.calls += 1
@@ -151,3 +234,17 @@ class ManagerCluster:
             KUEUE_WORKLOADS, name, namespace, change, subresource="status"
         )
         self._written.note(key, answer)
+
+
+def _of_interest(key: Key) -> dict[str, str]:
+    """Of pods those without a node: what the fleet sends elsewhere is never placed here."""
+    return {"fields": "spec.nodeName="} if key == POD else {"labels": well_known.QUEUE_LABEL}
+
+
+def _gang_owners(workload: Document) -> list[tuple[Key, str]]:
+    owner, namespace = owner_of(workload), workload["metadata"].get("namespace", "")
+    if owner is None or owner.key not in GANGS:
+        return []
+    if owner.key == POD:
+        return [(POD, f"{namespace}/{name}") for name in pods_of(workload)]
+    return [(owner.key, f"{namespace}/{owner.name}")]
