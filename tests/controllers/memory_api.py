@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
+from reprieve.jobs import JobKinds
 from reprieve.kube import MemoryTransport, Request, Response, Stream
 
 Document = dict[str, Any]
@@ -18,6 +19,7 @@ PLURALS = (
     "admissionchecks", "clusterqueues", "cohorts", "jobs", "limitranges", "localqueues", "multikueueclusters",
     "multikueueconfigs", "namespaces", "nodes", "poddisruptionbudgets", "podgroups", "pods",
     "priorityclasses", "resourceflavors", "workloads", "workloadpriorityclasses",
+    *(kind.plural for kind in JobKinds()),
 )  # fmt: skip
 Place = tuple[str, str, str]
 
@@ -26,6 +28,8 @@ class MemoryApi:
     def __init__(self) -> None:
         self.objects: dict[Place, Document] = {}
         self.requests = 0
+        self.unserved: set[str] = set()
+        """Plurals that this server does not know."""
         self._revision = 0
         self._watchers: list[tuple[str, str, Callable[[Document], bool], asyncio.Queue[bytes | None]]] = []
         self._uid = 0
@@ -79,7 +83,7 @@ class MemoryApi:
         self.requests += 1
         if not request.path.startswith(("/api/", "/apis/")):
             return Response(200, b"ok")
-        if (found := _discovery(request.path)) is not None:
+        if (found := _discovery(request.path, self.unserved)) is not None:
             return _ok(found)
         plural, namespace, name, subresource = _parse(request.path)
         if request.method == "GET" and not name:
@@ -155,13 +159,13 @@ async def _drain(queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _discovery(path: str) -> Document | None:
+def _discovery(path: str, unserved: set[str]) -> Document | None:
     """Every group serves every version and every kind, except those nobody needs here."""
     parts = path.strip("/").split("/")
     if parts[0] == "apis" and len(parts) == 2:
         return {"versions": [{"version": version} for version in ("v1", "v1beta1", "v1beta2")]}
     if len(parts) == (2 if parts[0] == "api" else 3):
-        return {"resources": [{"name": plural} for plural in PLURALS]}
+        return {"resources": [{"name": plural} for plural in PLURALS if plural not in unserved]}
     return None
 
 

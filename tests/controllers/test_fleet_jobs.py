@@ -1,6 +1,7 @@
 """A job submitted to the manager runs on a worker, and its end comes home."""
 
-from reprieve.kube import JOBS, KUEUE_WORKLOADS, MULTIKUEUE_CLUSTERS
+from reprieve.kube import JOBS, KUEUE_WORKLOADS, MULTIKUEUE_CLUSTERS, POD_GROUPS, PODS
+from tests import builders
 from tests.controllers.clusters import (
     NAMESPACE,
     Fleet,
@@ -61,6 +62,55 @@ async def test_a_job_runs_on_the_winner_and_its_end_comes_home() -> None:
             return "train" not in await jobs_of(worker)
 
         await eventually(is_gone, "the worker is tidied up")
+
+
+async def test_a_gang_runs_on_the_winner_and_its_end_comes_home() -> None:
+    """With quota on both sides: the pods wait here for ever, their copies get quota there."""
+
+    async def pods_of(place) -> list[dict]:
+        listed = (await place.client.listing(PODS.raw(), NAMESPACE)).items
+        return [
+            pod for pod in listed if (pod["spec"].get("schedulingGroup") or {}).get("podGroupName") == "g"
+        ]
+
+    async with full_fleet(size=1) as fleet:
+        [worker], client = fleet.workers, fleet.manager.client
+        await worker.client.delete(JOBS, "low", NAMESPACE, propagation="Background")
+        await worker.client.delete(KUEUE_WORKLOADS, next(iter(await worker.workloads())), NAMESPACE)
+        group = builders.pod_group("g", 2, namespace=NAMESPACE)
+        group["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+        await client.create(POD_GROUPS, group)
+        for name in ("a", "b"):
+            pod = builders.pod(name, 1, group="g", namespace=NAMESPACE)
+            pod["spec"] |= {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}
+            await client.create(PODS, pod)
+
+        async def both_may_run() -> bool:
+            pods = await pods_of(worker)
+            return len(pods) == 2 and not any(pod["spec"].get("schedulingGates") for pod in pods)
+
+        await eventually(both_may_run, "both pods have quota on the worker")
+        for pod in await pods_of(worker):
+            assert pod["spec"]["nodeSelector"] == {"pool": "gpu"}
+        assert all(pod["spec"]["schedulingGates"] for pod in await pods_of(fleet.manager)), "not here"
+        for name in ("a", "b"):
+            done = {"status": {"phase": "Succeeded"}}
+            await worker.client.patch(PODS, name, done, NAMESPACE, subresource="status")
+
+        async def is_home() -> bool:
+            listed = await fleet.manager.workloads()
+            return any(is_true(item, "Finished") for item in listed.values())
+
+        await eventually(is_home, "the workload is finished in the manager")
+
+        async def is_told() -> bool:
+            return {pod["status"].get("phase") for pod in await pods_of(fleet.manager)} == {"Succeeded"}
+
+        async def is_tidy() -> bool:
+            return not await pods_of(worker)
+
+        await eventually(is_told, "the pods here say how theirs ended")
+        await eventually(is_tidy, "the worker is tidied up")
 
 
 async def test_a_deleted_workload_leaves_nothing_behind() -> None:

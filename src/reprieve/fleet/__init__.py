@@ -23,7 +23,7 @@ from reprieve.fleet.actions import (
 )
 from reprieve.fleet.cost import PreemptionCost, cost_in, gated_message, preemption_cost, signal_message
 from reprieve.fleet.gates import Signal, choose
-from reprieve.fleet.group import Group, Ledger, Remote, read_ledger, write_ledger
+from reprieve.fleet.group import UNREAD, Group, Ledger, Remote, read_ledger, write_ledger
 from reprieve.fleet.lease import Lease, LeaseState, lease_of
 from reprieve.fleet.manager import step
 from reprieve.fleet.offline import Reconciled, UnknownWorkload, reconcile
@@ -36,6 +36,7 @@ __all__ = [
     "LEAST_COST",
     "POD",
     "POD_GROUP",
+    "UNREAD",
     "Action",
     "CloseGate",
     "CreateCopy",

@@ -9,6 +9,7 @@ ledger is all there is, and it is enough.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Final
 
 import msgspec
 
@@ -69,6 +70,10 @@ def read_ledger(workload: Document) -> Ledger:
 def write_ledger(ledger: Ledger) -> str | None:
     """The annotation's value; None when there is nothing to remember."""
     return None if ledger == Ledger() else msgspec.json.encode(ledger).decode()
+
+
+UNREAD: Final = "it is not known yet what is served there"
+"""What a worker lacks until it was asked: it gets nothing new meanwhile, and nothing is said about it."""
 
 
 class Remote(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from reprieve.fleet.actions import (
 )
 from reprieve.fleet.dispatch import nominate, same_spec, spec_update, synchronise
 from reprieve.fleet.gates import GateStep, gate_step
-from reprieve.fleet.group import Group
+from reprieve.fleet.group import UNREAD, Group
 from reprieve.fleet.owners import why_not
 from reprieve.fleet.reading import queue_of, true_since
 from reprieve.fleet.settings import FleetSettings
@@ -170,10 +170,9 @@ def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
     if group.check_state != "Pending" or group.cluster_name or not group.other_checks_ready:
         return Step(gates.actions, (), gates.requeue_after, gates.reasons)
     nomination = nominate(group, settings, now)
-    lacking = tuple(remote.lacks for remote in group.connected if remote.lacks)
-    nowhere = _nowhere(group, lacking)
+    lacking = tuple(remote.lacks for remote in group.connected if remote.lacks not in ("", UNREAD))
     return Step(
-        _one_memory(gates.actions + nomination.actions) + nowhere,
+        _one_memory(gates.actions + nomination.actions) + _nowhere(group, lacking),
         synchronise(group, nomination.clusters, settings),
         min(filter(None, (gates.requeue_after, nomination.requeue_after)), default=0.0),
         gates.reasons + lacking,
@@ -183,7 +182,7 @@ def _dispatch(group: Group, settings: FleetSettings, now: datetime) -> Step:
 def _nowhere(group: Group, lacking: tuple[str, ...]) -> tuple[Action, ...]:
     """Where no worker can have the job its check says so; it goes on waiting, since one may learn to."""
     text = f"No worker can run it: {'; '.join(lacking)}"
-    if not lacking or group.suitable or group.check_message == text:
+    if len(lacking) < len(group.connected) or not lacking or group.check_message == text:
         return ()
     return (SetCheck("Pending", text),)
 

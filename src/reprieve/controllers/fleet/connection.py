@@ -1,9 +1,9 @@
 """One worker cluster: connected or not, and what it holds of ours.
 
 Runs for ever: connect, list and watch the copies and what runs for them, check every few seconds that the
-server still answers. `connected` is true exactly while the copies in sight were listed over the connection that is
-open now; when the server stops answering they are forgotten, and after a growing pause everything is read
-anew.
+server still answers. `connected` is true exactly while the copies in sight were listed over the connection
+that is open now; when the server stops answering they are forgotten, and after a growing pause everything is
+read anew.
 """
 
 import asyncio

@@ -14,7 +14,7 @@ from reprieve.controllers import WorkQueue, utc_now
 from reprieve.controllers.fleet.connection import Connection
 from reprieve.controllers.fleet.execution import REFUSED, Execution
 from reprieve.controllers.fleet.manager_cluster import ManagerCluster
-from reprieve.fleet import FleetSettings, Group, Owner, Remote, Step, owner_of, step
+from reprieve.fleet import UNREAD, FleetSettings, Group, Owner, Remote, Step, owner_of, step
 from reprieve.jobs import JobKinds
 from reprieve.kube import ADMISSION_CHECKS, MULTIKUEUE_CLUSTERS, Client, Resource
 from reprieve.objects import Document, set_condition, split_key, well_known
@@ -151,7 +151,7 @@ class Manager:
         lacks = worker.lacks(owner) if owner is not None else ""
         if lacks is None:
             # Not known yet: nothing new is sent there, and nothing that is there is withdrawn.
-            lacks = "" if copy is not None else f"{cluster}: not read yet"
+            lacks = "" if copy is not None else UNREAD
         return Remote(cluster, True, copy, lacks=lacks)
 
     async def _reconcile(self, key: str) -> float:

@@ -1,0 +1,347 @@
+"""Jobs of every kind, and gangs, from the manager to the worker that won, and home again.
+
+Here the tests are the quota controllers: they write what those would write into workloads and copies.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reprieve.controllers.fleet import Manager
+from reprieve.fleet import FleetSettings
+from reprieve.jobs import JobKinds
+from reprieve.kube import Client
+from reprieve.objects import condition_of, read_documents, set_condition, well_known
+from tests import builders
+from tests.controllers.memory_api import Document, MemoryApi
+from tests.controllers.virtual_time import utc_now
+from tests.waiting import eventually
+
+FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
+KINDS = JobKinds()
+FILES = sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != "cluster")
+PREBUILT, ORIGIN = well_known.PREBUILT_WORKLOAD_LABEL, well_known.ORIGIN_LABEL
+
+
+class Scene:
+    """A manager and its workers, in memory."""
+
+    def __init__(self, *workers: str) -> None:
+        self.home = MemoryApi()
+        self.workers = {name: MemoryApi() for name in workers}
+        parameters = {"name": "all"}
+        spec = {"controllerName": well_known.MULTIKUEUE_CONTROLLER, "parameters": parameters}
+        self.home.put("admissionchecks", {"metadata": {"name": "fleet"}, "spec": spec})
+        self.home.put("multikueueconfigs", {"metadata": {"name": "all"}, "spec": {"clusters": [*workers]}})
+        for name in workers:
+            self.home.put("multikueueclusters", {"metadata": {"name": name}, "spec": {"clusterSource": name}})
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async def connect(cluster: Document) -> Client:
+            return Client(self.workers[cluster["metadata"]["name"]].transport())
+
+        manager = Manager(Client(self.home.transport()), connect, FleetSettings(gated=False), now=utc_now)
+        task = asyncio.create_task(manager.run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def submit(self, plural: str, owner: Document, name: str = "w", **metadata: Any) -> Document:
+        """The owner and its workload, which holds quota on the manager."""
+        owner = self.home.put(plural, owner)
+        reference = {
+            "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
+            "uid": owner["metadata"]["uid"], "controller": True,
+        }  # fmt: skip
+        made = builders.workload(name, namespace=owner["metadata"]["namespace"])
+        made["metadata"] |= {"ownerReferences": [reference], **metadata}
+        made["status"] = {"admissionChecks": [{"name": "fleet", "state": "Pending"}]}
+        set_condition(made, "QuotaReserved", True, "QuotaReserved", "", utc_now())
+        return self.home.put("workloads", made)
+
+    async def admitted(self, worker: str, name: str = "w") -> None:
+        api = self.workers[worker]
+        await eventually(lambda: api.get("workloads", "ml", name), f"{worker} has its copy")
+        self.say(worker, "Admitted", name)
+
+    def say(self, worker: str, condition: str, name: str = "w", message: str = "") -> None:
+        copy = self.workers[worker].get("workloads", "ml", name)
+        assert copy is not None
+        set_condition(copy, condition, True, condition, message, utc_now())
+        self.workers[worker].put("workloads", copy)
+
+    def home_workload(self) -> Document:
+        found = self.home.get("workloads", "ml", "w")
+        assert found is not None
+        return found
+
+
+def example(name: str) -> tuple[str, Document]:
+    """The resource and the job, in a queue."""
+    *_, job = (source.document for source in read_documents(FOLDER / f"{name}.yaml"))
+    kind = KINDS.find(job)
+    assert kind is not None
+    job["metadata"].setdefault("labels", {})[well_known.QUEUE_LABEL] = "main"
+    job["metadata"]["annotations"] = {"team": "vision"}
+    return kind.plural, job
+
+
+def field(document: Document, path: str) -> Any:
+    found: Any = document
+    for part in path.split("."):
+        found = (found or {}).get(part)
+    return found
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_a_job_of_any_kind_runs_on_the_winner_and_its_end_comes_home(name: str) -> None:
+    plural, job = example(name)
+    kind, title = KINDS.find(job), job["metadata"]["name"]
+    assert kind is not None
+    scene = Scene("eu", "us")
+    async with scene.running():
+        scene.submit(plural, job)
+        await scene.admitted("eu")
+        eu, us = scene.workers["eu"], scene.workers["us"]
+        remote = await eventually(lambda: eu.get(plural, "ml", title), "the job is on the winner")
+        assert us.get(plural, "ml", title) is None
+        await eventually(lambda: us.get("workloads", "ml", "w") is None, "the others are withdrawn")
+        labels = remote["metadata"]["labels"]
+        assert (labels[PREBUILT], labels[ORIGIN]) == ("w", "multikueue")
+        assert labels[well_known.QUEUE_LABEL] == "main"
+        assert remote["metadata"]["annotations"] == {"team": "vision"}
+        if kind.suspend:
+            assert field(remote, kind.suspend) is True
+        assert "ownerReferences" not in remote["metadata"]
+        assert scene.home_workload()["status"]["clusterName"] == "eu"
+
+        eu.put(plural, {**remote, "status": {"outcome": "all went well"}})
+        scene.say("eu", "Finished", message="done")
+        await eventually(
+            lambda: condition_of(scene.home_workload(), "Finished").get("message") == "done", "it is over"
+        )
+        assert scene.home.get(plural, "ml", title)["status"] == {"outcome": "all went well"}
+        await eventually(lambda: eu.get("workloads", "ml", "w") is None, "the copy is gone")
+        assert eu.get(plural, "ml", title) is None, "the job went before its copy"
+
+
+def test_every_kind_of_the_table_but_makers_of_jobs_has_an_example() -> None:
+    kinds = {document.get("kind") for name in FILES for document in [example(name)[1]]}
+    assert {kind.kind for kind in KINDS} - kinds == {"CronJob", "ReplicaSet"}
+
+
+async def test_a_job_that_the_fleet_manages_shows_the_workers_status_all_the_time() -> None:
+    plural, job = example("pytorchjob")
+    job["spec"]["runPolicy"] = {"managedBy": well_known.MULTIKUEUE_CONTROLLER}
+    scene, title = Scene("eu"), job["metadata"]["name"]
+    async with scene.running():
+        scene.submit(plural, job)
+        await scene.admitted("eu")
+        eu = scene.workers["eu"]
+        remote = await eventually(lambda: eu.get(plural, "ml", title), "the job is there")
+        assert "managedBy" not in remote["spec"]["runPolicy"], "there its own controller manages it"
+        eu.put(plural, {**remote, "status": {"active": 3}})
+        await eventually(
+            lambda: (scene.home.get(plural, "ml", title) or {}).get("status") == {"active": 3}, "it is shown"
+        )
+
+
+async def test_a_worker_that_does_not_serve_the_kind_gets_no_copy() -> None:
+    plural, job = example("rayjob")
+    scene = Scene("eu", "us")
+    scene.workers["eu"].unserved = {plural}
+    async with scene.running():
+        scene.submit(plural, job)
+        await scene.admitted("us")
+        await eventually(lambda: scene.home_workload()["status"].get("clusterName") == "us", "us has it")
+        assert scene.workers["eu"].get("workloads", "ml", "w") is None
+
+
+async def test_where_no_worker_serves_the_kind_the_check_says_so() -> None:
+    plural, job = example("rayjob")
+    scene = Scene("eu")
+    scene.workers["eu"].unserved = {plural}
+    async with scene.running():
+        scene.submit(plural, job)
+
+        def message() -> str:
+            [check] = scene.home_workload()["status"]["admissionChecks"]
+            assert check["state"] == "Pending", "one may learn to"
+            return check.get("message", "")
+
+        told = await eventually(message, "it is told")
+        assert told == "No worker can run it: eu: RayJob (ray.io) is not served there"
+
+
+async def test_somebody_elses_job_of_the_same_name_is_left_alone(caplog: Any) -> None:
+    plural, job = example("jobset")
+    scene, title = Scene("eu"), job["metadata"]["name"]
+    eu = scene.workers["eu"]
+    eu.put(plural, {"metadata": {"name": title, "namespace": "ml"}, "spec": {"theirs": True}})
+    async with scene.running():
+        scene.submit(plural, job)
+        await scene.admitted("eu")
+        await eventually(lambda: "is somebody else's: delete it" in caplog.text, "it is told")
+        scene.home.remove("workloads", "ml", "w")
+        await eventually(lambda: eu.get("workloads", "ml", "w") is None, "the copy is withdrawn")
+        theirs = eu.get(plural, "ml", title)
+        assert theirs is not None
+        assert theirs["spec"] == {"theirs": True}
+
+
+# Gangs
+
+
+def member(name: str, **more: Any) -> Document:
+    made = builders.pod(name, 1, group="g", namespace="ml", **more)
+    made["spec"]["priority"] = 7
+    return made
+
+
+def gang_in_queue(**spec: Any) -> Document:
+    made = builders.pod_group("g", 2, namespace="ml", **spec)
+    made["metadata"]["labels"] = {well_known.QUEUE_LABEL: "main"}
+    return made
+
+
+def pods_in(api: MemoryApi) -> dict[str, Document]:
+    return {pod["metadata"]["name"]: pod for pod in api.all("pods")}
+
+
+async def test_a_gang_moves_with_its_pods_and_their_ends_come_home() -> None:
+    scene = Scene("eu")
+    home, eu = scene.home, scene.workers["eu"]
+    for name in ("a", "b"):
+        home.put("pods", member(name))
+    async with scene.running():
+        scene.submit("podgroups", gang_in_queue())
+        await scene.admitted("eu")
+        await eventually(lambda: set(pods_in(eu)) == {"a", "b"}, "both pods are there")
+        group = eu.get("podgroups", "ml", "g")
+        assert group is not None
+        assert group["spec"]["schedulingPolicy"] == {"gang": {"minCount": 2}}
+        assert group["metadata"]["labels"][PREBUILT] == "w"
+        pod = pods_in(eu)["a"]
+        assert pod["spec"]["schedulingGates"] == [{"name": well_known.ADMISSION_GATE}], "quota lifts it there"
+        assert "priority" not in pod["spec"], "it is the worker's class that gives it"
+        assert pod["spec"]["schedulingGroup"] == {"podGroupName": "g"}
+
+        home.put("pods", member("c"))
+        await eventually(lambda: set(pods_in(eu)) == {"a", "b", "c"}, "a pod that comes later follows")
+        home.remove("pods", "ml", "c")
+        await eventually(lambda: set(pods_in(eu)) == {"a", "b"}, "one that goes is taken back")
+
+        for name, pod in pods_in(eu).items():
+            eu.put("pods", {**pod, "status": {"phase": "Running", "podIP": f"10.0.0.{ord(name)}"}})
+        await eventually(
+            lambda: {pod["status"]["phase"] for pod in pods_in(home).values()} == {"Running"}, "they run"
+        )
+        for pod in pods_in(eu).values():
+            eu.put("pods", {**pod, "status": {"phase": "Succeeded"}})
+        scene.say("eu", "Finished", message="2 of 2 pods succeeded")
+        await eventually(lambda: condition_of(scene.home_workload(), "Finished"), "it is over")
+        assert {pod["status"]["phase"] for pod in pods_in(home).values()} == {"Succeeded"}
+        await eventually(lambda: eu.get("workloads", "ml", "w") is None, "the copy is withdrawn")
+        assert (pods_in(eu), eu.get("podgroups", "ml", "g")) == ({}, None)
+
+
+async def test_a_gang_evicted_on_its_worker_lives_on_and_goes_elsewhere() -> None:
+    scene = Scene("eu", "us")
+    home, eu, us = scene.home, scene.workers["eu"], scene.workers["us"]
+    home.put("pods", member("a"))
+    async with scene.running():
+        scene.submit("podgroups", gang_in_queue())
+        await scene.admitted("eu")
+        pod = await eventually(lambda: pods_in(eu).get("a"), "it is in eu")
+        going = {**pod, "status": {"phase": "Failed"}}
+        going["metadata"] = {**pod["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+        eu.put("pods", going)
+        copy = eu.get("workloads", "ml", "w")
+        set_condition(copy, "Admitted", False, "Evicted", "", utc_now())
+        set_condition(copy, "Evicted", True, "Preempted", "", utc_now())
+        eu.put("workloads", copy)
+
+        def state() -> str:
+            return scene.home_workload()["status"]["admissionChecks"][0]["state"]
+
+        await eventually(lambda: state() == "Retry", "the manager is asked to start again")
+        assert pods_in(home)["a"].get("status", {}).get("phase") != "Failed", "it lives on"
+        lost = scene.home_workload()
+        set_condition(lost, "QuotaReserved", False, "Pending", "", utc_now())
+        home.put("workloads", lost)
+        await eventually(lambda: not pods_in(eu) and eu.get("workloads", "ml", "w") is None, "eu is empty")
+        again = scene.home_workload()
+        again["status"] = {"admissionChecks": [{"name": "fleet", "state": "Pending"}]}
+        set_condition(again, "QuotaReserved", True, "QuotaReserved", "", utc_now())
+        home.put("workloads", again)
+        await scene.admitted("us")
+        await eventually(lambda: pods_in(us).get("a"), "it runs elsewhere")
+
+
+async def test_a_pod_made_anew_under_its_name_gets_a_new_copy() -> None:
+    scene = Scene("eu")
+    home, eu = scene.home, scene.workers["eu"]
+    home.put("pods", member("a"))
+    async with scene.running():
+        scene.submit("podgroups", gang_in_queue())
+        await scene.admitted("eu")
+        first = await eventually(lambda: pods_in(eu).get("a"), "it is there")
+        eu.put("pods", {**first, "status": {"phase": "Failed"}})
+        await eventually(lambda: pods_in(home)["a"].get("status") == {"phase": "Failed"}, "its end is told")
+        home.remove("pods", "ml", "a")
+        home.put("pods", member("a"))
+        await eventually(
+            lambda: pods_in(eu).get("a", first)["metadata"]["uid"] != first["metadata"]["uid"], "made anew"
+        )
+        assert pods_in(home)["a"].get("status", {}).get("phase") != "Failed"
+
+
+async def test_pods_that_own_a_workload_by_themselves_travel_too() -> None:
+    scene = Scene("eu")
+    lone = builders.pod("lone", 1, namespace="ml")
+    scene.home.put("pods", lone)
+    async with scene.running():
+        scene.submit("pods", lone)
+        await scene.admitted("eu")
+        await eventually(lambda: "lone" in pods_in(scene.workers["eu"]), "it is there")
+        scene.home.remove("workloads", "ml", "w")
+        await eventually(lambda: not pods_in(scene.workers["eu"]), "and leaves with its workload")
+
+
+async def test_a_tree_of_groups_is_refused_with_a_sentence() -> None:
+    scene = Scene("eu")
+    async with scene.running():
+        scene.submit("podgroups", gang_in_queue(parentCompositePodGroupName="tree"))
+
+        def check() -> Document:
+            return scene.home_workload()["status"]["admissionChecks"][0]
+
+        await eventually(lambda: check()["state"] == "Rejected", "it is refused")
+        assert "PodGroup g is part of the tree tree" in check()["message"]
+        assert scene.workers["eu"].get("workloads", "ml", "w") is None
+
+
+async def test_gates_of_others_and_the_owner_survive_dispatch_for_every_kind() -> None:
+    plural, job = example("rayjob")
+    scene = Scene("eu")
+    async with scene.running():
+        workload = scene.submit(plural, job)
+        workload["spec"]["preemptionGates"] = [{"name": "example.com/review"}]
+        scene.home.put("workloads", workload)
+
+        def gates() -> list[Document]:
+            return (scene.workers["eu"].get("workloads", "ml", "w") or {"spec": {}})["spec"].get(
+                "preemptionGates", []
+            )
+
+        await eventually(lambda: {"name": "example.com/review"} in gates(), "the gate is on the copy")
+        noted = scene.workers["eu"].get("workloads", "ml", "w")["metadata"]["annotations"]
+        assert noted[well_known.FLEET_OWNER_ANNOTATION] == f"RayJob.ray.io/{job['metadata']['name']}"
