@@ -94,6 +94,11 @@ def example(name: str) -> tuple[str, Document]:
     return kind.plural, job
 
 
+def the(found: Document | None) -> Document:
+    assert found is not None
+    return found
+
+
 def field(document: Document, path: str) -> Any:
     found: Any = document
     for part in path.split("."):
@@ -101,7 +106,11 @@ def field(document: Document, path: str) -> Any:
     return found
 
 
-@pytest.mark.parametrize("name", FILES)
+HELD_BY_PODS = ["deployment", "leaderworkerset", "statefulset"]
+"""Kinds that cannot be suspended: their pods travel."""
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in HELD_BY_PODS])
 async def test_a_job_of_any_kind_runs_on_the_winner_and_its_end_comes_home(name: str) -> None:
     plural, job = example(name)
     kind, title = KINDS.find(job), job["metadata"]["name"]
@@ -118,8 +127,7 @@ async def test_a_job_of_any_kind_runs_on_the_winner_and_its_end_comes_home(name:
         assert (labels[PREBUILT], labels[ORIGIN]) == ("w", "multikueue")
         assert labels[well_known.QUEUE_LABEL] == "main"
         assert remote["metadata"]["annotations"] == {"team": "vision"}
-        if kind.suspend:
-            assert field(remote, kind.suspend) is True
+        assert field(remote, kind.suspend) is True
         assert "ownerReferences" not in remote["metadata"]
         assert scene.home_workload()["status"]["clusterName"] == "eu"
 
@@ -128,7 +136,7 @@ async def test_a_job_of_any_kind_runs_on_the_winner_and_its_end_comes_home(name:
         await eventually(
             lambda: condition_of(scene.home_workload(), "Finished").get("message") == "done", "it is over"
         )
-        assert scene.home.get(plural, "ml", title)["status"] == {"outcome": "all went well"}
+        assert the(scene.home.get(plural, "ml", title))["status"] == {"outcome": "all went well"}
         await eventually(lambda: eu.get("workloads", "ml", "w") is None, "the copy is gone")
         assert eu.get(plural, "ml", title) is None, "the job went before its copy"
 
@@ -136,6 +144,32 @@ async def test_a_job_of_any_kind_runs_on_the_winner_and_its_end_comes_home(name:
 def test_every_kind_of_the_table_but_makers_of_jobs_has_an_example() -> None:
     kinds = {document.get("kind") for name in FILES for document in [example(name)[1]]}
     assert {kind.kind for kind in KINDS} - kinds == {"CronJob", "ReplicaSet"}
+
+
+@pytest.mark.parametrize("name", HELD_BY_PODS)
+async def test_what_cannot_be_suspended_travels_as_its_pods(name: str) -> None:
+    """They belong to it by their controller, or by the labels with which they ask for quota together."""
+    plural, job = example(name)
+    title = job["metadata"]["name"]
+    scene = Scene("eu")
+    home, eu = scene.home, scene.workers["eu"]
+    owner = {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": title, "controller": True}
+    home.put("pods", builders.pod("by-owner", 1, namespace="ml", metadata={"ownerReferences": [owner]}))
+    home.put("pods", builders.pod("stranger", 1, namespace="ml"))
+    async with scene.running():
+        scene.submit(plural, job, "crew-1")
+        await scene.admitted("eu", "crew-1")
+        await eventually(lambda: set(pods_in(eu)) == {"by-owner"}, "its pod is there")
+        group, replica = well_known.POD_GROUP_NAME_LABEL, "leaderworkerset.sigs.k8s.io/group-index"
+        home.put("pods", builders.pod("by-name", 1, namespace="ml", labels={group: "crew-1"}))
+        home.put("pods", builders.pod("mine", 1, namespace="ml", labels={group: "crew", replica: "1"}))
+        home.put("pods", builders.pod("other", 1, namespace="ml", labels={group: "crew", replica: "0"}))
+        await eventually(
+            lambda: set(pods_in(eu)) == {"by-owner", "by-name", "mine"}, "all its pods are there"
+        )
+        assert eu.get(plural, "ml", title) is None, "who makes them stays"
+        home.remove("workloads", "ml", "crew-1")
+        await eventually(lambda: not pods_in(eu), "they leave with their workload")
 
 
 async def test_a_job_that_the_fleet_manages_shows_the_workers_status_all_the_time() -> None:
@@ -264,7 +298,7 @@ async def test_a_gang_evicted_on_its_worker_lives_on_and_goes_elsewhere() -> Non
         going = {**pod, "status": {"phase": "Failed"}}
         going["metadata"] = {**pod["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
         eu.put("pods", going)
-        copy = eu.get("workloads", "ml", "w")
+        copy = the(eu.get("workloads", "ml", "w"))
         set_condition(copy, "Admitted", False, "Evicted", "", utc_now())
         set_condition(copy, "Evicted", True, "Preempted", "", utc_now())
         eu.put("workloads", copy)
@@ -343,5 +377,5 @@ async def test_gates_of_others_and_the_owner_survive_dispatch_for_every_kind() -
             )
 
         await eventually(lambda: {"name": "example.com/review"} in gates(), "the gate is on the copy")
-        noted = scene.workers["eu"].get("workloads", "ml", "w")["metadata"]["annotations"]
+        noted = the(scene.workers["eu"].get("workloads", "ml", "w"))["metadata"]["annotations"]
         assert noted[well_known.FLEET_OWNER_ANNOTATION] == f"RayJob.ray.io/{job['metadata']['name']}"

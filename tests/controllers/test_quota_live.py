@@ -1,6 +1,7 @@
 """The quota controller against an embedded API server over HTTP."""
 
 import asyncio
+from functools import partial
 
 from msgspec import convert
 
@@ -202,7 +203,7 @@ async def test_a_workload_equal_to_one_that_waits_is_told_so_at_once() -> None:
             await place.client.create(KUEUE_WORKLOADS, workload(name), NAMESPACE)
         place.start(quota.run(place.client))
         for name in ("first", "second"):
-            await eventually(lambda name=name: message(place, name), f"{name} says what it waits for")
+            await eventually(partial(message, place, name), f"{name} says what it waits for")
         await place.client.create(KUEUE_WORKLOADS, workload("late"), NAMESPACE)
         await eventually(lambda: message(place, "late"), "the late one says what it waits for")
         assert len({await message(place, name) for name in ("first", "second", "late")}) == 1

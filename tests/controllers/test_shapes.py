@@ -3,7 +3,7 @@
 import pytest
 
 from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
-from reprieve.controllers.fleet.jobs import remote_job
+from reprieve.controllers.fleet.shapes import remote_job
 from reprieve.controllers.quota.group_shape import additions, group_owner, group_pod_sets, to_be_given
 from reprieve.controllers.quota.job_shape import (
     job_owner,
@@ -16,6 +16,7 @@ from reprieve.controllers.quota.job_shape import (
 )
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.status import status_patch
+from reprieve.jobs import JobKinds
 from reprieve.kube import ConfigError
 from reprieve.objects.core import Pod
 from reprieve.objects.decode import decode_as
@@ -150,7 +151,9 @@ def test_a_job_goes_to_a_worker_suspended_and_without_traces_of_its_controller()
     }
     made["spec"]["suspend"] = False
     made["spec"]["template"]["metadata"] = {"labels": {"app": "x", "controller-uid": "1", "job-name": "a"}}
-    sent = remote_job(made, "w", "multikueue")
+    kind = JobKinds().find(made)
+    assert kind is not None
+    sent = remote_job(made, kind, "w", "multikueue")
     assert sent["spec"]["suspend"] is True
     assert "selector" not in sent["spec"]
     assert "managedBy" not in sent["spec"]

@@ -27,12 +27,21 @@ from reprieve.fleet.group import UNREAD, Group, Ledger, Remote, read_ledger, wri
 from reprieve.fleet.lease import Lease, LeaseState, lease_of
 from reprieve.fleet.manager import step
 from reprieve.fleet.offline import Reconciled, UnknownWorkload, reconcile
-from reprieve.fleet.owners import GANGS, POD, POD_GROUP, Owner, owner_of, owner_of_copy, pods_of
+from reprieve.fleet.owners import (
+    POD,
+    POD_GROUP,
+    Owner,
+    claims_of,
+    owner_keys,
+    owner_of,
+    owner_of_copy,
+    typed,
+    workloads_named_by,
+)
 from reprieve.fleet.reading import gate_is_open, key_of, status_of
 from reprieve.fleet.settings import LEAST_COST, FleetSettings, settings_from
 
 __all__ = [
-    "GANGS",
     "LEAST_COST",
     "POD",
     "POD_GROUP",
@@ -62,14 +71,15 @@ __all__ = [
     "UnknownWorkload",
     "UpdateCopy",
     "choose",
+    "claims_of",
     "cost_in",
     "gate_is_open",
     "gated_message",
     "key_of",
     "lease_of",
+    "owner_keys",
     "owner_of",
     "owner_of_copy",
-    "pods_of",
     "preemption_cost",
     "read_ledger",
     "reconcile",
@@ -77,5 +87,7 @@ __all__ = [
     "signal_message",
     "status_of",
     "step",
+    "typed",
+    "workloads_named_by",
     "write_ledger",
 ]

@@ -1,22 +1,23 @@
 """What a workload stands for: a job of any kind, a gang, or only itself; and whether a worker can have it.
 
-A job travels as one object, a gang as its PodGroup and its pods, a pod by itself. On the worker they keep
-their names. A copy notes in an annotation what it stands for, so that whoever withdraws it finds the rest.
+A job that can be suspended travels as one object, a gang as its PodGroup and its pods, a pod by itself. What
+cannot be suspended (a StatefulSet, a replica of a LeaderWorkerSet) is held by its pods, and these travel. On
+the worker everything keeps its name. A copy notes in an annotation what it stands for, so that whoever
+withdraws it finds the rest.
 """
 
-from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from reprieve.jobs import JobKinds
-from reprieve.objects import Document, kind_key, well_known
+from reprieve.objects import Document, group_key, kind_key, split_key, well_known
 
 Key = tuple[str, str]
 """(group, kind), whatever the version."""
 
 POD: Final = ("", "Pod")
 POD_GROUP: Final = (well_known.SCHEDULING_API, "PodGroup")
-GANGS: Final = frozenset({POD, POD_GROUP})
-"""Owners that are carried with their pods."""
+_REPLICA_LABEL: Final = "leaderworkerset.sigs.k8s.io/group-index"
+"""Of a job that asks for quota replica by replica: which one a pod is in."""
 
 
 class Owner(NamedTuple):
@@ -27,18 +28,25 @@ class Owner(NamedTuple):
         group, kind = self.key
         return f"{kind}.{group}/{self.name}" if group else f"{kind}/{self.name}"
 
-    @property
-    def kinds(self) -> tuple[Key, ...]:
-        """Kinds of the objects that travel."""
-        return (self.key, POD) if self.key == POD_GROUP else (self.key,)
+    def travels_as(self, kinds: JobKinds) -> tuple[Key, ...]:
+        """Kinds of the objects that travel; what pods belong to comes before them."""
+        if self.key == POD_GROUP:
+            return (POD_GROUP, POD)
+        kind = kinds.find(typed(self.key))
+        return (self.key,) if kind is not None and kind.suspend else (POD,)
 
 
-def carried_kinds(kinds: Iterable[Key]) -> frozenset[Key]:
-    """Of these kinds of jobs, and of gangs, the fleet can carry the owners."""
-    return GANGS | frozenset(kinds)
+def typed(key: Key) -> Document:
+    """A document of this kind, as far as a table of kinds looks at it."""
+    return {"apiVersion": f"{key[0]}/v1" if key[0] else "v1", "kind": key[1]}
 
 
-DEFAULT_KINDS: Final = carried_kinds((each.group, each.kind) for each in JobKinds())
+def carried_kinds(kinds: JobKinds) -> frozenset[Key]:
+    """The fleet can carry the owners of these kinds: jobs, gangs and pods."""
+    return frozenset((POD, POD_GROUP, *((each.group, each.kind) for each in kinds)))
+
+
+DEFAULT_KINDS: Final = carried_kinds(JobKinds())
 
 
 def owner_of(workload: Document) -> Owner | None:
@@ -50,11 +58,37 @@ def owner_of(workload: Document) -> Owner | None:
     return None
 
 
-def pods_of(workload: Document) -> frozenset[str]:
-    """The names of the pods that own a workload."""
-    return frozenset(
-        str(reference.get("name", "")) for reference in _references(workload) if kind_key(reference) == POD
-    )
+def owner_keys(workload: Document) -> list[Owner]:
+    """All owners of a workload by which a pod may know that it belongs to it."""
+    found = owner_of(workload)
+    pods = (each for each in _references(workload) if kind_key(each) == POD)
+    listed = [Owner(POD, str(each.get("name", ""))) for each in pods]
+    return listed if found is None or found.key == POD else [found, *listed]
+
+
+def claims_of(pod: Document) -> list[Owner]:
+    """What a pod belongs to: itself, its PodGroup, its controller."""
+    metadata = pod.get("metadata") or {}
+    found = [Owner(POD, str(metadata.get("name", "")))]
+    if group := group_key(pod):
+        found.append(Owner(POD_GROUP, split_key(group)[1]))
+    return [
+        *found,
+        *(
+            Owner(kind_key(each), str(each.get("name", "")))
+            for each in _references(pod)
+            if each.get("controller")
+        ),
+    ]
+
+
+def workloads_named_by(pod: Document) -> list[str]:
+    """Names of workloads that the labels of a pod may mean: pods of one group ask together, or by replica."""
+    labels = (pod.get("metadata") or {}).get("labels") or {}
+    name, replica = labels.get(well_known.POD_GROUP_NAME_LABEL), labels.get(_REPLICA_LABEL)
+    if not name:
+        return []
+    return [str(name)] if replica is None else [str(name), f"{name}-{replica}"]
 
 
 def owner_of_copy(copy: Document) -> Owner | None:

@@ -67,5 +67,5 @@ def settings_from(config: Mapping[str, Any] | Configuration | None) -> FleetSett
         round_length=timedelta(seconds=fleet.round_length),
         worker_lost_timeout=timedelta(seconds=fleet.worker_lost_timeout),
         origin=fleet.origin,
-        kinds=carried_kinds((each.group, each.kind) for each in configuration.job_kinds()),
+        kinds=carried_kinds(configuration.job_kinds()),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reprieve.jobs import JobKinds
 from reprieve.objects import STAND_IN_GROUP, well_known
 
 Rule = dict[str, Any]
@@ -20,6 +21,13 @@ STORAGE_RESOURCES = ("storageclasses", "csidrivers", "csinodes", "csistoragecapa
 DEVICES = "resource.k8s.io"
 EVENTS = _rule("", ["events"], "create", "patch")
 """For people; patch: the same thing happened again."""
+
+_JOBS: dict[str, list[str]] = {}
+for _kind in JobKinds():
+    if _kind.suspend and _kind.kind != "CronJob":  # a CronJob's jobs ask for quota, not it
+        _JOBS.setdefault(_kind.group, []).append(_kind.plural)
+"""Kinds of jobs that can be suspended, by group. What cannot is held by its pods."""
+
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "scheduler": (
@@ -72,8 +80,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _rule(KUEUE, ["workloads/status", "clusterqueues/status", "localqueues/status"], "patch"),
     ),
     "fleet": (
-        _rule("batch", ["jobs"], *FOLLOW, "get"),
-        _rule("batch", ["jobs/status"], "update"),  # what the worker's job says
+        *(_rule(group, names, *FOLLOW, "get") for group, names in _JOBS.items()),
+        *(_rule(group, [f"{name}/status" for name in names], "update") for group, names in _JOBS.items()),
+        _rule("", ["pods"], *FOLLOW, "get"),
+        _rule("", ["pods/status"], "update"),  # what the worker's pods say
+        *(_rule(group, ["podgroups"], *FOLLOW) for group in (SCHEDULING, STAND_IN_GROUP)),
+        *(_rule(group, ["workloads"], "get") for group in (SCHEDULING, STAND_IN_GROUP)),  # templates
         _rule(KUEUE, ["multikueueconfigs"], *FOLLOW),
         _rule(KUEUE, ["admissionchecks", "multikueueclusters"], *FOLLOW, "get"),
         _rule(KUEUE, ["workloads"], *FOLLOW, "get", "patch"),  # patch: the ledger of gates

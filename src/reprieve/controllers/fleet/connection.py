@@ -170,7 +170,9 @@ class Connection:
 
     def lacks(self, owner: Owner) -> str | None:
         """Why what the workload stands for cannot be made here; None: not known yet."""
-        found = [self._followed.ask(key) if self._followed is not None else None for key in owner.kinds]
+        if self._followed is None:
+            return None
+        found = [self._followed.ask(key) for key in owner.travels_as(self._kinds)]
         problem = next(filter(None, found), "")
         return f"{self.cluster}: {problem}" if problem else None if None in found else ""
 
@@ -244,7 +246,7 @@ class Connection:
         owner = owner_of_copy(copy) if copy is not None else None
 
         async def make(client: Client) -> None:
-            for kind in reversed(owner.kinds if owner is not None else ()):
+            for kind in reversed(owner.travels_as(self._kinds) if owner is not None else ()):
                 for each in await self._running(client, kind, key):
                     await _delete(client, self.resource(kind), each["metadata"]["name"], namespace)
             await _delete(client, KUEUE_WORKLOADS, name, namespace)

@@ -14,7 +14,7 @@ from reprieve.controllers.fleet.gangs import sync_gang
 from reprieve.controllers.fleet.jobs import sync_job
 from reprieve.controllers.fleet.manager_cluster import ManagerCluster
 from reprieve.fleet import (
-    GANGS,
+    POD,
     Action,
     CloseGate,
     CreateCopy,
@@ -30,6 +30,7 @@ from reprieve.fleet import (
     SyncJob,
     UpdateCopy,
     owner_of,
+    typed,
 )
 from reprieve.jobs import JobKinds
 from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, TransportError
@@ -96,10 +97,10 @@ class Execution:
         owner = owner_of(self._group.local)
         if owner is None:
             return
-        if owner.key in GANGS:
+        if POD in owner.travels_as(self._kinds):
             await sync_gang(self._manager, worker, self._key, owner, self._origin, final)
             return
-        kind = self._kinds.find({"apiVersion": f"{owner.key[0]}/v1", "kind": owner.key[1]})
+        kind = self._kinds.find(typed(owner.key))
         if kind is not None:
             await sync_job(self._manager, worker, self._key, owner, kind, self._origin, final)
 

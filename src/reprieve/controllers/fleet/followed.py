@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from reprieve.fleet import POD, POD_GROUP
+from reprieve.fleet import POD, POD_GROUP, typed
 from reprieve.jobs import JobKinds
 from reprieve.kube import POD_GROUPS, PODS, ApiError, Change, Client, Informer, Resource, TransportError
 from reprieve.objects import Document
@@ -28,7 +28,7 @@ def resource_of(key: Key, kinds: JobKinds) -> Resource:
         return PODS.raw()
     if key == POD_GROUP:
         return POD_GROUPS.raw()
-    kind = kinds.find({"apiVersion": f"{key[0]}/v1", "kind": key[1]})
+    kind = kinds.find(typed(key))
     assert kind is not None, "only known kinds are carried"
     return Resource(kind.group, kind.versions[0], kind.kind, kind.plural)
 

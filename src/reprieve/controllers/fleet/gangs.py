@@ -1,4 +1,4 @@
-"""Gangs between clusters: a PodGroup and its pods move together, or pods that own a workload by themselves.
+"""Pods between clusters: a PodGroup moves with its pods; what cannot be suspended moves as its pods alone.
 
 The pods on the manager stay held and are never placed; those on the worker are their copies. Which pods there
 are is the manager's business (its controllers make them), how they fare the worker's.
@@ -32,7 +32,7 @@ async def sync_gang(
     namespace, workload = split_key(key)
     if final and not is_over(worker.copy(key)):
         return
-    pods = manager.pods_of(key, owner)
+    pods = manager.pods_of(key)
     if final:
         await _tell(manager, pods, await _fresh_pods(worker, workload, namespace))
         return

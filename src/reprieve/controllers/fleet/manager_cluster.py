@@ -8,15 +8,14 @@ from typing import Any
 from reprieve.controllers import OwnWrites
 from reprieve.controllers.fleet.followed import Followed
 from reprieve.fleet import (
-    GANGS,
     POD,
-    POD_GROUP,
     Ledger,
     Owner,
+    claims_of,
     key_of,
-    owner_of,
-    pods_of,
+    owner_keys,
     status_of,
+    workloads_named_by,
     write_ledger,
 )
 from reprieve.jobs import JobKinds
@@ -32,9 +31,11 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.objects import Document, format_time, group_key, set_condition, split_key, well_known
+from reprieve.objects import Document, format_time, set_condition, split_key, well_known
 
 Key = tuple[str, str]
+Mark = tuple[str, Owner | str]
+"""What a pod belongs to: a namespace with an owner, or with the name of a workload."""
 
 
 class ManagerCluster:
@@ -53,11 +54,14 @@ class ManagerCluster:
         self._touched = touched
         self._rewired = rewired
         self._workloads = self._watch(KUEUE_WORKLOADS, self._workload_changed)
+        self._kinds = kinds or JobKinds()
         self._followed = Followed(
-            client, kinds or JobKinds(), self._owner_changed, _of_interest, settled=lambda: None
+            client, self._kinds, self._owner_changed, _of_interest, settled=lambda: None
         )
-        self._owned: dict[tuple[Key, str], str] = {}
-        """The workload of each gang, by the kind and key of its owner."""
+        self._owned: dict[tuple[str, Owner], str] = {}
+        """The workload of each owner, by namespace."""
+        self._members: dict[Mark, dict[str, None]] = {}
+        """Names of pods by what they belong to: an owner, or the workload that their labels name."""
         self._checks = self._watch(ADMISSION_CHECKS, self._wiring_changed)
         self._configs = self._watch(MULTIKUEUE_CONFIGS, self._wiring_changed)
         self._clusters = self._watch(MULTIKUEUE_CLUSTERS, self._wiring_changed)
@@ -78,21 +82,33 @@ class ManagerCluster:
         key = key_of(change.new)
         if change.type == "DELETED":
             self._written.forget(key)
-        for owner in _gang_owners(change.new):
+        for owner in owner_keys(change.new):
+            place = (change.new["metadata"].get("namespace", ""), owner)
             if change.type == "DELETED":
-                self._owned.pop(owner, None)
+                self._owned.pop(place, None)
             else:
-                self._owned[owner] = key
+                self._owned[place] = key
         self._touched(key)
 
     def _owner_changed(self, key: Key, change: Change) -> None:
         """Pods that come and go on the manager come and go on the worker. Jobs stay as they are."""
-        if key not in GANGS:
+        if key != POD:
             return
-        group = group_key(change.new) if key == POD else key_of(change.new)
-        for owner in ((POD_GROUP, group), (key, key_of(change.new))):
-            if owner in self._owned:
-                self._touched(self._owned[owner])
+        name = change.new["metadata"]["name"]
+        for mark in _marks(change.old or change.new):
+            self._members.get(mark, {}).pop(name, None)
+        for mark in _marks(change.new):
+            if change.type != "DELETED":
+                self._members.setdefault(mark, {})[name] = None
+            elif not self._members.get(mark):
+                self._members.pop(mark, None)
+            workload = self._workload_of(mark)
+            if workload and self.workload(workload) is not None:
+                self._touched(workload)
+
+    def _workload_of(self, mark: Mark) -> str:
+        namespace, whose = mark
+        return f"{namespace}/{whose}" if isinstance(whose, str) else self._owned.get((namespace, whose), "")
 
     def _wiring_changed(self, change: Change) -> None:
         """Statuses, which are mostly our own writes, change no connections."""
@@ -112,7 +128,7 @@ class ManagerCluster:
 
     async def follow(self, owner: Owner) -> None:
         """Have what travels with the owner at hand; raises if this server does not have it."""
-        for key in owner.kinds:
+        for key in owner.travels_as(self._kinds):
             problem = await self._followed.follow(key)
             if problem:
                 raise ApiError(404, "NotFound", f"on the manager: {problem}")
@@ -121,16 +137,20 @@ class ManagerCluster:
         """The job or group that a workload stands for."""
         return self._followed.get(owner.key, owner.name, namespace)
 
-    def pods_of(self, key: str, owner: Owner) -> dict[str, Document]:
-        """The pods of a gang that are not placed here, by name."""
-        namespace, _ = split_key(key)
-        if owner.key == POD_GROUP:
-            group = f"{namespace}/{owner.name}"
-            found = (pod for pod in self._followed.all(POD) if group_key(pod) == group)
-        else:
-            names = pods_of(self.workload(key) or {})
-            found = (pod for name in names if (pod := self._followed.get(POD, name, namespace)) is not None)
-        return {pod["metadata"]["name"]: pod for pod in found if not pod["metadata"].get("deletionTimestamp")}
+    def pods_of(self, key: str) -> dict[str, Document]:
+        """The pods that a workload stands for and that are not placed here, by name."""
+        namespace, workload = split_key(key)
+        names: dict[str, None] = {}
+        marks: list[Mark] = [(namespace, workload)]
+        marks += [(namespace, owner) for owner in owner_keys(self.workload(key) or {})]
+        for mark in marks:
+            names |= self._members.get(mark, {})
+        found = ((name, self._followed.get(POD, name, namespace)) for name in sorted(names))
+        return {
+            name: pod
+            for name, pod in found
+            if pod is not None and not pod["metadata"].get("deletionTimestamp")
+        }
 
     async def scheduling_workload(self, name: str, namespace: str) -> Document | None:
         """The Workload (scheduling.k8s.io) that has a group's template."""
@@ -241,10 +261,7 @@ def _of_interest(key: Key) -> dict[str, str]:
     return {"fields": "spec.nodeName="} if key == POD else {"labels": well_known.QUEUE_LABEL}
 
 
-def _gang_owners(workload: Document) -> list[tuple[Key, str]]:
-    owner, namespace = owner_of(workload), workload["metadata"].get("namespace", "")
-    if owner is None or owner.key not in GANGS:
-        return []
-    if owner.key == POD:
-        return [(POD, f"{namespace}/{name}") for name in pods_of(workload)]
-    return [(owner.key, f"{namespace}/{owner.name}")]
+def _marks(pod: Document) -> list[Mark]:
+    namespace = pod["metadata"].get("namespace", "")
+    owners: list[Mark] = [(namespace, owner) for owner in claims_of(pod)]
+    return [*owners, *((namespace, name) for name in workloads_named_by(pod))]
