@@ -216,6 +216,7 @@ MALFORMED = {
     "demo --port 99999": "99999 is not in the range",
     "schema Plna": "there is no format 'Plna'; did you mean 'Plan'?; known are Plan, JobPlan, QuotaPlan",
     "completion tcsh": "'tcsh' is not one of 'bash', 'zsh', 'fish'",
+    "mcp -f -": "standard input belongs to the assistant",
     "explian pod/a/b": "did you mean 'explain'?",
 }
 

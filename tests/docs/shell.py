@@ -19,7 +19,7 @@ ELSEWHERE = {
     r"(\.venv/bin/)?reprieve demo\b": (
         "a quarter of a minute each; tests/demo runs it, with --step and with --keep"
     ),
-    r"make (demo|quick|test|setup|lock|layers|lint|coverage|soak)\b"
+    r"make (demo|quick|test|setup|lock|layers|lint|coverage|soak|deploy|dist)\b"
     r"|(\w+=\S+ )?\.venv/bin/python -m pytest\b": (
         "fills a virtual environment, or runs these tests; targets are checked in test_pages"
     ),
@@ -27,6 +27,9 @@ ELSEWHERE = {
         "minutes, and a quiet machine; that the files exist is checked in test_pages"
     ),
     r"docker build\b": "needs a container daemon",
+    r"helm install\b": "tests/deploy installs the chart on an API server",
+    r"reprieve manifests monitoring \|": "needs the Prometheus operator's kinds; tests/manifests reads the output",
+    r".*\breprieve mcp\b": "waits for an assistant; tests/cli/test_mcp.py asks it",
     r"make real\b|(\.venv/bin/)?python -m tools\.(real_cluster|fidelity|soak)": (
         "starts programs for minutes; tests/real, test_fidelity and test_soak do what they can"
     ),
@@ -37,7 +40,7 @@ ELSEWHERE = {
 """What is not run here, and why."""
 LASTING = re.compile(r"^reprieve (up|run)\b(?=.* -)|^reprieve up$")
 """Programs that stay until they are stopped: `staying.py` starts, uses and stops them."""
-NAMED = re.compile(r"^reprieve [a-z]+( (crds|deploy))?$")
+NAMED = re.compile(r"^reprieve [a-z]+( (crds|deploy|monitoring))?$")
 """A command that the text only talks about."""
 STORY = [
     "kubectl apply -f examples/02-live-preemption/tenants.yaml",

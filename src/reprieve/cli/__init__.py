@@ -25,6 +25,7 @@ COMMANDS = {
     "manifests": "Print what a cluster needs: custom resources, deployment, monitoring.",
     "demo": "A tour on this machine.",
     "schema": "Print the JSON Schema of an answer.",
+    "mcp": "Answer the questions of an assistant (Model Context Protocol).",
     "completion": "Print the shell completion script.",
 }
 """Module name under `reprieve.cli` to the line that `--help` shows, so that help imports none of them."""
