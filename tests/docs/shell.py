@@ -28,7 +28,7 @@ ELSEWHERE = {
     ),
     r"docker build\b": "needs a container daemon",
     r"helm install\b": "tests/deploy installs the chart on an API server",
-    r"reprieve manifests monitoring \|": "needs the Prometheus operator's kinds; tests/manifests reads the output",
+    r"reprieve manifests monitoring \|": "needs the Prometheus operator's kinds",
     r".*\breprieve mcp\b": "waits for an assistant; tests/cli/test_mcp.py asks it",
     r"make real\b|(\.venv/bin/)?python -m tools\.(real_cluster|fidelity|soak)": (
         "starts programs for minutes; tests/real, test_fidelity and test_soak do what they can"
