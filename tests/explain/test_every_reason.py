@@ -163,6 +163,14 @@ def group(count: int = 2, minimum: int | None = None, **each: Any) -> Case:
     return gang(count, name="g", minimum=minimum, namespace="ml", **each)
 
 
+def tree(name: str = "t", minimum: int = 1, parent: str = "", **more: Any) -> Document:
+    return builders.composite(name, minimum, parent=parent, namespace="ml", **more)
+
+
+def leaf(name: str, pods: int, minimum: int | None = None, parent: str = "t", **each: Any) -> Case:
+    return gang(pods, name=name, minimum=minimum, namespace="ml", group=builders.below(parent), **each)
+
+
 GATES = [{"name": "example.test/hold"}]
 BY_SCHEDULER: dict[str, tuple[Case, str]] = {
     "Scheduling is blocked due to non-empty scheduling gates": (
@@ -177,6 +185,8 @@ BY_SCHEDULER: dict[str, tuple[Case, str]] = {
         TARGET,
     ),
     "cannot be satisfied": ([node("n", 1), *group(2, cpu=1)], "podgroup/ml/g"),
+    "tree to meet quorum": ([node("n"), tree(), *leaf("a", 1, 2)], "cpg/ml/t"),
+    "failed to build hierarchy snapshot": ([node("n"), *leaf("a", 1, parent="lost")], "podgroup/ml/a"),
 }
 """What the scheduler says before and after the filters."""
 
@@ -215,10 +225,9 @@ def test_advice_for_pods_that_do_not_fit_their_group_helps(reason: str) -> None:
 def test_every_reason_of_the_scheduler_has_a_case() -> None:
     """`ONGOING` and `TERMINATING` need no advice: victims are leaving, and explain says which.
 
-    Trees have none yet: the plan names the groups that are short of pods, and no change is tried. A filter
-    that fails quotes the expression that is wrong; devices that are given back soon need only time.
+    A filter that fails quotes the expression that is wrong; devices that are given back soon need only time.
     """
-    known = [*BY_SCHEDULER, *UNEQUAL, "tree to meet quorum", "failed to build hierarchy snapshot"]
+    known = [*BY_SCHEDULER, *UNEQUAL]
     without = {
         "a terminating pod on the nominated node",
         "ongoing preemption",

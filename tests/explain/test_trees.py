@@ -1,8 +1,10 @@
 """Why a tree of groups waits, from what can be seen."""
 
 from datetime import UTC, datetime
+from typing import Any
 
-from reprieve.explain import Evidence, explain
+import reprieve
+from reprieve.explain import Evidence, carried_out, explain
 from tests import builders
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -34,6 +36,60 @@ def test_a_waiting_tree_tells_of_its_groups_and_of_the_racks() -> None:
     assert any(
         "The rack r0 is next best: it would need 1 more eviction." in each for each in answer.waits_for
     )
+
+
+def advised(*documents: builders.Document, target: str = "cpg/default/tree") -> list[str]:
+    """What would help; every piece of it does, and then nothing more is needed."""
+    answer = explain(target, Evidence(list(documents)), NOW)
+    assert [each.sentence for each in answer.remedies] == answer.would_help
+    for remedy in answer.remedies:
+        after = carried_out(documents, remedy.changes)
+        planned = reprieve.plan(after, target, now=NOW)
+        assert planned.outcome in ("scheduled", "preempts"), remedy.sentence
+        assert not explain(target, Evidence(after), NOW).remedies, remedy.sentence
+    return answer.would_help
+
+
+def leaf(name: str, pods: int, minimum: int | None = None, **more: Any) -> list[builders.Document]:
+    return builders.gang(pods, 2, 100, name=name, minimum=minimum, group=builders.below("tree"), **more)
+
+
+def test_a_tree_that_no_rack_holds_is_told_each_way_out() -> None:
+    """Two racks of 4 cpu; the tree needs 2 groups of 4 cpu in one of them."""
+    nodes = [builders.node(f"n{number}", 4, labels={RACK: f"r{number}"}) for number in range(2)]
+    assert advised(*nodes, *tree()) == [
+        "Lower minGroupCount of CompositePodGroup default/tree to 1: then its pods fit on n0.",
+        "Do without topology.kubernetes.io/rack in spec.schedulingConstraints.topology of CompositePodGroup "
+        "default/tree: then its pods fit on n0, n1.",
+        "Add 2 nodes with 2 cpu free each, labelled topology.kubernetes.io/rack=r0: then its pods fit.",
+    ]
+
+
+def test_a_tree_without_enough_pods_is_told_which_to_create() -> None:
+    documents = [*racks(0), builders.composite("tree", 2, 100), *leaf("a", 1, 2), *leaf("b", 2)]
+    expected = ["Create 1 more pod of PodGroup default/a: then its pods fit on n0, n1, n2 and 1 more."]
+    assert advised(*documents) == expected
+    assert advised(*documents, target="podgroup/default/b") == expected, "it waits for the tree"
+
+
+def test_a_tree_without_enough_groups_is_told_how_many_there_are() -> None:
+    assert advised(*racks(0), builders.composite("tree", 2, 100), *leaf("a", 2)) == [
+        "Lower minGroupCount of CompositePodGroup default/tree to 1: then its pods fit on n0, n1."
+    ]
+
+
+def test_the_priority_that_a_tree_would_need_is_said() -> None:
+    important = [builders.pod(f"old-{number}", 4, 500, on=f"n{number}") for number in range(4)]
+    first, *_ = advised(*racks(0), *important, *tree())
+    assert first.startswith("Give it a priority above 500: then its pods fit on n")
+    assert "would make way" in first
+
+
+def test_a_group_of_a_tree_is_explained_with_the_tree() -> None:
+    answer = explain("podgroup/default/a", Evidence([*racks(3), *tree()]), NOW)
+    assert "It waits and is placed with the tree of CompositePodGroup tree." in answer.details
+    assert answer.would_help[0].startswith("A preemption would make room")
+    assert any("is next best" in each for each in answer.would_help)
 
 
 def test_a_tree_that_nobody_has_seen_is_said_to_be_missing() -> None:

@@ -171,6 +171,15 @@ class Members(NamedTuple):
 def explain_group(
     target: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime
 ) -> Explanation:
+    answer, group, members = described_group(target, evidence)
+    if members.waiting:
+        answer.waits_for = [*_waits_for(members.waiting[0], group), *_foreign(members.waiting[0], config)]
+        advise_waiting(answer, target, members.waiting, evidence, config, now)
+    return answer
+
+
+def described_group(target: Reference, evidence: Evidence) -> tuple[Explanation, Document | None, "Members"]:
+    """How a group is, without advice."""
     group = evidence.find("PodGroup", target.key)
     pods = [pod for pod in evidence.of_kind("Pod") if _in_group(pod, target)]
     members = members_of(pods)
@@ -186,15 +195,26 @@ def explain_group(
         answer.details.append(
             "Pods name this group, but the PodGroup object does not exist (or may not be seen)."
         )
-    if not members.waiting:
-        return answer
-    nomination = _nomination_of(members.waiting, evidence)
+    above = ((group or {}).get("spec") or {}).get("parentCompositePodGroupName")
+    if above:
+        answer.details.append(f"It waits and is placed with the tree of CompositePodGroup {above}.")
+    return answer, group, members
+
+
+def advise_waiting(
+    answer: Explanation,
+    unit: Reference,
+    waiting: list[Document],
+    evidence: Evidence,
+    config: Mapping[str, Any] | None,
+    now: datetime,
+) -> None:
+    """What would help a group, or a tree of groups, of which these pods wait; time alone if victims leave."""
+    nomination = _nomination_of(waiting, evidence)
     if nomination.holds:
         answer.waits_for, answer.would_help = nomination.leaving, [nomination.advice]
     else:
-        answer.waits_for = [*_waits_for(members.waiting[0], group), *_foreign(members.waiting[0], config)]
-        answer.advise(_advice(target, members.waiting[0], evidence, config, now))
-    return answer
+        answer.advise(_advice(unit, waiting[0], evidence, config, now))
 
 
 def _in_group(pod: Document, target: Reference) -> bool:

@@ -8,7 +8,7 @@ from reprieve.config import Configuration
 from reprieve.explain.answer import Explanation
 from reprieve.explain.evictions import evictions_by
 from reprieve.explain.evidence import Evidence, key_of
-from reprieve.explain.pods import explain_group, members_of
+from reprieve.explain.pods import advise_waiting, described_group, members_of
 from reprieve.objects import Document, Reference, ReprieveError, counted, group_key
 
 MOST_GROUPS = 8
@@ -32,12 +32,13 @@ def explain_tree(
         answer.state = "unknown"
         answer.sentence = f"{target} does not exist, or may not be seen."
         return answer
-    parts = [explain_group(Reference.read(group), evidence, config, now) for group in groups[:MOST_GROUPS]]
+    parts = [described_group(Reference.read(group), evidence)[0] for group in groups[:MOST_GROUPS]]
     answer.details += [part.sentence for part in parts]
     for part in parts:
         answer.preempted_by += part.preempted_by
     if members.waiting:
         answer.waits_for = list(_why(target, evidence, config, now))
+        advise_waiting(answer, target, members.waiting, evidence, config, now)
     return answer
 
 

@@ -23,7 +23,8 @@ class Change(
 
 
 def whose(unit: str) -> str:
-    return {"Pod": "the pod", "PodGroup": "its pods", "Workload": "its pod template"}[unit.partition("/")[0]]
+    kind = unit.partition("/")[0]
+    return {"Pod": "the pod", "Workload": "its pod template"}.get(kind, "its pods")
 
 
 def amounts_in_words(amounts: dict[str, str], more: str = "") -> str:

@@ -76,14 +76,39 @@ class Draft:
         """All pods of a unit that have not ended."""
         if unit.kind == "Pod":
             return [unit.key]
-        if unit.key not in self._members:
-            self._members[unit.key] = [
+        name = str(unit)
+        if name not in self._members:
+            groups = {unit.key}
+            if unit.kind == "CompositePodGroup":
+                groups = {each.key for each in self.below(unit.key) if each.kind == "PodGroup"}
+            self._members[name] = [
                 Reference.read(pod).key
                 for pod in self.of_kind("Pod")
-                if group_key(pod) == unit.key
+                if group_key(pod) in groups
                 and (pod.get("status") or {}).get("phase") not in well_known.TERMINAL_PHASES
             ]
-        return self._members[unit.key]
+        return self._members[name]
+
+    def children(self, composite: str) -> list[Reference]:
+        """The groups right below a composite group."""
+        namespace, _, name = composite.rpartition("/")
+        found = []
+        for kind in ("PodGroup", "CompositePodGroup"):
+            for document in self.of_kind(kind):
+                child = Reference.read(document)
+                parent = (document.get("spec") or {}).get("parentCompositePodGroupName")
+                if child.namespace == namespace and parent == name:
+                    found.append(child)
+        return found
+
+    def below(self, composite: str) -> list[Reference]:
+        """All groups below a composite group, level by level."""
+        found, level = list[Reference](), [composite]
+        while level:
+            new = [each for key in level for each in self.children(key) if each not in found]
+            found += new
+            level = [each.key for each in new if each.kind == "CompositePodGroup"]
+        return found
 
     def _spec(self, key: str) -> dict[str, Any]:
         return (self.find("Pod", key) or {}).get("spec") or {}
@@ -107,6 +132,7 @@ def _blank(kind: str, key: str) -> Document:
 
 _API_VERSIONS = {
     "PodGroup": "scheduling.k8s.io/v1beta1",
+    "CompositePodGroup": "scheduling.k8s.io/v1alpha3",
     "PriorityClass": "scheduling.k8s.io/v1",
     **dict.fromkeys(
         (*_QUOTA_KINDS, "Cohort", "ResourceFlavor", "AdmissionCheck", "WorkloadPriorityClass"),

@@ -9,12 +9,15 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.explain.advice import units, workloads
+from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.facts import quota_facts, unit_facts
 from reprieve.explain.advice.holds import holds
 from reprieve.explain.advice.quota_scene import QuotaScene
-from reprieve.explain.advice.remedy import Remedy
+from reprieve.explain.advice.remedy import Remedy, result_of
 from reprieve.explain.advice.scene import Scene, Views
+from reprieve.explain.advice.trees import TREE_WAYS, below_quorum, missing_parent, tree_around
+from reprieve.explain.advice.ways import ways_out
 from reprieve.explain.answer import Advice
 from reprieve.explain.evictions import in_words
 from reprieve.explain.evidence import Evidence
@@ -29,22 +32,36 @@ HOPELESS = "No change that Reprieve can try on a copy of the cluster would help.
 
 
 def advice(unit: Reference, evidence: Evidence, config: Mapping[str, Any] | None, now: datetime) -> Advice:
-    """For a pod, a group or a workload that waits. If no plan can be made, a sentence says why."""
+    """For a pod, a group, a tree or a workload that waits. If no plan can be made, a sentence says why.
+
+    What is in a tree waits with the whole tree.
+    """
     if evidence.partial:
         return Advice([BLIND])
     try:
         settings, draft = Configuration.load(config), Draft(evidence.objects)
         if unit.kind == "Workload":
             return _quota_advice(QuotaScene(draft, unit, settings, now, Views()))
+        if settings.gate("CompositePodGroup"):
+            unit = tree_around(draft, unit)
         return _advice(Scene(draft, unit, settings, now))
     except ReprieveError as error:
         return Advice([f"No plan can be made from what is visible: {error}"])
 
 
 def _advice(scene: Scene) -> Advice:
-    if not holds(scene) and scene.works:
+    if not _holds(scene) and scene.works:
         return Advice(_by_itself(scene))
-    return _with_facts(units.remedies(scene), unit_facts(scene))
+    ways = TREE_WAYS if scene.unit.kind == "CompositePodGroup" else units.WAYS
+    found = ways_out(scene, _holds, ways, lambda after: result_of(after.plan))
+    return _with_facts(found, unit_facts(scene))
+
+
+def _holds(scene: Scene) -> list[Change]:
+    """What keeps the unit from being tried, or the tree that it is in."""
+    changes: list[Change] = [*missing_parent(scene)]
+    changes += holds(scene.after(changes))
+    return [*changes, *below_quorum(scene.after(changes))]
 
 
 def _with_facts(remedies: list[Remedy], facts: list[str]) -> Advice:

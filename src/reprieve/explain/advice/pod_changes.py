@@ -122,7 +122,7 @@ class SetPriority(Change, frozen=True, kw_only=True, tag=True):
 
     def carry_out(self, draft: Draft) -> None:
         unit = Reference.parse(self.unit)
-        owners = [draft.edit(unit.kind, unit.key)] if unit.kind != "Pod" else []
+        owners = _owners(draft, unit)
         pods = [draft.edit("Pod", key) for key in draft.members(unit)] if unit.kind != "Workload" else []
         for document in (*owners, *pods):
             spec = document.setdefault("spec", {})
@@ -139,9 +139,17 @@ class AllowPreemption(Change, frozen=True, kw_only=True, tag=True):
 
     def carry_out(self, draft: Draft) -> None:
         unit = Reference.parse(self.unit)
-        owners = [draft.edit(unit.kind, unit.key)] if unit.kind != "Pod" else []
+        owners = _owners(draft, unit)
         for document in (*owners, *(draft.edit("Pod", key) for key in draft.members(unit))):
             document.setdefault("spec", {})["preemptionPolicy"] = "PreemptLowerPriority"
+
+
+def _owners(draft: Draft, unit: Reference) -> list[Document]:
+    """The groups or the workload that say the same as the pods, ready to be changed."""
+    if unit.kind == "Pod":
+        return []
+    below = draft.below(unit.key) if unit.kind == "CompositePodGroup" else []
+    return [draft.edit(each.kind, each.key) for each in (unit, *below)]
 
 
 class UseScheduler(Change, frozen=True, kw_only=True, tag=True):

@@ -8,6 +8,7 @@ import msgspec
 from reprieve.explain.advice import node_changes as node_changes
 from reprieve.explain.advice import pod_changes as pod_changes
 from reprieve.explain.advice import quota_changes as quota_changes
+from reprieve.explain.advice import tree_changes as tree_changes
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.draft import Draft
 from reprieve.explain.advice.node_changes import NEW_NODE, FreeOnNode, LabelNode
@@ -72,7 +73,7 @@ def result_of(plan: Plan) -> str:
     """What a plan brings, as the end of a sentence."""
     nodes = sorted({node for node in plan.placements.values() if not node.startswith(NEW_NODE)})
     where = f" on {some(nodes, NAMED)}" if nodes and len(nodes) == len(set(plan.placements.values())) else ""
-    who = "its pods fit" if plan.for_.startswith("PodGroup/") else "it fits"
+    who = "its pods fit" if plan.for_.startswith(("PodGroup/", "CompositePodGroup/")) else "it fits"
     if plan.outcome == outcomes.PREEMPTS and plan.victims:
         units = list(dict.fromkeys(victim.unit for victim in plan.victims))
         return f"{who}{where}, and {some(units, NAMED)} would make way"

@@ -88,7 +88,7 @@ class Objections(NamedTuple):
 
 
 class Scene:
-    """A cluster with one unit that waits: a pod, or a pod group."""
+    """A cluster with one unit that waits: a pod, a pod group, or a tree of groups."""
 
     def __init__(
         self,
@@ -150,20 +150,24 @@ class Scene:
         running = len(self.draft.members(self.unit)) - len(rows)
         tried = [
             (place_gang(self.cluster, rows, least, running, within=domain.nodes), domain)
-            for domain in self._domains(group)
+            for domain in self._domains()
         ]
         none = GangPlacement(False, [], rows[:1], ""), Domain("", None)
         return max(tried, key=lambda each: len(each[0].assigned), default=none)
 
-    def _domains(self, group: PodGroup | None) -> Iterable[Domain]:
-        constraints = group.spec.scheduling_constraints if group is not None else None
-        if (
-            not constraints
-            or not constraints.topology
-            or not self.config.gate("TopologyAwareWorkloadScheduling")
-        ):
+    def _domains(self) -> Iterable[Domain]:
+        key = self._topology_key()
+        if not key or not self.config.gate("TopologyAwareWorkloadScheduling"):
             return EVERYWHERE
-        return domains_of(self.cluster, constraints.topology[0].key, self.running_slots())
+        return domains_of(self.cluster, key, self.running_slots())
+
+    def _topology_key(self) -> str:
+        """Of the group, or of the root of the tree."""
+        if self.unit.kind == "CompositePodGroup":
+            trees = self.cluster.groups.trees
+            return trees.objects[trees.number_of[self.unit.key]].topology_key
+        group = self.group
+        return group.topology_key if group is not None else ""
 
     def running_slots(self) -> list[int]:
         pods = self.cluster.pods

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from reprieve.explain.advice.changes import Change
 from reprieve.explain.advice.fixes import Question, Side, fixes
-from reprieve.explain.advice.holds import holds
 from reprieve.explain.advice.labels import node_labels_for
 from reprieve.explain.advice.node_changes import AddNodes
 from reprieve.explain.advice.pod_changes import (
@@ -19,9 +18,8 @@ from reprieve.explain.advice.pod_changes import (
     LowerMinCount,
     SetPriority,
 )
-from reprieve.explain.advice.remedy import Remedy, result_of
 from reprieve.explain.advice.scene import Objections, Scene
-from reprieve.explain.advice.ways import HIGHEST_PRIORITY, ROUNDS, Way, ways_out
+from reprieve.explain.advice.ways import HIGHEST_PRIORITY, ROUNDS, Way
 from reprieve.objects import Reference, format_amount, well_known
 from reprieve.placement import diagnosis
 
@@ -37,15 +35,10 @@ WEIGHTS = {
 """How hard it is to end an objection: 2 where nothing is said, 1 for capacity."""
 
 
-def remedies(scene: Scene) -> list[Remedy]:
-    """The ways out, the least intrusive first; at least one, whatever stands in the way."""
-    return ways_out(scene, holds, WAYS, lambda found: result_of(found.plan))
-
-
 # --- ways ---------------------------------------------------------------------------------------------------
 
 
-def _more_important(scene: Scene) -> Iterator[list[Change]]:
+def more_important(scene: Scene) -> Iterator[list[Change]]:
     """The priority that would be enough: above the highest victim of a plan with the highest priority."""
     unit = str(scene.unit)
     allow: list[Change] = [AllowPreemption(unit=unit)] if _never_preempts(scene) else []
@@ -61,7 +54,7 @@ def _never_preempts(scene: Scene) -> bool:
     return any(pods.info[row].never_preempts for row in scene.waiting_rows())
 
 
-def _when_protection_ends(scene: Scene) -> Iterator[list[Change]]:
+def when_protection_ends(scene: Scene) -> Iterator[list[Change]]:
     protected = [
         EndProtection(unit=str(Reference.read(document)))
         for kind in ("PodGroup", "Pod")
@@ -72,11 +65,11 @@ def _when_protection_ends(scene: Scene) -> Iterator[list[Change]]:
         yield [*protected]
 
 
-def _changed_cluster(scene: Scene) -> Iterator[list[Change]]:
+def changed_cluster(scene: Scene) -> Iterator[list[Change]]:
     yield from _repairs(scene, "cluster")
 
 
-def _changed_pod(scene: Scene) -> Iterator[list[Change]]:
+def changed_pod(scene: Scene) -> Iterator[list[Change]]:
     yield from _repairs(scene, "pod")
 
 
@@ -93,6 +86,8 @@ def _repairs(scene: Scene, side: Side) -> Iterator[list[Change]]:
 def _missing(scene: Scene) -> int:
     """How many more pods have to find a node."""
     group, rows = scene.group, scene.waiting_rows()
+    if scene.unit.kind == "CompositePodGroup":
+        return max(1, len(rows) - len(scene.placement[0].assigned))
     running = len(scene.draft.members(scene.unit)) - len(rows)
     least = group.min_count if group is not None else 1
     return max(1, least - running - len(scene.placement[0].assigned))
@@ -158,7 +153,7 @@ def _more_nodes(scene: Scene) -> Iterator[list[Change]]:
     rows, cluster = scene.waiting_rows(), scene.cluster
     spec = cluster.class_of(cluster.pods.row_of[found.pod]).spec
     wanted = node_labels_for(spec, {}, "")
-    amounts = _largest(scene, rows)
+    amounts = largest(scene, rows)
     for count in dict.fromkeys((1, _missing(scene), len(rows))):
         labels = (wanted.labels if wanted is not None else {}) | _domain_label(scene)
         add = AddNodes(count=count, amounts=amounts, labels=labels)
@@ -170,7 +165,7 @@ def _more_nodes(scene: Scene) -> Iterator[list[Change]]:
     ]
 
 
-def _largest(scene: Scene, rows: Iterable[int]) -> dict[str, str]:
+def largest(scene: Scene, rows: Iterable[int]) -> dict[str, str]:
     """Of each resource the most that one of the pods asks for."""
     most: dict[str, int] = {}
     for row in rows:
@@ -206,10 +201,10 @@ def _smaller_gang(scene: Scene) -> Iterator[list[Change]]:
 
 
 WAYS: tuple[Way[Scene], ...] = (
-    _when_protection_ends,
-    _more_important,
-    _changed_cluster,
-    _changed_pod,
+    when_protection_ends,
+    more_important,
+    changed_cluster,
+    changed_pod,
     _smaller_gang,
     _smaller_pod,
     _more_nodes,
