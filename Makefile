@@ -12,7 +12,7 @@ PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds li
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup quick test lint types layers unit coverage demo real soak docs deploy dist bench lock clean
+.PHONY: help setup quick test lint types layers unit coverage demo real soak docs site deploy dist bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ soak: setup ## An hour under load with crashes; prints what it costs, draws plot
 
 docs: setup ## Write docs/cli.md anew from the commands
 	$(BIN)/python tools/cli_reference.py
+
+site: setup ## Build the docs as a site into build/site
+	$(BIN)/python tools/site.py
 
 deploy: setup ## Write what deploy/ holds of the manifests anew: the chart's files, the Kustomize base
 	$(BIN)/python tools/deploy_files.py

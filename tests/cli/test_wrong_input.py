@@ -340,6 +340,21 @@ def test_queues_without_workloads_are_shown_with_a_hint(places: dict[str, str]) 
     assert "stable" in out
 
 
+def test_jobs_that_name_a_queue_ask_for_quota_without_a_workload(places: dict[str, str]) -> None:
+    job = Path(places["at"]) / "queued.yaml"
+    job.write_text(
+        """
+        {apiVersion: batch/v1, kind: Job,
+         metadata: {name: report, namespace: jobs, labels: {kueue.x-k8s.io/queue-name: nightly}},
+         spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}}}
+        """,
+        encoding="utf-8",
+    )
+    _, out, err = ask("admit -f {queues}/queues.yaml -f {at}/queued.yaml", places)
+    assert err == ""
+    assert "jobs/job-report" in out
+
+
 def test_a_shell_variable_that_is_not_set_is_not_the_folder_one_stands_in() -> None:
     result = CliRunner().invoke(main, ["plan", "-f", "", "--for", "Pod/a/b"])
     assert result.exit_code == 2

@@ -25,9 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-PAGES = sorted(
-    page for place in ("*.md", "docs/*.md", "examples/*.md", "examples/*/*.md") for page in ROOT.glob(place)
-)
+PAGES = sorted(page for place in ("*.md", "docs/**/*.md", "examples/**/*.md") for page in ROOT.glob(place))
 
 FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=fence)\s*$", re.M | re.S)
 INDENTED = re.compile(r"(?:\A|\n)[ \t]*\n((?: {4,}\S.*(?:\n|\Z))+)")

@@ -68,16 +68,22 @@ def command(
     raise SystemExit(NO if data["unadmitted"] else YES)
 
 
+def _names_queue(document: Document) -> bool:
+    """A job that asks for quota; its Workload is made of it."""
+    labels = (document.get("metadata") or {}).get("labels") or {}
+    return well_known.QUEUE_LABEL in labels
+
+
 def _check_question(documents: Sequence[Document], where: str) -> None:
     """Without queues and workloads nothing is admitted, and "every workload has quota" would mislead."""
     kinds = {each.get("kind") for each in documents if str(each.get("apiVersion")).startswith(_KUEUE)}
-    missing = [kind for kind in ("ClusterQueue", "Workload") if kind not in kinds]
-    if len(missing) == 2:
+    asked = "Workload" in kinds or any(map(_names_queue, documents))
+    if not asked and "ClusterQueue" not in kinds:
         hint = "; pods and pod groups ask for nodes, which is what `reprieve plan` answers"
         raise ReprieveError(
             f"there is neither a ClusterQueue nor a Workload ({_KUEUE}) in {where}: there is no quota, and "
             "nobody asks "
             f"for any{hint if any(each.get('kind') in ('Pod', 'PodGroup') for each in documents) else ''}"
         )
-    if missing == ["Workload"]:
+    if not asked:
         click.echo(f"note: there is no Workload ({_KUEUE}) in {where}: nobody asks for quota", err=True)
