@@ -46,6 +46,10 @@ _NEVER_COUNTED = {"priorityclasses.scheduling.k8s.io"}
 """Kinds whose generation stays what it was at first."""
 
 
+_JUDGED_BY_SPEC = {"pods", "persistentvolumes", "persistentvolumeclaims"}
+"""Kinds that change most, whose rules are about their spec: a change of anything else is not judged anew."""
+
+
 class Admission:
     def __init__(
         self, store: Store, rules: ObjectRules, quotas: Quotas, stop: StopsAtCreation | None = None
@@ -122,9 +126,10 @@ class Admission:
         metadata.keep_old(meta, was)
         causes = metadata.validate_change(resource, meta, was)
         storage_key = resource.storage_key
-        judged = document.get("spec") is not old.get("spec") or storage_key != "pods"
-        if judged:
+        judged = document.get("spec") is not old.get("spec") or storage_key not in _JUDGED_BY_SPEC
+        if judged or storage_key != "pods":
             on_write(document)
+        if judged:
             if storage_key == "services":
                 self._addresses.complete(document, old)
             causes += _custom(resource, document, old)
@@ -132,12 +137,13 @@ class Admission:
             before = None if subresource == "resize" else old
             causes += validation.validate(storage_key, document, before)
         _refuse(resource, meta, causes)
-        if self._rules.applies(resource) and (judged or meta.get("annotations") != was.get("annotations")):
+        noted = meta.get("annotations") != was.get("annotations")
+        if self._rules.applies(resource) and (judged or (noted and storage_key == "pods")):
             document = self._rules.admit(resource, document, old)
         if storage_key == "persistentvolumeclaims" and subresource == "":
             self._limit_ranges.check(resource, document)
         counts = "generation" in was and storage_key not in _NEVER_COUNTED
-        noted = storage_key == "deployments.apps" and meta.get("annotations") != was.get("annotations")
+        noted = noted and storage_key == "deployments.apps"
         if counts and judged and (noted or _intent(document) != _intent(old)):
             document["metadata"]["generation"] = was["generation"] + 1
         return document
@@ -240,8 +246,8 @@ def _copy_member(source: Document, target: Document, key: str) -> None:
 
 
 def _unchanged(resource: ResourceInfo, document: Document, old: Document) -> Document:
-    """Members of pods and nodes, the objects that change most, that are as stored: no need to check them."""
-    if resource.storage_key not in ("pods", "nodes"):
+    """Members of the objects that change most that are as stored: no need to check them."""
+    if resource.storage_key not in _JUDGED_BY_SPEC and resource.storage_key != "nodes":
         return {}
     return {k: old[k] for k in ("spec", "status") if k in old and document.get(k) == old[k]}
 

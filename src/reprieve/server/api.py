@@ -100,9 +100,10 @@ class Api:
         *,
         manager: str = "",
         dry_run: bool = False,
+        with_status: bool = False,
     ) -> Document:
         namespace = namespace or (document.get("metadata") or {}).get("namespace") or ""
-        options = WriteOptions(manager=manager, dry_run=dry_run)
+        options = WriteOptions(manager=manager, dry_run=dry_run, with_status=with_status)
         document = msgspec.json.decode(msgspec.json.encode(document))
         async with self.backend.store.committed():
             record = writes.create(self.backend, self.resource(resource), document, namespace, options)
@@ -142,8 +143,9 @@ class Api:
         subresource: str = "",
         manager: str = "",
         force: bool = False,
+        with_status: bool = False,
     ) -> Document:
-        options = WriteOptions(manager=manager, force=force)
+        options = WriteOptions(manager=manager, force=force, with_status=with_status)
         async with self.backend.store.committed():
             record, _ = writes.patch(
                 self.backend,

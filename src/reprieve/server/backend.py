@@ -32,6 +32,8 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
     manager: str = ""
     force: bool = False
     """Server-side apply takes fields over from other managers."""
+    with_status: bool = False
+    """The status is written, too, and nobody sees one without the other: for controllers of this server."""
 
 
 class DeleteOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

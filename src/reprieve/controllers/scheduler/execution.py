@@ -16,15 +16,15 @@ from typing import Protocol, TypeVar
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.controllers.scheduler.statuses import Condition, Statuses
+from reprieve.controllers.scheduler.volumes import ClaimBinding
 from reprieve.kube import Clock
-from reprieve.objects import Reference
+from reprieve.objects import Object, Reference
 from reprieve.scheduler import (
     Action,
     ActionError,
     Actions,
     Bind,
     BindGang,
-    BindingFailed,
     Core,
     DevicesFailed,
     Emit,
@@ -44,10 +44,8 @@ log = logging.getLogger(__name__)
 
 IN_FLIGHT = 64
 DEVICES_TIMEOUT = 600.0
-VOLUMES_TIMEOUT = 600.0
-"""How long a pod waits for its volumes, as in kube-scheduler."""
 FIRST_LOOK, LAST_LOOK = 0.02, 1.0
-"""Pauses between two looks whether they are bound."""
+"""Pauses between two looks whether devices are ready."""
 
 
 class AboutPod(Protocol):
@@ -69,8 +67,13 @@ class Execution:
         self._clock = clock
         self._ended = ended
         self._tasks = KeyedTasks(IN_FLIGHT)
+        self._volumes = ClaimBinding(core, actions, clock, self._tasks.slots)
         self._statuses = Statuses(self._send_status)
         self._preemptions: set[asyncio.Task[None]] = set()
+
+    def observed(self, changed: Object) -> None:
+        """The core has seen a change that actions under way may wait for."""
+        self._volumes.observed(changed)
 
     def perform(self, actions: Iterable[Action]) -> None:
         for action in actions:
@@ -148,7 +151,7 @@ class Execution:
                 log.warning("%s: %s", type(action).__name__, error)
 
     async def _bind(self, bind: Bind) -> None:
-        refused = await _outcome(self._bind_claims(bind)) if bind.claims else None
+        refused = await _outcome(self._volumes.bind(bind)) if bind.claims else None
         if refused is None and bind.devices:
             refused = await _outcome(self._use_devices(bind))
         if refused is None:
@@ -161,24 +164,6 @@ class Execution:
         self._metrics.bound(error)
         self.perform(self._core.bound(bind, error, self._clock()))
         self._ended()
-
-    async def _bind_claims(self, bind: Bind) -> None:
-        """Write what binds the claims, volumes first, then wait until they are bound."""
-        written: dict[str, str] = {}
-        async with self._tasks.slots:
-            for each in bind.claims:
-                written[each.claim.key] = await self._actions.bind_claim(each, bind.node)
-        end, pause = self._clock() + VOLUMES_TIMEOUT, FIRST_LOOK
-        while True:
-            try:
-                if self._core.claims_bound(bind, written):
-                    return
-            except BindingFailed as failed:
-                raise ActionError(f"binding volumes: {failed}") from failed
-            if self._clock() >= end:
-                raise ActionError("binding volumes: context deadline exceeded")
-            await asyncio.sleep(pause)
-            pause = min(1.5 * pause, LAST_LOOK)
 
     async def _use_devices(self, bind: Bind) -> None:
         """Write allocations and users into the claims, then wait for binding conditions."""

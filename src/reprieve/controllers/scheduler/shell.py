@@ -46,6 +46,7 @@ class Shell:
         """An informer's handler."""
         self._revision = change.new.metadata.resource_version or self._revision
         self.core.observe(change.type, change.old, change.new, self._clock())
+        self._execution.observed(change.new)
         self._wake.set()
 
     async def run(self) -> None:

@@ -12,6 +12,7 @@ Documents are changed in place; their types were checked before.
 
 from collections.abc import Callable
 
+from reprieve.objects import well_known
 from reprieve.objects.defaults import charts, core, pods, policies, storage, workloads
 from reprieve.objects.kinds import kind_key
 from reprieve.objects.meta import Document
@@ -60,6 +61,10 @@ def on_create(document: Document, timestamp: str) -> None:
         core.new_namespace(document)
     elif key == ("batch", "Job"):
         workloads.new_job(document)
+    elif key == ("", "PersistentVolumeClaim"):
+        storage.protect(document, well_known.CLAIM_PROTECTION)
+    elif key == ("", "PersistentVolume"):
+        storage.protect(document, well_known.VOLUME_PROTECTION)
 
 
 def on_write(document: Document) -> None:

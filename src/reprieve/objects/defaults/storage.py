@@ -63,6 +63,13 @@ def default_volume(document: Document) -> None:
     section(document, "status").setdefault("phase", "Pending")
 
 
+def protect(document: Document, finalizer: str) -> None:
+    """A new claim or volume is not removed while it is in use."""
+    finalizers = section(document, "metadata").setdefault("finalizers", [])
+    if finalizer not in finalizers:
+        finalizers.append(finalizer)
+
+
 def default_storage_class(document: Document) -> None:
     fill(document, reclaimPolicy="Delete", volumeBindingMode="Immediate")
 

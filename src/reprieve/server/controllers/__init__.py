@@ -11,7 +11,8 @@
     statefulsets pods of StatefulSets and their claims (stateful_pods, revisions)
     daemonsets   a pod of each DaemonSet on every node that it is for (daemon_pods, revisions)
     resource_quotas  what ResourceQuotas count
-    claims       PersistentVolumeClaims and the volumes that they get
+    claims       PersistentVolumeClaims and the volumes that they get (volume_index)
+    protection   claims and volumes that are in use stay until they are free
     resource_claims   ResourceClaims from templates; what nobody uses is given back
     ephemeral_claims  the claims of generic ephemeral volumes
     taints       pods on nodes whose NoExecute taints they do not tolerate
@@ -39,6 +40,7 @@ from reprieve.server.controllers.garbage import GarbageCollector
 from reprieve.server.controllers.jobs import Jobs
 from reprieve.server.controllers.namespaces import Namespaces
 from reprieve.server.controllers.pods import PodIndex
+from reprieve.server.controllers.protection import ClaimProtection, VolumeProtection
 from reprieve.server.controllers.replicas import ReplicaSets, ReplicationControllers
 from reprieve.server.controllers.resource_claims import GroupClaims, PodClaims, ResourceClaims
 from reprieve.server.controllers.resource_quotas import ResourceQuotas
@@ -74,6 +76,8 @@ async def run(api: Api) -> None:
         ResourceQuotas(api),
         Claims(api, pods),
         Volumes(api),
+        ClaimProtection(api, pods),
+        VolumeProtection(api),
         EphemeralClaims(api),
         GroupClaims(api),
         PodClaims(api),

@@ -9,8 +9,8 @@ A claim without a class gets the default class. What happens to it, the first th
    (the volume's `claimRef`) for it, and no pod with the claim is on a node yet: an event says so;
 5. else a volume is made for it.
 
-A volume whose claim is deleted goes too, or is Released, by its reclaim policy. There is no data behind a
-fake volume, pods do not wait for their claims, and a claim that is in use can be deleted.
+A claim whose volume is gone is Lost. A volume whose claim is deleted goes too, or is Released, by its reclaim
+policy. There is no data behind a fake volume. What is in use is kept by `protection`.
 """
 
 import asyncio
@@ -25,11 +25,10 @@ from reprieve.server.api import Api
 from reprieve.server.controllers.controller import WRITES_AT_ONCE, Controller, Key
 from reprieve.server.controllers.events import record_event
 from reprieve.server.controllers.pods import Pod, PodIndex
-from reprieve.server.documents import at, items
+from reprieve.server.controllers.volume_index import CLAIMS, VOLUMES, VolumeIndex, place_of
+from reprieve.server.documents import at
 from reprieve.server.storage import DELETED, Change, Record
 
-CLAIMS = "persistentvolumeclaims"
-VOLUMES = "persistentvolumes"
 CLASSES = "storageclasses.storage.k8s.io"
 PROVISIONER = "reprieve.dev/fake"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -42,33 +41,45 @@ class Claims(Controller):
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         self._pods = pods
-        self._waiting: dict[str, set[Key]] = {}
-        """Claims that wait for a pod on a node, by namespace."""
+        self._volumes = VolumeIndex(api)
         self._promised: set[str] = set()
         """Volumes that are being bound: claims are dealt with at the same time, and share commits."""
+        self._told: dict[Key, tuple[str, str]] = {}
+        """What a claim was told last, so that it is not told again at every look."""
         super().__init__(api)
         pods.listen(self._pod_changed)
-        for offer in (VOLUMES, CLASSES):
-            self.changes.of(offer, self._offer_changed)
+        self.changes.of(VOLUMES, self._volume_changed)
+        self.changes.of(CLASSES, self._class_changed)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
-        if after is not None and after.node and (before is None or not before.node):
-            for key in self._waiting.get(after.namespace, ()):
-                self.queue.add(key)
+        """A pod that got its node is the first consumer of its claims."""
+        if after is None or not after.node or (before is not None and before.node):
+            return
+        for name in (*after.claims, *after.own_claims):
+            if self._volumes.is_unbound((after.namespace, name)):
+                self.queue.add((after.namespace, name))
 
-    def _offer_changed(self, change: Change) -> None:
-        """A new volume or class may be what claims waited for; a volume that is kept for one, that one."""
-        kept = at(change.record.object, "spec", "claimRef")
-        if kept:
-            self.queue.add((kept.get("namespace", ""), kept.get("name", "")))
+    def _volume_changed(self, change: Change) -> None:
+        """A free volume may be what claims of its class waited for; one kept for a claim, what that did."""
+        place = place_of(change.record.object)
+        if not isinstance(place, str):
+            self.queue.add(place)
         elif change.type != DELETED:
-            for record in self.api.backend.store.collection(CLAIMS).scan(None):
-                if not at(record.object, "spec", "volumeName"):
-                    self.queue.add((record.namespace, record.name))
+            self._look_at(place)
+
+    def _class_changed(self, change: Change) -> None:
+        """It may be what its claims waited for, and the default of those without a class."""
+        if change.type != DELETED:
+            self._look_at(change.record.name)
+            self._look_at("")
+
+    def _look_at(self, storage_class: str) -> None:
+        for key in self._volumes.unbound(storage_class):
+            self.queue.add(key)
 
     def changed(self, record: Record, gone: bool) -> None:
         if gone:
-            self._waiting.get(record.namespace, set()).discard((record.namespace, record.name))
+            self._told.pop((record.namespace, record.name), None)
         super().changed(record, gone)
 
     async def run(self) -> None:
@@ -83,6 +94,7 @@ class Claims(Controller):
         if claim is None or claim["metadata"].get("deletionTimestamp"):
             return None
         if at(claim, "status", "phase") == "Bound":
+            await self._check_volume(claim)
             return None
         if "storageClassName" not in claim["spec"] and not claim["spec"].get("volumeName"):
             name = self._default_class()
@@ -99,10 +111,15 @@ class Claims(Controller):
                 await self._bind(claim, volume)
             finally:
                 self._promised.discard(name)
-        elif at(claim, "status", "phase") != "Pending":
-            status = {**(claim.get("status") or {}), "phase": "Pending"}
-            await self.api.update_status(CLAIMS, {**claim, "status": status}, manager=MANAGER)
+            self._told.pop(key, None)
         return None
+
+    async def _check_volume(self, claim: Document) -> None:
+        if self.api.peek(VOLUMES, claim["spec"].get("volumeName", "")) is None:
+            status = {**claim["status"], "phase": "Lost"}
+            await self.api.update_status(CLAIMS, {**claim, "status": status}, manager=MANAGER)
+            message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+            await self._tell(claim, "ClaimLost", message, warning=True)
 
     def _default_class(self) -> str:
         marked = [
@@ -122,35 +139,39 @@ class Claims(Controller):
         return delayed and not claim["spec"].get("volumeName") and not self._has_consumer(claim)
 
     def _fitting(self, claim: Document, only_kept: bool) -> Document | None:
-        wanted = claim["spec"].get("volumeName")
-        candidates = [
-            v
-            for v in self.api.select(VOLUMES)
-            if v["metadata"]["name"] not in self._promised and _fits(v, claim)
-        ]
-        if only_kept:
-            candidates = [v for v in candidates if at(v, "spec", "claimRef")]
-        if wanted:
-            candidates = [v for v in candidates if v["metadata"]["name"] == wanted]
-        meant = [v for v in candidates if at(v, "spec", "claimRef")]
-        return min(meant or candidates, key=_size, default=None)
+        """The smallest of those that are kept for the claim, else of those that are free."""
+        spec, meta = claim["spec"], claim["metadata"]
+        wanted = spec.get("volumeName")
+        free = [] if only_kept else self._volumes.free(spec.get("storageClassName") or "")
+        for volumes in (self._volumes.kept_for((meta["namespace"], meta["name"])), free):
+            found = [v for v in volumes if wanted in (None, "", v["metadata"]["name"])]
+            fitting = [v for v in found if v["metadata"]["name"] not in self._promised and _fits(v, claim)]
+            if fitting:
+                return min(fitting, key=lambda v: (_size(v), v["metadata"]["name"]))
+        return None
 
     async def _bind(self, claim: Document, volume: Document) -> None:
+        """The volume first: a claim never names one that is not kept for it."""
         meta, name = claim["metadata"], volume["metadata"]["name"]
-        patch: dict[str, Any] = {"spec": {"claimRef": _reference(claim)}}
+        patch: dict[str, Any] = {}
+        if at(volume, "status", "phase") != "Bound":
+            patch["status"] = {"phase": "Bound"}
         if at(volume, "spec", "claimRef", "uid") != meta["uid"]:
+            patch["spec"] = {"claimRef": _reference(claim)}
             patch["metadata"] = {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes"}}
-            volume = await self.api.patch(VOLUMES, name, patch, manager=MANAGER)
-        await _set_phase(self.api, volume, "Bound")
-        patch = {"metadata": {"annotations": _BOUND}, "spec": {"volumeName": name}}
-        claim = await self.api.patch(CLAIMS, meta["name"], patch, meta["namespace"], manager=MANAGER)
+        if patch:
+            patch.setdefault("metadata", {})["resourceVersion"] = volume["metadata"]["resourceVersion"]
+            volume = await self.api.patch(VOLUMES, name, patch, manager=MANAGER, with_status=True)
         status = {
             "phase": "Bound",
             "accessModes": volume["spec"].get("accessModes") or [],
             "capacity": volume["spec"].get("capacity") or {},
         }
-        await self.api.update_status(CLAIMS, {**claim, "status": status}, manager=MANAGER)
-        self._waiting.get(meta["namespace"], set()).discard((meta["namespace"], meta["name"]))
+        bound = {"uid": meta["uid"], "annotations": _BOUND}
+        patch = {"metadata": bound, "spec": {"volumeName": name}, "status": status}
+        await self.api.patch(
+            CLAIMS, meta["name"], patch, meta["namespace"], manager=MANAGER, with_status=True
+        )
 
     # -- volumes that are made -------------------------------------------------------------------------------
 
@@ -173,14 +194,12 @@ class Claims(Controller):
             message += f"does not run here, or by hand; claims of the class 'fake' ({PROVISIONER}) get one"
             await self._tell(claim, "ExternalProvisioning", message)
         elif found.get("volumeBindingMode") == "WaitForFirstConsumer" and not self._has_consumer(claim):
-            meta = claim["metadata"]
-            self._waiting.setdefault(meta["namespace"], set()).add((meta["namespace"], meta["name"]))
             message = "waiting for first consumer to be created before binding"
             await self._tell(claim, "WaitForFirstConsumer", message)
         else:
             volume = _fake_volume(claim, found)
             existing = self.api.peek(VOLUMES, volume["metadata"]["name"])
-            return existing or await self.api.create(VOLUMES, volume, manager=MANAGER)
+            return existing or await self.api.create(VOLUMES, volume, manager=MANAGER, with_status=True)
         return None
 
     def _has_consumer(self, claim: Document) -> bool:
@@ -188,15 +207,15 @@ class Claims(Controller):
         meta = claim["metadata"]
         if (meta.get("annotations") or {}).get(well_known.SELECTED_NODE):
             return True
-        for pod in self._pods.in_namespace(meta["namespace"]):
-            document = self.api.peek("pods", pod.name, pod.namespace) if pod.node and pod.active else None
-            for volume in items(document, "spec", "volumes"):
-                if at(volume, "persistentVolumeClaim", "claimName") == meta["name"]:
-                    return True
-        return False
+        users = self._pods.of_claim(meta["namespace"], meta["name"])
+        return any(pod.node and pod.active for pod in users)
 
     async def _tell(self, claim: Document, reason: str, message: str, *, warning: bool = False) -> None:
-        await record_event(self.api, claim, reason, message, component=MANAGER, warning=warning)
+        meta, told = claim["metadata"], (reason, message)
+        key = (meta["namespace"], meta["name"])
+        if self._told.get(key) != told:
+            self._told[key] = told
+            await record_event(self.api, claim, reason, message, component=MANAGER, warning=warning)
 
 
 class Volumes(Controller):
@@ -215,7 +234,7 @@ class Volumes(Controller):
 
     async def reconcile(self, key: Key) -> datetime | None:
         volume = self.api.peek(VOLUMES, key[1])
-        if volume is None or volume["metadata"].get("deletionTimestamp"):
+        if volume is None:
             return None
         reference = at(volume, "spec", "claimRef", default={})
         if not reference.get("uid"):
@@ -224,11 +243,10 @@ class Volumes(Controller):
         claim = self.api.peek(CLAIMS, reference.get("name", ""), reference.get("namespace", ""))
         if claim is not None and claim["metadata"]["uid"] == reference["uid"]:
             return None
+        await _set_phase(self.api, volume, "Released")
         fake = at(volume, "spec", "csi", "driver") == PROVISIONER
         if fake and at(volume, "spec", "persistentVolumeReclaimPolicy") == "Delete":
             await self.api.delete(VOLUMES, key[1])
-        else:
-            await _set_phase(self.api, volume, "Released")
         return None
 
 
@@ -282,4 +300,5 @@ def _fake_volume(claim: Document, storage_class: Document) -> Document:
             "storageClassName": storage_class["metadata"]["name"],
             "volumeMode": spec.get("volumeMode") or "Filesystem",
         },
+        "status": {"phase": "Bound"},
     }

@@ -32,6 +32,7 @@ class _Meta(msgspec.Struct, gc=False, rename="camel"):
     uid: str = ""
     creation_timestamp: str = ""
     deletion_timestamp: str = ""
+    deletion_grace_period_seconds: int | None = None
     owner_references: list[_Owner] = []
     finalizers: list[str] = []
     annotations: dict[str, str] = {}
@@ -41,9 +42,24 @@ class _Group(msgspec.Struct, gc=False, rename="camel"):
     pod_group_name: str = ""
 
 
+class _ClaimSource(msgspec.Struct, gc=False, rename="camel"):
+    claim_name: str = ""
+
+
+class _Ephemeral(msgspec.Struct, gc=False):
+    pass
+
+
+class _Volume(msgspec.Struct, gc=False, rename="camel"):
+    name: str = ""
+    persistent_volume_claim: _ClaimSource | None = None
+    ephemeral: _Ephemeral | None = None
+
+
 class _Spec(msgspec.Struct, gc=False, frozen=True, rename="camel"):
     node_name: str = ""
     scheduling_group: _Group | None = None
+    volumes: list[_Volume] | None = None
 
 
 class _Condition(msgspec.Struct, gc=False, rename="camel"):
@@ -90,6 +106,12 @@ class Pod(msgspec.Struct, gc=False, frozen=True):
     ready_since: str = ""
     restarts: int = 0
     deletion_cost: int = 0
+    shut_down: bool = False
+    """Its node is done with it: only finalizers keep it."""
+    claims: tuple[str, ...] = ()
+    """PersistentVolumeClaims that its volumes name."""
+    own_claims: tuple[str, ...] = ()
+    """Those of its generic ephemeral volumes."""
 
     @property
     def key(self) -> PodKey:
@@ -112,6 +134,7 @@ def reduce(record: Record) -> Pod:
     is_ready = ready is not None and ready.status == "True"
     link = document.spec.scheduling_group
     index = meta.annotations.get(well_known.JOB_INDEX_ANNOTATION, "")
+    volumes = document.spec.volumes or ()
     return Pod(
         namespace=record.namespace,
         name=record.name,
@@ -131,6 +154,9 @@ def reduce(record: Record) -> Pod:
         ready_since=(ready.last_transition_time or "") if ready is not None and is_ready else "",
         restarts=sum(c.restart_count for c in document.status.container_statuses or ()),
         deletion_cost=_number(meta.annotations.get(DELETION_COST, "")),
+        shut_down=bool(meta.deletion_timestamp) and meta.deletion_grace_period_seconds == 0,
+        claims=tuple(v.persistent_volume_claim.claim_name for v in volumes if v.persistent_volume_claim),
+        own_claims=tuple(f"{record.name}-{v.name}" for v in volumes if v.ephemeral is not None),
     )
 
 
@@ -140,12 +166,13 @@ def _number(text: str) -> int:
 
 
 class PodIndex:
-    """Pods by key, by controller, by namespace, by node and by group; listeners get every change."""
+    """Pods by key, controller, namespace, node, group and claim; listeners get every change."""
 
     def __init__(self, api: Api) -> None:
         self._pods: dict[PodKey, Pod] = {}
         self._by: dict[str, dict[Any, dict[PodKey, Pod]]] = {
-            name: defaultdict(dict) for name in ("controller", "orphans", "namespace", "node", "group")
+            name: defaultdict(dict)
+            for name in ("controller", "orphans", "namespace", "node", "group", "claim")
         }
         self._listeners: list[Listener] = []
         for record in api.backend.store.collection("pods").scan(None):
@@ -185,6 +212,9 @@ class PodIndex:
 
     def in_group(self, namespace: str, group: str) -> list[Pod]:
         return self._group("group", (namespace, group))
+
+    def of_claim(self, namespace: str, claim: str) -> list[Pod]:
+        return self._group("claim", (namespace, claim))
 
     def _group(self, name: str, value: Any) -> list[Pod]:
         return list(self._by[name].get(value, {}).values())
@@ -228,6 +258,7 @@ def _memberships(pod: Pod) -> list[tuple[str, Any]]:
         found.append(("node", pod.node))
     if pod.group:
         found.append(("group", (pod.namespace, pod.group)))
+    found += [("claim", (pod.namespace, claim)) for claim in {*pod.claims, *pod.own_claims}]
     return found
 
 

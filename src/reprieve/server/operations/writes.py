@@ -51,7 +51,10 @@ def create(
     name = meta.get("name", "")
     if name and backend.store.head(storage_key, namespace, name) is not None:
         raise already_exists(resource.group, resource.plural, name)
+    status = document.get("status") if options.with_status else None
     document = backend.admission.create(resource, document, backend.timestamp())
+    if status is not None:
+        document["status"] = status
     backend.quotas.charge(resource, document, None, backend.clock(), options.dry_run)
     if options.dry_run:
         return _unsaved(resource, namespace, name, document)
@@ -144,7 +147,10 @@ def replace(
     old = current.object
     if subresource == "finalize":
         document = _finalized(old, document)
+    status = document.get("status") if options.with_status else None
     document = backend.admission.update(resource, document, old, subresource)
+    if status is not None:
+        document["status"] = status
     document["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
     if document == old:
         return current
