@@ -18,6 +18,7 @@ from reprieve.objects import (
     PreferredSchedulingTerm,
     QuantityError,
     find_condition,
+    granted_statuses,
     nonzero_requests,
     pod_requests,
     well_known,
@@ -197,7 +198,7 @@ class ClassTable:
 
 def _key(pod: Pod) -> ClassKey:
     spec, status = pod.spec, pod.status
-    resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING)
+    resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING) if status.conditions else None
     shape = _encoder.encode(
         (
             spec.containers,
@@ -208,14 +209,13 @@ def _key(pod: Pod) -> ClassKey:
             spec.affinity,
             spec.tolerations,
             spec.topology_spread_constraints,
-            status.container_statuses,
-            status.init_container_statuses,
+            granted_statuses(status),
             status.resources,
             status.allocated_resources,
             resize.reason if resize is not None else "",
         )
     )
-    return _encoder.encode((pod.namespace, pod.metadata.labels)), shape
+    return _encoder.encode((pod.metadata.namespace, pod.metadata.labels)), shape
 
 
 def _requests(pod: Pod) -> dict[str, int]:

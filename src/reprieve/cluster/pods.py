@@ -116,9 +116,26 @@ class PodTable:
         self.node[row] = NOWHERE
         return row
 
+    def add_all(self, keys: list[str]) -> Rows:
+        """Rows for many new pods, one after the other; only while no row is free in between."""
+        first, count = len(self.keys), len(keys)
+        rows = np.arange(first, first + count, dtype=np.int32)
+        self._reserve(first + count)
+        self.keys += keys
+        self.row_of.update(zip(keys, rows.tolist(), strict=True))
+        self.info += [_UNKNOWN] * count
+        self.sequence[first : first + count] = np.arange(self._next, self._next + count)
+        self._next += count
+        return rows
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether every row holds a pod."""
+        return not self._free
+
     def fill(self, row: int, pod: Pod) -> None:
         """Set everything that follows from the pod's own object alone."""
-        self.info[row] = _info(pod)
+        self.info[row] = pod_info(pod)
         self.start[row] = ticks(pod.status.start_time)
         self.terminating[row] = pod.metadata.deletion_timestamp is not None
         self.preempted[row] = terminating_by_preemption(pod)
@@ -165,7 +182,7 @@ def is_finished(pod: Pod) -> bool:
     return pod.status.phase in well_known.TERMINAL_PHASES
 
 
-def _info(pod: Pod) -> PodInfo:
+def pod_info(pod: Pod) -> PodInfo:
     spec, notes = pod.spec, pod.metadata.annotations
     info = PodInfo(
         pod.metadata.uid,

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.pods import PodTable
-from reprieve.cluster.priorities import PriorityTable, resolve
+from reprieve.cluster.priorities import PriorityTable, Resolved, resolve
 from reprieve.objects import Pod
 
 
@@ -21,7 +21,7 @@ class Ranking:
 
     def describe(self, row: int, pod: Pod) -> None:
         """A pod is new, or has changed; its group is known."""
-        self._resolve(row, pod)
+        self.write(row, self.resolve(pod))
         if pod.spec.priority is None:
             self.without_priority[row] = pod
         elif self.without_priority:
@@ -30,16 +30,20 @@ class Ranking:
     def resolve_again(self) -> None:
         """A priority class has changed."""
         for row, pod in self.without_priority.items():
-            self._resolve(row, pod)
+            self.write(row, self.resolve(pod))
 
     def prioritise(self, group: int, *, rules: bool) -> None:
         """The members of a group count with its priority, or each with its own."""
         pods, rows = self._pods, list(self._groups.members[group])
         pods.priority[rows] = self._groups.ruling_priority(group) if rules else pods.own_priority[rows]
 
-    def _resolve(self, row: int, pod: Pod) -> None:
+    def resolve(self, pod: Pod) -> Resolved:
+        """What its spec, its annotations and the priority classes say."""
+        return resolve(pod, self._priorities)
+
+    def write(self, row: int, found: Resolved) -> None:
         pods, groups = self._pods, self._groups
-        found, group = resolve(pod, self._priorities), pods.group.item(row)
+        group = pods.group.item(row)
         ruled = self.groups_rule and group >= 0 and groups.exists[group]
         pods.own_priority[row] = found.priority
         pods.priority[row] = groups.ruling_priority(group) if ruled else found.priority

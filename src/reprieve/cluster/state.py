@@ -9,11 +9,13 @@ Two kinds of change, never mixed:
 The state depends on the objects and the order of their first appearance, not on how they were loaded.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
+from reprieve.cluster.arrivals import Arrivals, is_plain
 from reprieve.cluster.budgets import BudgetTable
 from reprieve.cluster.claim_users import HELD, LEFT, RETURNED, ClaimUsers
 from reprieve.cluster.classes import ClassTable, PodClass
@@ -65,6 +67,7 @@ class Cluster:
         self.devices = DeviceTable()
         self._claim_users = ClaimUsers(self.devices, self.pods)
         self._usage = Usage(self.nodes, self.pods, self.classes)
+        self._arrivals = Arrivals(self.pods, self.nodes, self.classes, self.groups, self.ranking)
         self.ports = self._usage.ports
         self.touched = self._usage.touched
         self.namespaces: dict[str, dict[str, str]] = {}
@@ -112,6 +115,19 @@ class Cluster:
                 self._forget_derived()
             case _ if isinstance(obj, storage.STORAGE_KINDS):
                 self.storage.set(obj)
+
+    def set_all(self, objects: Iterable[Object]) -> None:
+        """The same as `set` for one after the other; new pods are taken in together."""
+        batch: dict[str, Pod] = {}
+        for obj in objects:
+            key = obj.key
+            if isinstance(obj, Pod) and key not in batch and self._is_new(key, obj):
+                batch[key] = obj
+                continue
+            self._add_pods(batch)
+            batch = {}
+            self.set(obj)
+        self._add_pods(batch)
 
     def remove(self, kind: type[Object], key: str) -> None:
         """Forget an object by its type and key (`namespace/name`, or the bare name)."""
@@ -223,6 +239,19 @@ class Cluster:
                 self.nodes.filled[:, : filled.shape[1]] = filled
                 self._usage.count_ports(rows, slots, 1)
 
+    def nodes_at(self, mark: int) -> Rows:
+        """The node of each pod at a checkpoint, whatever has been supposed since."""
+        node = self.pods.node[: self.pods.rows].copy()
+        for kind, *record in reversed(self._undo[mark:]):
+            if kind == "one":
+                row, slot, sign = record
+                node[row] = NOWHERE if sign > 0 else slot
+            elif kind == "placed":
+                node[record[0]] = NOWHERE
+            elif kind == "many":
+                node[record[0]] = record[1]
+        return node
+
     def attach(self, row: int, slot: int) -> None:
         """Suppose a pod on a node."""
         self._undo.append(("one", row, slot, 1))
@@ -327,6 +356,38 @@ class Cluster:
             self._place(row, where)
         else:
             self._nominate(row, pod.status.nominated_node_name if self._honour_nominations else "")
+
+    def _is_new(self, key: str, pod: Pod) -> bool:
+        """Whether it may be taken in together with others."""
+        return self.pods.is_dense and key not in self.pods.row_of and is_plain(pod)
+
+    def _add_pods(self, batch: dict[str, Pod]) -> None:
+        if not batch:
+            return
+        self._begin()
+        pods = list(batch.values())
+        classes = self._arrivals.join_classes(pods)
+        if classes is None:  # one of them is wrong: those before it are taken in, and its error is raised
+            for pod in pods:
+                self.set(pod)
+            return
+        for key in batch:
+            self.groups.forget_ended(key)
+        rows, slots = self._arrivals.add(list(batch), pods, classes)
+        known = slots >= 0
+        on, at = rows[known], slots[known]
+        self.pods.node[on] = at
+        for row, slot in zip(on.tolist(), at.tolist(), strict=True):
+            self.residents[slot][row] = None
+        self._usage.count_many(on, at, 1)
+        self.touched.extend(at.tolist())
+        self.moved.extend(at.tolist())
+        for index in np.flatnonzero(~known).tolist():
+            row, pod = int(rows[index]), pods[index]
+            if slots[index] == LOST:
+                self._place(row, pod.spec.node_name)
+            else:
+                self._nominate(row, pod.status.nominated_node_name if self._honour_nominations else "")
 
     def _stays(self, row: int, pod: Pod, where: str) -> bool:
         """Whether a pod is where it was and as it was: then nothing is counted anew, only its importance."""

@@ -127,7 +127,7 @@ from reprieve.objects.priorities import PriorityClasses, effective_priority, pri
 from reprieve.objects.proposals import contradictions, modernise
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano, written
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
-from reprieve.objects.requests import all_requests, nonzero_requests, pod_requests
+from reprieve.objects.requests import all_requests, granted_statuses, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, pod_problems, review
 from reprieve.objects.scheduling import CompositePodGroup, PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
@@ -297,6 +297,7 @@ __all__ = [
     "fractions",
     "from_template",
     "given",
+    "granted_statuses",
     "group_key",
     "group_name",
     "harmless",

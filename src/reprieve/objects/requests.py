@@ -59,12 +59,20 @@ def _effective(spec: PodSpec, status: PodStatus | None, fill: Mapping[str, int])
 
 
 def _has_resources(status: PodStatus) -> bool:
-    return (
-        bool(status.container_statuses)
-        or bool(status.init_container_statuses)
-        or bool(status.allocated_resources)
-        or status.resources is not None
-    )
+    return bool(granted_statuses(status)) or bool(status.allocated_resources) or status.resources is not None
+
+
+def granted_statuses(status: PodStatus) -> tuple[tuple[ContainerStatus, ...], ...]:
+    """The statuses of containers and of init containers, if any of them says what it was granted or holds.
+
+    Without that a pod that runs counts as it did when it was waiting.
+    """
+    found = status.container_statuses, status.init_container_statuses
+    for statuses in found:
+        for each in statuses:
+            if each.allocated_resources or each.resources is not None:
+                return found
+    return ()
 
 
 def _status_totals(spec: PodSpec, status: PodStatus, fill: Mapping[str, int]) -> tuple[Exact, Exact]:

@@ -209,7 +209,7 @@ def _balance(wanted: Ints, offered: Ints) -> Ints:
 
 def _balance_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> int:
     nodes = cluster.nodes
-    cpu, memory = (_request(cluster, cls, index) for index in BALANCED)
+    cpu, memory = _request(cluster, cls, CPU), _request(cluster, cls, MEMORY)
     if not cpu and not memory:
         return 0
     offered = nodes.allocatable.item(CPU, slot), nodes.allocatable.item(MEMORY, slot)

@@ -5,9 +5,12 @@ After a placement only the touched node is scored again, so the second pod of a 
 
 import numpy as np
 
-from reprieve.cluster import Cluster, Ints, Mask, PodClass
+from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.static import static_fit
+
+UNFIT = -1
+"""The score of a node where the pod does not fit; all others are at least 0."""
 
 MANY = 64
 """Above this many touched nodes, computing all nodes at once is faster than one by one."""
@@ -28,6 +31,7 @@ class Scan:
         self.scores: Ints = self.static.images + scores(cluster, cls, self._scoring)
         self._rescored = self.static.rescored
         self._read = len(cluster.touched)
+        self._order: Rows | None = None
 
     def refresh(self) -> None:
         """Catch up with nodes touched since the last refresh, new and changed ones included."""
@@ -42,10 +46,27 @@ class Scan:
         if more:
             self.fits = np.concatenate([self.fits, np.zeros(more, dtype=np.bool_)])
             self.scores = np.concatenate([self.scores, np.zeros(more, dtype=np.int64)])
+            self._order = None
         for slot in set(touched[self._read :]):
-            self.fits[slot] = static.fine[slot] and fits_one(self._cluster, self._cls, slot)
-            self.scores[slot] = static.images[slot] + score_one(self._cluster, self._cls, self._scoring, slot)
+            fit = bool(static.fine[slot]) and fits_one(self._cluster, self._cls, slot)
+            score = static.images.item(slot) + score_one(self._cluster, self._cls, self._scoring, slot)
+            self.fits[slot] = fit
+            self.scores[slot] = score
+            if self._order is not None:
+                self._ranked[self._position[slot]] = score if fit else UNFIT
         self._read = len(touched)
+
+    @property
+    def ranked(self) -> Ints:
+        """The score of every node in the scheduler's order; `UNFIT` where the pod does not fit."""
+        order = self._cluster.nodes.order
+        if order is not self._order:
+            self._order = order
+            self._position: Rows = np.full(len(self.fits), len(order), dtype=np.int32)
+            self._position[order] = np.arange(len(order), dtype=np.int32)
+            # The last place is for slots without a node, which are in no order.
+            self._ranked: Ints = np.append(np.where(self.fits, self.scores, UNFIT)[order], UNFIT)
+        return self._ranked[:-1]
 
 
 def scan_of(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Scan:

@@ -8,11 +8,11 @@ implicit binary tree over the list of feasible nodes.
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
-from reprieve.placement.affinity import affinity_scores
+from reprieve.placement.affinity import affinity_scores, may_score
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
-from reprieve.placement.scan import Scan, scan_of
-from reprieve.placement.spread import spread_scores
+from reprieve.placement.scan import UNFIT, Scan, scan_of
+from reprieve.placement.spread import soft_constraints, spread_scores
 
 _preorder: Ints = np.zeros(0, dtype=np.int64)
 
@@ -109,6 +109,8 @@ def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None =
     if nominated is not None and passes(filters, nominated, scoring, within):
         return nominated
     scan = scan_of(cluster, filters.cls, scoring)
+    if within is None and _ranks_alone(filters, scan):
+        return _first_of(cluster, scan)
     feasible = feasible_list(cluster, _feasible(filters, scan, within))
     if len(feasible) == 0:
         return None
@@ -120,6 +122,40 @@ def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None =
     if filters.devices is not None and (served := filters.devices.scores(feasible)) is not None:
         total = total + 2 * served
     return best(feasible, total)
+
+
+def _ranks_alone(filters: PodFilters, scan: Scan) -> bool:
+    """Whether only a node's own resources and images make a difference, as for most pods.
+
+    Nothing is set aside for others, and whatever else is scored is the same on every node.
+    """
+    cluster, cls = filters.cluster, filters.cls
+    return (
+        not cluster.nominated
+        and not scan.static.most_taints
+        and not cls.preferred_nodes
+        and not cls.ports
+        and filters.plain
+        and not soft_constraints(cluster, cls)[0]
+        and not may_score(cluster, cls)
+    )
+
+
+def _first_of(cluster: Cluster, scan: Scan) -> int | None:
+    """As `best` of the feasible list, without making the list."""
+    ranked = scan.ranked
+    if not len(ranked):
+        return None
+    chosen = int(ranked.argmax())
+    most = ranked.item(chosen)
+    if most == UNFIT:
+        return None
+    ties = (ranked == most).nonzero()[0]
+    if len(ties) > 1:
+        fit = ranked != UNFIT
+        place = ties if fit.all() else fit.cumsum()[ties] - 1
+        chosen = int(ties[preorder(len(ranked))[place].argmin()])
+    return cluster.nodes.order.item(chosen)
 
 
 def nominated_slot(cluster: Cluster, row: int) -> int | None:

@@ -5,6 +5,7 @@ Importance is computed for all pods at once when a decision begins; nothing is k
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,6 +44,45 @@ def limited(view: "View", own: Ints, protected: Ints) -> Ints:
     return result
 
 
+class _Rules(NamedTuple):
+    """What a configuration means for every decision about a cluster."""
+
+    config: Configuration
+    groups_exist: bool
+    gangs: bool
+    group_victims: bool
+    composites: bool
+    faithful: bool
+    groups_rule: bool
+    limited_protection: bool
+    devices: bool
+    group_claims: bool
+    scoring: Scoring
+
+
+def _rules(cluster: Cluster, config: Configuration) -> _Rules:
+    """Kept with the cluster: a live scheduler asks with the same configuration for every pod."""
+    key = ("rules", id(config))
+    found: _Rules | None = cluster.lasting.get(key)
+    if found is None or found.config is not config:
+        gate, limits = config.gate, config.preemption
+        groups = gate("GenericWorkload")
+        found = cluster.lasting[key] = _Rules(
+            config,
+            groups_exist=groups,
+            gangs=groups and gate("GangScheduling"),
+            group_victims=groups and gate("WorkloadAwarePreemption"),
+            composites=gate("CompositePodGroup"),
+            faithful=limits.algorithm == "kubernetes",
+            groups_rule=groups_rule(config),
+            limited_protection=bool(limits.max_protected_units or limits.max_protection),
+            devices=gate("DynamicResourceAllocation"),
+            group_claims=gate("DRAWorkloadResourceClaims"),
+            scoring=resolve_scoring(cluster, config.placement.scoring_strategy),
+        )
+    return found
+
+
 class View:
     def __init__(
         self,
@@ -57,22 +97,26 @@ class View:
         self.config = config
         self.now = now
         """Microseconds since 1970; None when the time is not known."""
-        self.home: Rows = cluster.pods.node[: cluster.pods.rows].copy()
-        """The node of each pod when the decision begins; supposed changes do not affect it."""
-        self.groups_exist = config.gate("GenericWorkload")
-        self.gangs = self.groups_exist and config.gate("GangScheduling")
-        self.group_victims = self.groups_exist and config.gate("WorkloadAwarePreemption")
-        self.trees = config.gate("CompositePodGroup") and bool(cluster.groups.trees.objects)
+        self._began = cluster.checkpoint()
+        rules = _rules(cluster, config)
+        self.groups_exist = rules.groups_exist
+        self.gangs = rules.gangs
+        self.group_victims = rules.group_victims
+        self.trees = rules.composites and bool(cluster.groups.trees.objects)
         """Whether there are composite groups, and they count."""
-        self.faithful = config.preemption.algorithm == "kubernetes"
-        self.groups_rule = groups_rule(config)
-        limits = config.preemption
-        self.limited_protection = bool(limits.max_protected_units or limits.max_protection)
-        cluster.devices.enabled = config.gate("DynamicResourceAllocation")
-        cluster.devices.group_claims = config.gate("DRAWorkloadResourceClaims")
-        cluster.devices.evictions_free = not self.faithful
+        self.faithful = rules.faithful
+        self.groups_rule = rules.groups_rule
+        self.limited_protection = rules.limited_protection
+        cluster.devices.enabled = rules.devices
+        cluster.devices.group_claims = rules.group_claims
+        cluster.devices.evictions_free = not rules.faithful
         cluster.devices.now = now
-        self.scoring: Scoring = resolve_scoring(cluster, config.placement.scoring_strategy)
+        self.scoring: Scoring = rules.scoring
+
+    @cached_property
+    def home(self) -> Rows:
+        """The node of each pod when the decision begins; supposed changes do not affect it."""
+        return self.cluster.nodes_at(self._began)
 
     @cached_property
     def priority(self) -> Ints:

@@ -48,9 +48,8 @@ class DecisionLog:
 
     def add(self, decision: Decision) -> Decision:
         """Number the decision, write its sentence, keep it. Returns it as kept."""
-        kept = msgspec.structs.replace(decision, id=str(self._next))
-        if not kept.sentence:
-            kept = msgspec.structs.replace(kept, sentence=sentence(kept))
+        text = decision.sentence or sentence(decision)
+        kept = msgspec.structs.replace(decision, id=str(self._next), sentence=text)
         self._next += 1
         self._keep(kept)
         if kept.victims and kept.outcome != "waits":

@@ -86,8 +86,17 @@ class Core:
 
     def next_time(self) -> float | None:
         """When the next unit becomes ready by itself, or has something to report."""
-        times = [each for each in (self.queue.next_ready(), self._reports.next()) if each is not None]
-        return min(times, default=None)
+        ready, told = self.queue.next_ready(), self._reports.next()
+        if ready is None or told is None:
+            return told if ready is None else ready
+        return min(ready, told)
+
+    def has_work(self, until: float) -> bool:
+        """Whether there may be a unit to try, or something to do by itself before `until`."""
+        if self.queue.may_be_ready:
+            return True
+        following = self.next_time()
+        return following is not None and following < until
 
     def cycle(self, now: float) -> CycleResult | None:
         """Decide on the best waiting unit; None when no unit is ready."""

@@ -83,7 +83,9 @@ class Cycles:
 
     def _try(self, unit: QueuedUnit, now: float) -> CycleResult:
         waiting = self._memory.preemptions.get(unit.ref)
-        if any(self._memory.preemptions.get(mate) for mate in trees.mates(self._memory.cluster, unit.ref)):
+        if unit.is_group and any(
+            self._memory.preemptions.get(mate) for mate in trees.mates(self._memory.cluster, unit.ref)
+        ):
             return self._wait_with_tree(unit, now)
         given_up: list[Action] = []
         with self._memory.nominations.in_order(unit.ref, unit.pods, unit.priority):
@@ -167,17 +169,17 @@ class Cycles:
         table = memory.cluster.devices
         used = devices.reserve(memory.cluster, plan.placements) if table.claims or table.classes else {}
         for key, node in plan.placements.items():
-            ref = Reference.to(memory.waiting.pods[key])
+            pod = memory.waiting.pods[key]
+            ref, own = Reference.to(pod), unit_of(pod)
             if memory.nominations.node(key) != node:
                 nominations.append(Nominate(ref, node))
             claims = volumes.claims_of(memory.cluster, key, plan.volumes) if plan.volumes else ()
-            own = unit_of(memory.waiting.pods[key])
             binds.append(Bind(own, ref, node, unit.is_group, claims, used.get(key, ())))
             if claims:
                 volumes.reserve(memory.cluster, binds[-1])
             memory.cluster.assume(key, node)
             memory.waiting.take(key)
-            memory.holds.place(memory.waiting.pods[key], placed=True)
+            memory.holds.place(pod, placed=True)
             memory.binding[own] += 1
         # A pod that waits for its volumes or devices shows meanwhile where it is going to be.
         together = len(binds) > 1 or any(each.claims or devices.may_wait(each) for each in binds)
@@ -317,6 +319,8 @@ class Cycles:
     def _displace(self, unit: QueuedUnit, plan: Plan) -> list[Action]:
         """Withdraw the nominations of less important units that no longer fit on the nodes of this plan."""
         memory = self._memory
+        if not memory.cluster.nominated:
+            return []
         losers: dict[Reference, None] = {}
         for node in sorted(set(plan.placements.values()) & memory.cluster.nominated.keys()):
             for row in memory.cluster.nominated[node]:

@@ -188,8 +188,15 @@ class Queue:
             self.hold(chosen)
         return chosen
 
+    @property
+    def may_be_ready(self) -> bool:
+        """Whether `pop` may find a unit; it may find none after all."""
+        return bool(self._active or self._early)
+
     def next_ready(self) -> float | None:
         """When the next unit in backoff or at rest becomes ready by itself."""
+        if not self._backoff and not self._overdue:
+            return None
         _first(self._backoff, State.BACKOFF)
         _first(self._overdue, State.UNSCHEDULABLE)
         return min((heap[0][0] for heap in (self._backoff, self._overdue) if heap), default=None)

@@ -23,11 +23,13 @@ class Reports:
         """When there is something to report."""
         if self._memory.lapsed or self._memory.unread or self._memory.diverging:
             return 0.0
-        first = min(self._memory.untold.values(), default=None)
+        first = next(iter(self._memory.untold.values()), None)  # in the order of their times
         return None if first is None else first + SETTLE
 
     def due(self, now: float) -> list[Action]:
         memory = self._memory
+        if self.next() is None:
+            return []
         actions: list[Action] = [status.lapsed(group) for group in memory.lapsed.values()]
         memory.lapsed.clear()
         actions += [status.annotation_ignored(pod, notes) for pod, notes in memory.unread.items()]

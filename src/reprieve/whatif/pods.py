@@ -90,7 +90,7 @@ def load(
             raise ReprieveError(f"{type(each).__name__}/{each.key} is given twice; which one counts?")
         seen.add(identity)
         _check(each)
-        cluster.set(each)
+    cluster.set_all(views)
     for row in cluster.storage.pods:
         if cluster.pods.node[row] == NOWHERE and cluster.pods.info[row].nominated_node:
             cluster.nominate(cluster.pods.keys[row], cluster.pods.info[row].nominated_node)

@@ -8,10 +8,14 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from typing import Any
+
+import msgspec
 
 from reprieve.controllers.scheduler.execution import Execution
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.kube import Change, Clock
+from reprieve.preemption import Plan
 from reprieve.records import Decision, DecisionLog
 from reprieve.scheduler import Actions, Core, CycleResult, instant
 
@@ -39,7 +43,8 @@ class Shell:
         self._asynchronous = asynchronous
         self._clock = clock
         self._wake = asyncio.Event()
-        self._execution = Execution(core, actions, self.metrics, clock, self._wake.set)
+        self._sleeps_until = 0.0
+        self._execution = Execution(core, actions, self.metrics, clock, self._rouse)
         self._revision = ""
 
     def observe(self, change: Change) -> None:
@@ -47,7 +52,12 @@ class Shell:
         self._revision = change.new.metadata.resource_version or self._revision
         self.core.observe(change.type, change.old, change.new, self._clock())
         self._execution.observed(change.new)
-        self._wake.set()
+        self._rouse()
+
+    def _rouse(self) -> None:
+        """Something happened. Most of it (a pod starts, a binding succeeds) leaves nothing to do."""
+        if self.core.has_work(self._sleeps_until):
+            self._wake.set()
 
     async def run(self) -> None:
         """Schedule until cancelled. Every existing object must have been observed before."""
@@ -60,11 +70,12 @@ class Shell:
                     self._execution.perform(self.core.recover(now))
                 await self._cycles()
                 self._execution.perform(self.core.report(self._clock()))
-                ready = self.core.next_time()
-                pause = RECOVER_EVERY if ready is None else max(0.0, ready - self._clock())
+                ready, now = self.core.next_time(), self._clock()
+                pause = RECOVER_EVERY if ready is None else min(max(0.0, ready - now), RECOVER_EVERY)
+                self._sleeps_until = now + pause
                 self._wake.clear()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(min(pause, RECOVER_EVERY) + 0.001):
+                    async with asyncio.timeout(pause + 0.001):
                         await self._wake.wait()
         finally:
             await self._execution.stop()
@@ -102,7 +113,6 @@ class Shell:
 
     def _note(self, cycle: CycleResult, seconds: float) -> None:
         self.metrics.cycle(cycle, seconds, self.core)
-        plan = cycle.plan.to_dict() if cycle.plan is not None else {}
         decision = self.records.add(
             Decision(
                 time=instant(self._clock()),
@@ -111,19 +121,27 @@ class Shell:
                 outcome=cycle.outcome,
                 revision=self._revision,
                 duration_ms=round(seconds * 1000, 3),
-                placements=plan.get("placements", {}),
-                victims=[victim for victim in plan.get("victims", ()) if victim["pod"] in cycle.victims],
                 reasons=cycle.reasons,
-                cost=plan.get("cost", {}),
-                alternatives=plan.get("alternatives", []),
-                reprieved=plan.get("reprieved", []),
-                budgets=plan.get("budgets", []),
+                **({} if cycle.plan is None else _recorded(cycle.plan, cycle.victims)),
             )
         )
-        about = {
-            "unit": str(cycle.unit),
-            "outcome": cycle.outcome,
-            "victims": len(cycle.victims),
-            "decision": decision.id,
-        }
-        log.info(decision.sentence, extra=about)
+        if log.isEnabledFor(logging.INFO):
+            about = {
+                "unit": decision.for_,
+                "outcome": cycle.outcome,
+                "victims": len(cycle.victims),
+                "decision": decision.id,
+            }
+            log.info(decision.sentence, extra=about)
+
+
+def _recorded(plan: Plan, evicted: frozenset[str]) -> dict[str, Any]:
+    """What the record of a decision has of its plan; of the victims only those evicted because of it."""
+    return {
+        "placements": plan.placements,
+        "victims": msgspec.to_builtins([each for each in plan.victims if each.pod in evicted]),
+        "cost": msgspec.to_builtins(plan.cost),
+        "alternatives": msgspec.to_builtins(list(plan.alternatives)),
+        "reprieved": msgspec.to_builtins(list(plan.reprieved)),
+        "budgets": msgspec.to_builtins(list(plan.budgets)),
+    }
