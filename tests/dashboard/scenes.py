@@ -10,7 +10,7 @@ from typing import Any
 from reprieve.dashboard.inventory import Inventory
 from reprieve.objects import well_known
 from reprieve.records import Decision, DecisionLog
-from tests.builders import cluster_queue, flavor, kueue, local_queue, reserved, workload
+from tests.builders import below, cluster_queue, composite, flavor, kueue, local_queue, reserved, workload
 from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
 
 LONG = "a-very-long-name-that-somebody-really-gave-to-something-important." * 3 + "x" * 55
@@ -37,6 +37,26 @@ def crowd(nodes: int, pods_each: int = 4, waiting: int = 3, name: str = "h100") 
             shown,
             pod(f"wait-{i}", 4, priority=1000, status={"conditions": [scheduled_false(nodes)], **nominated}),
         )
+    return shown
+
+
+def racks(count: int = 4, trees: int = 3) -> Inventory:
+    """Racks of four nodes, and trees of two stages: one that runs, the others wait for a rack."""
+    shown = Inventory()
+    for rack in range(count):
+        for i in range(4):
+            labels = {"topology.kubernetes.io/rack": f"r{rack}"}
+            put(shown, node(f"r{rack}-n{i}", "32", labels=labels))
+    for t in range(trees):
+        put(shown, composite(f"train-{t}", 2, 100, key="topology.kubernetes.io/rack", namespace="dev"))
+        for stage in ("encode", "decode"):
+            name, runs = f"train-{t}-{stage}", t == 0
+            status = None if runs else unplaced("0/4 placements are available, first placement status: full")
+            put(shown, pod_group(name, 2, 100, status=status, **below(f"train-{t}")))
+            for i in range(2):
+                on = f"r0-n{2 * (stage == 'decode') + i}" if runs else ""
+                put(shown, pod(f"{name}-{i}", 30, on=on, priority=100, group=name))
+    put(shown, pod_group("alone", 1, 10), pod("alone-0", 4, on="r1-n0", priority=10, group="alone"))
     return shown
 
 

@@ -31,6 +31,7 @@ SCENES = {
     "names of 253 characters": (scenes.long_names, lambda: scenes.decisions(6, name=scenes.LONG[:240])),
     "200 queues in a deep tree": (scenes.quotas, DecisionLog),
     "ten clusters": (scenes.fleet, DecisionLog),
+    "racks and trees": (scenes.racks, DecisionLog),
 }
 
 
@@ -62,6 +63,29 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+async def test_a_tree_is_one_row_that_unfolds_and_nodes_stand_rack_by_rack(browser: Browser):
+    async with serving(scenes.racks()) as url:
+        page = await browser.new_page()
+        await look(page, url, "groups")
+        rows = page.locator("tbody tr")
+        await expect(rows).to_have_count(4)
+        await expect(rows.first).to_contain_text("dev/train-1")
+        await expect(rows.first).to_contain_text("2 of 2 groups in one rack")
+        button = page.get_by_role("button", name="Groups of dev/train-1")
+        await expect(button).to_have_attribute("aria-expanded", "false")
+        await button.click()
+        await expect(rows).to_have_count(6)
+        await expect(rows.nth(1)).to_contain_text("dev/train-1-decode")
+        await button.click()
+        await expect(rows).to_have_count(4)
+        await look(page, url, "map")
+        headings = page.get_by_role("heading", name="rack ")
+        assert [text.split()[1] for text in await headings.all_inner_texts()] == ["r0", "r1", "r2", "r3"]
+        shelf = page.get_by_role("region", name="rack r0")
+        await expect(shelf.locator("a.card")).to_have_count(4)
+        await page.close()
 
 
 @pytest.mark.parametrize("scene", SCENES)

@@ -1,5 +1,6 @@
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 from hypothesis import given
@@ -13,7 +14,7 @@ from reprieve.kube.resources import PODS
 from reprieve.kube.wire import decoder_of
 from reprieve.objects import well_known
 from reprieve.objects.decode import decode
-from tests.builders import Document, terminating, workload
+from tests.builders import Document, below, composite, terminating, workload
 from tests.dashboard.manifests import node, pod, pod_group, put, unplaced, worker_cluster
 from tests.scale import examples
 from tests.strategies.choices import Choices
@@ -44,6 +45,54 @@ def test_a_node_shows_the_share_of_its_scarcest_resource_by_priority():
     assert view["nodes"][0]["shares"] == [[5, "", 0.5], [10, "dev/g", 0.25]]
     assert (view["nodes"][0]["resource"], view["nodes"][0]["used"]) == ("cpu", 0.75)
     assert view["nodes"][0]["free"] == {"cpu": 1000, "memory": 8 << 30}
+
+
+RACK = "topology.kubernetes.io/rack"
+
+
+def in_tree(name: str, pods: int, on: str = "", **spec: Any) -> list[Document]:
+    status = None if on else unplaced("0/2 placements are available")
+    group = pod_group(name, pods, 100, status=status, **below("blocks"), **spec)
+    return [group, *(pod(f"{name}-{i}", group=name, priority=100, on=on) for i in range(pods))]
+
+
+def test_a_tree_is_one_row_that_holds_its_groups_and_sums_them_up():
+    root = composite("train", 1, 100, key=RACK, mode="all", namespace="dev")
+    inner = composite("blocks", 2, parent="train", namespace="dev")
+    leaves = [*in_tree("a", 2, "n"), *in_tree("b", 3)]
+    view = cluster_view(inventory(node("n"), root, inner, *leaves, pod_group("alone", 1)))
+    assert [group["group"] for group in view["groups"]] == ["dev/alone"]
+    assert (view["summary"]["groups"], view["summary"]["trees"]) == (1, 1)
+    [tree] = view["trees"]
+    assert (tree["group"], tree["minGroups"], tree["groups"], tree["topology"]) == ("dev/train", 1, 1, RACK)
+    assert (tree["running"], tree["pending"], tree["nodes"], tree["whole"]) == (2, 3, 1, True)
+    assert tree["message"] == "0/2 placements are available"
+    rows = [(row["depth"], row["kind"], row["group"], row["pending"]) for row in tree["rows"]]
+    assert rows == [
+        (1, "CompositePodGroup", "dev/blocks", 3),
+        (2, "PodGroup", "dev/a", 0),
+        (2, "PodGroup", "dev/b", 3),
+    ]
+
+
+def test_a_group_whose_tree_is_not_there_stands_for_itself():
+    view = cluster_view(inventory(node("n"), *in_tree("a", 1)))
+    assert [group["group"] for group in view["groups"]] == ["dev/a"]
+    assert view["trees"] == []
+
+
+def test_composite_groups_that_name_each_other_end_no_view():
+    circle = [composite(a, 1, parent=b, namespace="dev") for a, b in (("x", "y"), ("y", "x"))]
+    assert cluster_view(inventory(*circle))["trees"] == []
+
+
+def test_a_node_says_its_rack_whatever_the_label_is_called():
+    nodes = [
+        node("a", labels={RACK: "r1"}),
+        node("b", labels={"cloud.google.com/gce-topology-rack": "r2"}),
+        node("c"),
+    ]
+    assert [each["rack"] for each in cluster_view(inventory(*nodes))["nodes"]] == ["r1", "r2", ""]
 
 
 def test_nodes_are_listed_as_people_count():

@@ -17,6 +17,7 @@ from reprieve.objects import Object, amount, core, find_condition, kueue, pod_re
 class NodeRecord(NamedTuple):
     name: str
     zone: str
+    rack: str
     allocatable: dict[str, int]
     unschedulable: bool
     ready: bool
@@ -44,6 +45,19 @@ class GroupRecord(NamedTuple):
     whole: bool
     condition: str
     message: str
+    parent: str
+    """The composite group above it."""
+    topology: str
+    """The label whose value all its pods share."""
+
+
+class CompositeRecord(NamedTuple):
+    key: str
+    priority: int
+    min_groups: int
+    whole: bool
+    parent: str
+    topology: str
 
 
 def node_record(node: core.Node) -> NodeRecord:
@@ -52,10 +66,16 @@ def node_record(node: core.Node) -> NodeRecord:
     return NodeRecord(
         name=intern(node.name),
         zone=intern(labels.get(well_known.ZONE_LABEL, "")),
+        rack=intern(_rack(labels)),
         allocatable={r: amount(r, q) for r, q in (node.status.allocatable or node.status.capacity).items()},
         unschedulable=node.spec.unschedulable,
         ready=ready is None or ready.status == "True",
     )
+
+
+def _rack(labels: dict[str, str]) -> str:
+    """Whatever cloud or admin gave the label: `topology.kubernetes.io/rack`, `…/topology-rack` and so on."""
+    return next((labels[key] for key in sorted(labels) if key.endswith(("/rack", "-rack"))), "")
 
 
 def pod_record(pod: core.Pod) -> PodRecord:
@@ -85,6 +105,19 @@ def group_record(group: scheduling.PodGroup) -> GroupRecord:
         whole=group.disrupted_as_a_whole,
         condition=(condition.reason or condition.status) if condition else "",
         message=condition.message if condition else "",
+        parent=group.parent_key,
+        topology=intern(group.topology_key),
+    )
+
+
+def composite_record(group: scheduling.CompositePodGroup) -> CompositeRecord:
+    return CompositeRecord(
+        key=group.key,
+        priority=group.spec.priority or 0,
+        min_groups=group.min_group_count,
+        whole=group.disrupted_as_a_whole,
+        parent=group.parent_key,
+        topology=intern(group.topology_key),
     )
 
 
@@ -92,6 +125,7 @@ SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
     core.Pod: ("pods", pod_record),
     core.Node: ("nodes", node_record),
     scheduling.PodGroup: ("groups", group_record),
+    scheduling.CompositePodGroup: ("composites", composite_record),
     kueue.ClusterQueue: ("cluster_queues", None),
     kueue.Cohort: ("cohorts", None),
     kueue.LocalQueue: ("local_queues", None),
@@ -119,6 +153,7 @@ class Inventory:
         self.nodes: dict[str, NodeRecord] = {}
         self.pods: dict[str, PodRecord] = {}
         self.groups: dict[str, GroupRecord] = {}
+        self.composites: dict[str, CompositeRecord] = {}
         self.cluster_queues: dict[str, kueue.ClusterQueue] = {}
         self.cohorts: dict[str, kueue.Cohort] = {}
         self.local_queues: dict[str, kueue.LocalQueue] = {}

@@ -12,6 +12,7 @@ from heapq import nsmallest
 from typing import Any
 
 from reprieve.dashboard.inventory import GroupRecord, Inventory, NodeRecord, PodRecord
+from reprieve.dashboard.tree_views import Trees
 from reprieve.objects import format_time
 
 View = dict[str, Any]
@@ -31,6 +32,8 @@ class ClusterViews:
 
     def view(self, preemptions: int, now: datetime) -> View:
         inventory = self._inventory
+        groups, trees = self._groups.all(), Trees(inventory)
+        alone = [group for group in groups if group["group"] not in trees.groups]
         return {
             "revision": inventory.revision,
             "time": format_time(now),
@@ -41,12 +44,14 @@ class ClusterViews:
                 "terminating": inventory.leaving,
                 "preemptions": preemptions,
                 "waitingUnits": len(inventory.waiting),
-                "groups": len(inventory.groups),
+                "groups": len(alone),
+                "trees": len(trees),
             },
             "bands": sorted(inventory.priorities),
             "nodes": self._nodes.all(),
             "queue": _queue_view(inventory),
-            "groups": self._groups.all()[:SHOWN_GROUPS],
+            "groups": alone[:SHOWN_GROUPS],
+            "trees": trees.views({group["group"]: group for group in groups}) if len(trees) else [],
         }
 
 
@@ -121,6 +126,7 @@ def _node_view(node: NodeRecord, pods: list[PodRecord], nominated: int) -> View:
     return {
         "name": node.name,
         "zone": node.zone,
+        "rack": node.rack,
         "ready": node.ready,
         "cordoned": node.unschedulable,
         "resource": resource,
@@ -143,6 +149,7 @@ def node_detail(inventory: Inventory, name: str) -> View | None:
     return {
         "name": name,
         "zone": node.zone,
+        "rack": node.rack,
         "ready": node.ready,
         "cordoned": node.unschedulable,
         "resources": [
@@ -217,6 +224,7 @@ def _group_view(key: str, group: GroupRecord, pods: list[PodRecord]) -> View:
         "minCount": group.min_count,
         "gang": group.gang,
         "whole": group.whole,
+        "topology": group.topology,
         "running": sum(1 for pod in pods if pod.node and not pod.terminating),
         "pending": sum(1 for pod in pods if not pod.node and not pod.terminating),
         "leaving": sum(1 for pod in pods if pod.terminating),

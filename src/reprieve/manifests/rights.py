@@ -100,8 +100,8 @@ DASHBOARD = (
     _rule("policy", ["poddisruptionbudgets"], "list"),
     _rule(STORAGE, STORAGE_RESOURCES, "list"),
     _rule(DEVICES, ["deviceclasses", "resourceslices", "devicetaintrules", "resourceclaims"], "list"),
-    _rule(SCHEDULING, ["podgroups"], *FOLLOW),
-    _rule(SCHEDULING, ["priorityclasses", "compositepodgroups"], "list"),
+    _rule(SCHEDULING, ["podgroups", "compositepodgroups"], *FOLLOW),
+    _rule(SCHEDULING, ["priorityclasses"], "list"),
     _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
     _rule(
         KUEUE,

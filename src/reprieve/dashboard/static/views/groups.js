@@ -1,28 +1,54 @@
-// Pod groups: how many of their pods run, and how they may be disrupted.
+// Pod groups: how many of their pods run, and how they may be disrupted. A tree of groups is one row that unfolds.
 import { html, useState } from "../vendor/htm-preact.js";
 import { link } from "../live.js";
+import { plural } from "../lib.js";
 import { Table, Empty, Name, useMore } from "../parts.js";
+
+const needs = (g) => (g.kind === "CompositePodGroup" ? `${g.minGroups} of ${plural(g.groups, "group")}` : g.gang ? `${g.minCount} at once` : "any");
+const where = (g) => (g.topology ? ` in one ${g.topology.split("/").pop().split("-").pop()}` : "");
+
+// A tree as rows: the root, and what is below it once it is unfolded.
+function unfolded(tree, open) {
+  const rows = [{ key: `tree ${tree.group}`, ...tree }];
+  if (open.has(tree.group)) rows.push(...tree.rows.map((row) => ({ key: `${tree.group} ${row.kind} ${row.group}`, ...row })));
+  return rows;
+}
+
+function First({ row, open, toggle }) {
+  if (row.kind === "CompositePodGroup" && row.depth === 0) {
+    const isOpen = open.has(row.group);
+    return html`<span class="tree-root"><button class="fold" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => toggle(row.group)}
+      aria-label=${`Groups of ${row.group}`}>${isOpen ? "▾" : "▸"}</button><${Name}>${row.group}<//><span class="tag">tree</span></span>`;
+  }
+  const name = html`<${Name}>${row.group}<//>`;
+  const shown = row.kind === "CompositePodGroup" ? name : html`<a href=${link("map", { group: row.group })} title="Where it runs">${name}</a>`;
+  return row.depth ? html`<span class="branch" style=${{ paddingLeft: `${1.4 * row.depth + 0.6}em` }}>${shown}</span>` : shown;
+}
 
 export function GroupsView({ state }) {
   const [filter, setFilter] = useState("");
   const [limit, more] = useMore(100);
+  const [open, setOpen] = useState(new Set());
+  const toggle = (key) => setOpen((before) => { const after = new Set(before); if (!after.delete(key)) after.add(key); return after; });
   const { groups } = state.summary;
-  if (!state.groups.length) return html`<${Empty}>No pod groups. Create one with <code>kubectl apply -f examples/01-first-plan</code>.<//>`;
-  const matching = state.groups.filter((g) => g.group.includes(filter));
+  if (!state.groups.length && !state.trees.length) return html`<${Empty}>No pod groups. Create one with <code>kubectl apply -f examples/01-first-plan</code>.<//>`;
+  const inTree = (t) => t.group.includes(filter) || t.rows.some((row) => row.group.includes(filter));
+  const matching = [...state.trees.filter(inTree), ...state.groups.filter((g) => g.group.includes(filter))];
+  const rows = matching.slice(0, limit).flatMap((g) => (g.rows ? unfolded(g, open) : [{ key: g.group, ...g }]));
   return html`
     <div class="toolbar"><label>Find a group <input type="search" value=${filter} onInput=${(e) => setFilter(e.target.value)} placeholder="part of its name" /></label>
       ${groups > state.groups.length && html`<span class="note">${state.groups.length.toLocaleString("en")} of ${groups.toLocaleString("en")} groups, those that wait first.</span>`}</div>
     ${!matching.length && html`<${Empty}>No group's name contains “${filter}”.<//>`}
-    ${matching.length > 0 && html`<${Table} caption="Pod groups" rows=${matching.slice(0, limit).map((g) => ({ key: g.group, ...g }))} columns=${[
-      { title: "Group", cell: (g) => html`<a href=${link("map", { group: g.group })} title="Where it runs"><${Name}>${g.group}<//></a>` },
+    ${matching.length > 0 && html`<${Table} caption="Pod groups" rows=${rows} columns=${[
+      { title: "Group", cell: (g) => html`<${First} row=${g} open=${open} toggle=${toggle} />` },
       { title: "Priority", number: true, cell: (g) => g.priority },
       { title: "Running", number: true, cell: (g) => g.running },
       { title: "Pending", number: true, cell: (g) => g.pending },
       { title: "Leaving", number: true, cell: (g) => g.leaving },
-      { title: "Needs", cell: (g) => html`<span class="name">${g.gang ? `${g.minCount} at once` : "any"}</span>` },
-      { title: "Disrupted", cell: (g) => html`<span class="name">${g.whole ? "as a whole" : "pod by pod"}</span>` },
+      { title: "Needs", cell: (g) => html`<span class="name">${needs(g)}${where(g)}</span>` },
+      { title: "Disrupted", cell: (g) => html`<span class="name">${g.whole ? "as a whole" : g.kind === "CompositePodGroup" ? "group by group" : "pod by pod"}</span>` },
       { title: "Nodes", number: true, cell: (g) => html`<span title=${g.nodeNames.join(", ")}>${g.nodes}</span>` },
-      { title: "State", wide: true, cell: (g) => [g.condition, g.message].filter(Boolean).join(": ") || "–" },
+      { title: "State", wide: true, cell: (g) => [g.condition, g.message].filter(Boolean).join(": ") || (g.hidden && open.has(g.group) ? `${plural(g.hidden, "more group")} not shown` : "–") },
     ]} />`}
     ${more(matching.length, "groups")}`;
 }

@@ -7,7 +7,7 @@ import { Stack, Empty, Problem, Panel, Table, useMore } from "../parts.js";
 const CARDS_AT_ONCE = 300;
 const LEGEND_GROUPS = 10;
 
-const poolOf = (node) => node.zone || node.name.replace(/[-.]?\d+$/, "") || "nodes";
+const poolOf = (node) => node.rack || node.zone || node.name.replace(/[-.]?\d+$/, "") || "nodes";
 
 function pools(nodes) {
   const found = new Map();
@@ -18,6 +18,16 @@ function pools(nodes) {
   }
   return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+// Nodes with racks stand rack by rack, others all together, after them.
+function shelves(nodes) {
+  const found = new Map();
+  for (const node of nodes) found.set(node.rack, [...(found.get(node.rack) || []), node]);
+  const count = new Intl.Collator("en", { numeric: true });
+  return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => !a.name - !b.name || count.compare(a.name, b.name));
+}
+
+const rackLine = (members) => `${plural(members.length, "node")}, ${percent(members.reduce((sum, n) => sum + n.used, 0) / members.length)} used`;
 
 // Shares of one node or of a whole pool, added up by what they are coloured by: [class, share, title].
 function segments(nodes, colour, bands) {
@@ -92,7 +102,7 @@ function NodeDetail({ name, revision, bands, onClose }) {
   return html`<${Panel} label=${`Node ${name}`} title=${name} onClose=${onClose}>
     ${error && html`<${Problem} error=${error} hint="The node may be gone; close this panel and pick another." />`}
     ${d && html`
-      <p class="note">${[d.zone && `zone ${d.zone}`, d.ready ? "ready" : "not ready", d.cordoned && "cordoned"].filter(Boolean).join(" · ")}</p>
+      <p class="note">${[d.zone && `zone ${d.zone}`, d.rack && `rack ${d.rack}`, d.ready ? "ready" : "not ready", d.cordoned && "cordoned"].filter(Boolean).join(" · ")}</p>
       ${d.resources.map((r) => html`<div class="bar-row"><span>${r.name}</span>
         <span class="meter"><span style=${{ width: `${r.allocatable ? Math.min(100, (100 * r.used) / r.allocatable) : 0}%` }}></span></span>
         <span>${amount(r.name, r.used)} of ${amount(r.name, r.allocatable)} used, ${amount(r.name, Math.max(0, r.allocatable - r.used))} free</span></div>`)}
@@ -142,8 +152,10 @@ export function MapView({ state, params }) {
       <a href=${link("map", { pool })}>Show all alike</a></p>`}
     ${tiles
       ? html`<div class="tiles">${grouped.slice(0, CARDS_AT_ONCE).map((p) => html`<${Tile} key=${p.name} pool=${p} colour=${colour} bands=${bands} group=${group} />`)}</div>`
-      : html`<div class="cards">${matching.slice(0, limit).map((n) => html`<${Card} key=${n.name} node=${n} colour=${colour} bands=${bands}
-          picked=${n.name === picked} dim=${!holds(n)} href=${link("map", { ...params, node: n.name })} />`)}</div>
+      : html`${shelves(matching.slice(0, limit)).map(({ name, members }) => html`<section key=${name} class="shelf" aria-label=${name ? `rack ${name}` : "nodes"}>
+          ${name && html`<h2 class="rack">rack ${name} <span class="note">${rackLine(members)}</span></h2>`}
+          <div class="cards">${members.map((n) => html`<${Card} key=${n.name} node=${n} colour=${colour} bands=${bands}
+            picked=${n.name === picked} dim=${!holds(n)} href=${link("map", { ...params, node: n.name })} />`)}</div></section>`)}
         ${!matching.length && html`<${Empty}>${filter ? `No node's name contains “${filter}”.` : `There is no pool “${pool}” any more.`}<//>`}
         ${more(matching.length, "nodes")}`}
     ${picked && html`<${NodeDetail} key=${picked} name=${picked} revision=${state.revision} bands=${bands} onClose=${() => go("map", { pool, group })} />`}
