@@ -42,6 +42,7 @@ ANSWERS = {
     f"explain workload/web/crawl-c -f {EXAMPLES}/12-cohort-reclaim": "Explanation",
     f"explain clusterqueue/web -f {EXAMPLES}/12-cohort-reclaim": "Explanation",
     f"validate -f {EXAMPLES}/01-first-plan": "Validation",
+    f"simulate --trace {EXAMPLES}/40-simulate/generator.yaml --until 2s": "Simulation",
     "validate -f {broken}": "Validation",
 }
 

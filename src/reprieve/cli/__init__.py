@@ -19,6 +19,7 @@ COMMANDS = {
     "plan": "Would it fit, and if not: who makes way, and why?",
     "admit": "Which workloads may run within their quota?",
     "validate": "Check manifests and name every problem.",
+    "simulate": "What would happen to these jobs on that cluster?",
     "explain": "Why was this decision made?",
     "up": "Start a whole control plane with fake nodes on this machine.",
     "run": "Run the controllers against a cluster.",

@@ -12,6 +12,7 @@ from reprieve.explain import Explanation
 from reprieve.objects import Ignored, PlanOutcome
 from reprieve.preemption import Bill, BilledVictim, Plan
 from reprieve.records import Decision
+from reprieve.simulate import Metrics
 from reprieve.whatif import JobPlan
 
 Version = Literal["reprieve.dev/v1alpha1"]
@@ -239,6 +240,27 @@ class ValidationDocument(TypedDict):
     notChecked: list[Finding]
 
 
+class CheckedAssertion(TypedDict):
+    expression: str
+    policy: str
+    holds: bool
+    left: float
+    right: float
+
+
+class SimulationDocument(TypedDict):
+    """What became of the jobs of a trace, by configuration."""
+
+    apiVersion: Version
+    kind: Literal["Simulation"]
+    trace: str
+    jobs: int
+    seed: int
+    notes: list[str]
+    configurations: list[Metrics]
+    assertions: list[CheckedAssertion]
+
+
 FORMATS: dict[str, Any] = {
     "Plan": PlanDocument,
     "JobPlan": JobPlanDocument,
@@ -249,6 +271,7 @@ FORMATS: dict[str, Any] = {
     "Explanation": ExplanationDocument,
     "Validation": ValidationDocument,
     "Decision": Decision,
+    "Simulation": SimulationDocument,
 }
 """Every format for programs, by the name that `reprieve schema` takes."""
 

@@ -16,6 +16,7 @@ NAMES = (
     "Explanation",
     "Validation",
     "Decision",
+    "Simulation",
 )
 
 
@@ -26,8 +27,8 @@ def command(name: str) -> None:
 
     NAME is Plan, JobPlan (for a job of any kind), PlanComparison, QuotaPlan (for a Kueue Workload) or
     FleetPlan, as `plan` prints them,
-    Admissions (`admit`), Explanation (`explain`), Validation (`validate`), or Decision, one line of the file
-    of decision records. Schemas of the same version only ever gain fields.
+    Admissions (`admit`), Explanation (`explain`), Validation (`validate`), Simulation (`simulate`), or
+    Decision, one line of the file of decision records. Schemas of the same version only ever gain fields.
 
     \b
     Examples:

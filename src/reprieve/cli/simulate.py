@@ -1,0 +1,259 @@
+"""`reprieve simulate`: what would happen to these jobs on that cluster, under one policy or several."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reprieve.cli.output import NO, YES, Output, all_option, console, output_option, print_answer
+from reprieve.cli.sources import filename_option, read_manifests
+from reprieve.objects import ReprieveError, decode_all, parse_duration, well_known
+
+if TYPE_CHECKING:
+    from reprieve.cli.layout import Screen
+    from reprieve.objects import Object
+    from reprieve.simulate import Metrics, NodeEvent, Policy, Result, Scenario, Task, Trace
+
+
+def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
+    return click.option(name, default=default, show_default=True, metavar="DURATION", help=help)
+
+
+@click.command("simulate")
+@filename_option
+@click.option(
+    "--nodes",
+    "nodes",
+    multiple=True,
+    metavar="SPEC",
+    help="Nodes, as for `reprieve up`. May be given several times.",
+)
+@click.option(
+    "--trace",
+    required=True,
+    metavar="FILE",
+    help="The jobs: a CSV file in the common form, plain or gzipped, or a generator file of Kueue (.yaml).",
+)
+@click.option(
+    "--scenario", metavar="NAME", help="A window of a public trace and its cluster, e.g. philly-90."
+)
+@click.option(
+    "--config", type=click.Path(), help="A ReprieveConfiguration that all compared policies start from."
+)
+@click.option(
+    "--compare",
+    "compared",
+    multiple=True,
+    metavar="POLICY",
+    help="kubernetes, kep-5710, minimal-cost, fifo, fifo-skip, or a configuration file. May be given several "
+    "times; default: the algorithm of the configuration.",
+)
+@click.option("--until", metavar="DURATION", help="Stop at this moment of the simulation, e.g. 14d is 336h.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of everything that is drawn: failures of nodes."
+)
+@_duration("--checkpoint", "30m", "How often a job saves its work; 0: never.")
+@_duration("--restore", "0s", "What it costs to begin again after an eviction.")
+@_duration("--grace", "0s", "How long evicted pods still hold their place.")
+@click.option(
+    "--announce-checkpoints",
+    "announce",
+    is_flag=True,
+    help="Jobs say on their pods when they have saved their work (reprieve.dev/checkpointed-at).",
+)
+@click.option(
+    "--priorities",
+    type=click.Choice(["trace", "drawn"]),
+    default="trace",
+    show_default=True,
+    help="drawn: jobs for which the trace states none get one by their name.",
+)
+@_duration(
+    "--cycle-every", "0s", "Quota cycles take place at multiples of this; 0: whenever somebody can be tried."
+)
+@click.option(
+    "--node-events", metavar="FILE", help="A CSV file with time_s, event (fail, drain, return) and node."
+)
+@click.option("--mtbf", metavar="DURATION", help="Nodes fail by chance, this far apart on average.")
+@_duration("--repair", "1h", "How long a node that failed by chance is away.")
+@click.option(
+    "--assert",
+    "assertions",
+    multiple=True,
+    metavar="EXPR",
+    help="E.g. 'lost_gpu_hours < 1000' or 'high.delay.p99 <= 60'; exit code 1 if it does not hold.",
+)
+@click.option(
+    "--processes", type=click.IntRange(min=1), help="At most so many at once; default: one for each core."
+)
+@all_option
+@output_option
+def command(
+    filenames: tuple[str, ...],
+    nodes: tuple[str, ...],
+    trace: str,
+    assertions: tuple[str, ...],
+    processes: int | None,
+    everything: bool,
+    output: Output,
+    **rest: Any,
+) -> None:
+    """What would happen to these jobs on that cluster?
+
+    Runs the scheduler and the quota cycle of this program in virtual time over the jobs of a trace, and
+    measures waiting, lost work, use and fairness. The same input and seed give the same bytes. Exit code 0; 1
+    when an assertion does not hold; 2: bad input.
+
+    \b
+    Examples:
+      reprieve simulate --trace examples/40-simulate/jobs.csv --nodes 'gpu=4:nvidia.com/gpu=8'
+      reprieve simulate --trace examples/40-simulate/jobs.csv --nodes 'gpu=4:nvidia.com/gpu=8' \\
+        --compare kubernetes --compare kep-5710 --compare minimal-cost --assert 'goodput > 0.9'
+      reprieve simulate -f examples/40-simulate/queues.yaml --trace examples/40-simulate/jobs.csv \\
+        --nodes 'gpu=4:nvidia.com/gpu=8' -o json
+      reprieve simulate --trace examples/40-simulate/generator.yaml --cycle-every 10ms --checkpoint 0s
+    """
+    from reprieve.simulate import check, compare, measure, scenario
+
+    chosen = scenario(rest["scenario"]) if rest["scenario"] else None
+    found, objects = _input(filenames, nodes, trace, chosen, drawn=rest["priorities"] == "drawn")
+    tasks = _tasks(found, objects, rest)
+    with _progress(len(found.jobs)) as heard:
+        results = compare(tasks, heard, processes)
+    measured = {each.policy: measure(each, chosen.window if chosen else None) for each in results}
+    checked = [each for expression in assertions for each in check(expression, measured)]
+    data = _document(trace, rest["seed"], found, measured)
+    data["assertions"] = [each._asdict() for each in checked]
+
+    def render(screen: "Screen") -> None:
+        from reprieve.cli.simulate_tables import render_simulation
+
+        render_simulation(screen, data, everything=everything)
+
+    print_answer(data, output, render)
+    _speed(results)
+    for each in checked:
+        click.echo(each.sentence(), err=True)
+    raise SystemExit(YES if all(each.holds for each in checked) else NO)
+
+
+def _input(
+    filenames: Sequence[str], nodes: Sequence[str], trace: str, chosen: "Scenario | None", *, drawn: bool
+) -> tuple["Trace", tuple["Object", ...]]:
+    """The jobs, and the objects of the cluster."""
+    from reprieve.server import NodeTemplate
+    from reprieve.simulate import read_generator, read_trace
+
+    objects = decode_all(read_manifests(filenames))
+    if trace.endswith((".yaml", ".yml")):
+        found, queues = read_generator(trace)
+        objects = [*objects, *queues]
+    else:
+        found = read_trace(trace, drawn=drawn or chosen is not None)
+    if chosen is not None:
+        found = chosen.cut(found)
+        nodes = nodes or (() if filenames else chosen.nodes)
+    if not found.jobs:
+        raise ReprieveError(f"{trace}: there is no job to simulate")
+    templates = [NodeTemplate.parse(spec) for spec in nodes]
+    return found, (*objects, *decode_all([node for template in templates for node in template.nodes()]))
+
+
+def _tasks(found: "Trace", objects: tuple["Object", ...], options: dict[str, Any]) -> list["Task"]:
+    from reprieve.simulate import Settings, Task, read_node_events
+
+    events = tuple(read_node_events(options["node_events"])) if options["node_events"] else ()
+    _check_nodes(events, objects)
+    times: dict[str, Any] = {
+        "checkpoint": _ticks("--checkpoint", options["checkpoint"]),
+        "restore": _ticks("--restore", options["restore"]),
+        "grace": _ticks("--grace", options["grace"]),
+        "cycle_every": _ticks("--cycle-every", options["cycle_every"]),
+        "mean_failure": _ticks("--mtbf", options["mtbf"] or "0s"),
+        "repair": _ticks("--repair", options["repair"]),
+        "until": _ticks("--until", options["until"]) if options["until"] else None,
+    }
+    return [
+        Task(
+            objects=objects,
+            jobs=found.jobs,
+            settings=Settings(policy=each, announce=options["announce"], seed=options["seed"], **times),
+            node_events=events,
+        )
+        for each in _policies(options["config"], options["compared"])
+    ]
+
+
+def _policies(config: str | None, names: Sequence[str]) -> list["Policy"]:
+    from reprieve.config import Configuration
+    from reprieve.simulate import policy
+
+    base = Configuration.read(config) if config else Configuration()
+    found = [policy(name, base) for name in dict.fromkeys(names or (base.preemption.algorithm,))]
+    if len({each.name for each in found}) < len(found):
+        raise ReprieveError("--compare: two configurations have the same name; rename one of the files")
+    return found
+
+
+def _check_nodes(events: Sequence["NodeEvent"], objects: Sequence["Object"]) -> None:
+    from reprieve.objects import Node, nearest
+
+    known = {each.name for each in objects if isinstance(each, Node)}
+    for event in events:
+        if event.node not in known:
+            raise ReprieveError(f"--node-events: there is no node {event.node!r}{nearest(event.node, known)}")
+
+
+def _ticks(option: str, text: str) -> int:
+    from reprieve.simulate import ticks
+
+    seconds = parse_duration(text)
+    if seconds < 0:
+        raise ReprieveError(f"{option}: {text!r} is negative; write for instance 30m")
+    return ticks(seconds)
+
+
+def _document(trace: str, seed: int, found: "Trace", measured: "dict[str, Metrics]") -> dict[str, Any]:
+    return {
+        "apiVersion": well_known.API_VERSION,
+        "kind": "Simulation",
+        "trace": Path(trace).name,
+        "jobs": len(found.jobs),
+        "seed": seed,
+        "notes": list(found.notes),
+        "configurations": [each.to_dict() for each in measured.values()],
+    }
+
+
+def _speed(results: "Sequence[Result]") -> None:
+    """How fast this machine decided; to standard error, since no seed repeats it."""
+    for each in results:
+        decisions, seconds = each.decisions + each.cycles, sum(each.seconds)
+        if seconds:
+            click.echo(
+                f"{each.policy}: {decisions:,} decisions in {seconds:.1f} s of processor time "
+                f"({decisions / seconds:,.0f} a second, {1000 * seconds / decisions:.2f} ms each)",
+                err=True,
+            )
+
+
+@contextmanager
+def _progress(jobs: int) -> "Iterator[Callable[[str, int, int], None] | None]":
+    """A bar for each configuration, at a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress, TaskID
+
+    with Progress(console=console(stderr=True), transient=True) as bars:
+        known: dict[str, TaskID] = {}
+
+        def heard(name: str, done: int, total: int) -> None:
+            if name not in known:
+                known[name] = bars.add_task(name, total=total or jobs)
+            bars.update(known[name], completed=done)
+
+        yield heard

@@ -1,0 +1,76 @@
+"""Months of a cluster in a minute: the live scheduler and the live quota cycle in virtual time.
+
+    trace = read_trace("jobs.csv")
+    scene = Scene(objects, trace.jobs)                       # typed Nodes, queues, budgets
+    run = Simulation(scene, trace.jobs, Settings(policy=policy("kep-5710")))
+    metrics = measure(run.run())
+
+jobs, trace            a job; reading jobs from a file in the common form
+generator              jobs and queues from Kueue's generator file
+scene, pods            the cluster; jobs as pods, pod groups and Workloads
+policies               what can be compared
+engine, events         the loop from event to event
+scheduling, admission  the scheduler's core and the quota cycle, their decisions carried out at once
+lives                  the life of each job: work, checkpoints, what was lost
+failures               nodes that fail, drain and return
+result, metrics        what came of it, and what it is judged by
+scenarios              windows of public traces with clusters of three sizes
+assertions, comparing  `--assert`; several configurations on all cores
+snapshot               a run that was cut, to be taken up again
+"""
+
+from reprieve.simulate.assertions import Checked, check
+from reprieve.simulate.comparing import Task, compare, simulate
+from reprieve.simulate.engine import Settings, Simulation
+from reprieve.simulate.failures import NodeEvent, read_node_events
+from reprieve.simulate.generator import Generator, generated, read_generator
+from reprieve.simulate.jobs import Job, Trace, seconds, ticks
+from reprieve.simulate.lives import Stretch
+from reprieve.simulate.metrics import Group, Metrics, Spread, measure
+from reprieve.simulate.policies import ALGORITHMS, QUEUES, Policy, policy
+from reprieve.simulate.result import Fate, Result
+from reprieve.simulate.scenarios import SCENARIOS, Scenario, scenario
+from reprieve.simulate.scene import Scene
+from reprieve.simulate.scheduling import Decided
+from reprieve.simulate.snapshot import resume, snapshot
+from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
+
+__all__ = [
+    "ALGORITHMS",
+    "COLUMNS",
+    "QUEUES",
+    "SCENARIOS",
+    "Checked",
+    "Decided",
+    "Fate",
+    "Generator",
+    "Group",
+    "Job",
+    "Metrics",
+    "NodeEvent",
+    "Policy",
+    "Result",
+    "Scenario",
+    "Scene",
+    "Settings",
+    "Simulation",
+    "Spread",
+    "Stretch",
+    "Task",
+    "Trace",
+    "TraceError",
+    "check",
+    "compare",
+    "generated",
+    "measure",
+    "policy",
+    "read_generator",
+    "read_node_events",
+    "read_trace",
+    "resume",
+    "scenario",
+    "seconds",
+    "simulate",
+    "snapshot",
+    "ticks",
+]

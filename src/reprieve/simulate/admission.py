@@ -1,0 +1,134 @@
+"""The quota controller's cycle in virtual time: jobs in as Workloads, out as soon as they have quota.
+
+What `controllers.quota` does with an API server happens here without one. Nothing here decides anything.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Protocol
+
+from reprieve.config import Configuration
+from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, well_known
+from reprieve.quota import Quota, Rules, cycle, load, release
+from reprieve.simulate.jobs import Job
+from reprieve.simulate.pods import JobObjects, instant
+
+
+class Host(Protocol):
+    """Whose jobs they are."""
+
+    def admitted(self, job: int) -> None:
+        """It has quota."""
+
+    def expelled(self, job: int, by: int) -> None:
+        """It loses its quota to that other job."""
+
+
+class Admission:
+    """`every`: cycles take place at multiples of this many ticks; 0: whenever somebody can be tried."""
+
+    def __init__(
+        self,
+        config: Configuration,
+        documents: Iterable[Object],
+        objects: JobObjects,
+        host: Host,
+        jobs: tuple[Job, ...],
+        every: int = 0,
+    ) -> None:
+        self.cycles = self.admissions = self.preemptions = 0
+        self.cpu = 0.0
+        """Seconds of this machine that its cycles took."""
+        self.unqueued: dict[int, str] = {}
+        """Jobs that no queue takes, and why."""
+        self._every = every
+        self._objects = objects
+        self._host = host
+        self._jobs = jobs
+        given = list(documents)
+        self._quota: Quota = load(given, Rules.of(config), instant(0))
+        self._queues = local_queues(given)
+        for namespace, _ in self._queues.values():
+            self._quota.put_namespace(namespace, {well_known.NAMESPACE_NAME_LABEL: namespace})
+        self._evicted: dict[int, Workload] = {}
+        self._index: dict[str, int] = {}
+        self._key: dict[int, str] = {}
+        self._paused = 0
+        """No cycle before this moment."""
+
+    def submit(self, index: int, now: int, created: int) -> None:
+        job = self._jobs[index]
+        where = self._queues.get(job.queue)
+        if where is None:
+            named = f"the LocalQueue {job.queue!r}, which does not exist" if job.queue else "no queue"
+            self.unqueued[index] = f"its row names {named}"
+            return
+        workload = self._objects.workload(job, where, created)
+        self._index[workload.key] = index
+        self._key[index] = workload.key
+        self._quota.put_workload(workload, instant(now))
+
+    def finish(self, index: int, now: int) -> None:
+        key = self._key.pop(index)
+        del self._index[key]
+        self._quota.drop_workload(key, instant(now))
+
+    def gone(self, index: int, now: int) -> bool:
+        """The pods of a job have ended. Whether it lost its quota: then it queues for it again."""
+        workload = self._evicted.pop(index, None)
+        if workload is not None:
+            self._quota.put_workload(release(workload, instant(now)), instant(now))
+        return workload is not None
+
+    def has_quota(self, index: int) -> bool:
+        return index not in self._evicted
+
+    def run(self, now: int) -> int | None:
+        """Cycles; returns when the next one is due although nothing happens until then."""
+        begun = time.process_time()
+        try:
+            return self._run(now)
+        finally:
+            self.cpu += time.process_time() - begun
+
+    def _run(self, now: int) -> int | None:
+        moment = instant(now)
+        while self._quota.has_heads(moment):
+            if now < self._paused:
+                return self._paused
+            if self._every and now % self._every:
+                return -(-now // self._every) * self._every
+            outcome = cycle(self._quota, moment)
+            self.cycles += 1
+            for reserved in outcome.reserved:
+                self.admissions += 1
+                self._host.admitted(self._index[reserved.info.key])
+            for eviction in outcome.evicted:
+                self.preemptions += 1
+                index = self._index[eviction.victim.info.key]
+                self._evicted[index] = eviction.workload
+                self._host.expelled(index, self._index[eviction.preemptor.key])
+            if self._every:
+                self._paused = now + self._every
+            elif not outcome.made_progress:
+                break
+        return None
+
+
+def local_queues(objects: Iterable[Object]) -> dict[str, tuple[str, str]]:
+    """What a row may write as its queue, to namespace and name of the LocalQueue.
+
+    Its name, `namespace/name`, or the name of its ClusterQueue; what several mean, none is found by.
+    """
+    queues = [each for each in objects if isinstance(each, LocalQueue)]
+    known = {each.name for each in objects if isinstance(each, ClusterQueue)}
+    if lost := [each.key for each in queues if each.spec.cluster_queue not in known]:
+        raise ReprieveError(f"LocalQueue {lost[0]} names a ClusterQueue that is not among the manifests")
+    found: dict[str, tuple[str, str]] = {}
+    twice: set[str] = set()
+    for queue in queues:
+        place = queue.namespace, queue.name
+        for word in {queue.name, queue.key, queue.spec.cluster_queue}:
+            if found.setdefault(word, place) != place:
+                twice.add(word)
+    return {word: place for word, place in found.items() if word not in twice}

@@ -1,0 +1,172 @@
+"""Jobs as the objects that a scheduler and a quota controller see: pods, pod groups and Workloads.
+
+Jobs with the same requests share their typed specs; a pod differs from its template in its metadata alone.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from msgspec.structs import replace
+
+from reprieve.objects import (
+    Condition,
+    Document,
+    ObjectMeta,
+    Pod,
+    PodGroup,
+    PodSpec,
+    Workload,
+    core,
+    decode,
+    well_known,
+)
+from reprieve.scheduler import Mark
+from reprieve.simulate.jobs import SHARE, Job
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+"""The moment at which every simulation begins: decisions never depend on the real date."""
+EPOCH_SECONDS = EPOCH.timestamp()
+NAMESPACE = "simulate"
+SCHEDULER = "reprieve"
+GPU = "nvidia.com/gpu"
+
+_Shape = tuple[int, int, int, int, bool]
+
+
+def instant(time: int) -> datetime:
+    return EPOCH + timedelta(microseconds=time)
+
+
+class JobObjects:
+    """`counted`: the resources that nodes offer; what no node states is not asked for.
+
+    `shares`: GPUs are counted in thousandths on nodes and pods alike. `preempts`: without it all pods have
+    one priority and make nobody go.
+    """
+
+    def __init__(self, counted: frozenset[str] | None, *, shares: bool, preempts: bool = True) -> None:
+        self._counted = counted
+        self._shares = shares
+        self._preempts = preempts
+        self._specs: dict[_Shape, PodSpec] = {}
+        self._bound: dict[tuple[_Shape, str, str], PodSpec] = {}
+        self._groups: dict[tuple[int, int], PodGroup] = {}
+        self._workloads: dict[tuple[_Shape, str], Workload] = {}
+        self._made = 0
+
+    def requests(self, job: Job) -> dict[str, str]:
+        """What each pod of it asks for."""
+        gpus = str(job.gpu) if self._shares else str(-(-job.gpu // SHARE))
+        asked = {
+            "cpu": (job.cpu, f"{job.cpu}m"),
+            "memory": (job.memory, f"{job.memory}Mi"),
+            GPU: (job.gpu, gpus),
+        }
+        return {
+            name: text
+            for name, (amount, text) in asked.items()
+            if amount and (self._counted is None or name in self._counted)
+        }
+
+    def pods(self, job: Job, created: int) -> list[Pod]:
+        """Pods that wait. Each time they are made they are new ones, with UIDs of their own."""
+        spec = self._spec(job)
+        if job.pods == 1:
+            return [self._pod(job.name, spec, created)]
+        spec = replace(spec, scheduling_group=core.SchedulingGroup(pod_group_name=job.name))
+        return [self._pod(f"{job.name}-{number}", spec, created) for number in range(job.pods)]
+
+    def group(self, job: Job) -> PodGroup:
+        """The gang of a job with several pods."""
+        known = self._groups.get((job.pods, job.priority))
+        if known is None:
+            policy: Document = {
+                "schedulingPolicy": {"gang": {"minCount": job.pods}},
+                "disruptionMode": {"all": {}},
+            }
+            if not self._preempts:
+                policy["preemptionPolicy"] = "Never"
+            priority = self._priority(job)
+            known = cast(PodGroup, decode(_group_document({**policy, "priority": priority})))
+            self._groups[job.pods, job.priority] = known
+        meta = ObjectMeta(name=job.name, namespace=NAMESPACE, uid=f"group-{job.name}")
+        return replace(known, metadata=meta)
+
+    def workload(self, job: Job, queue: tuple[str, str], created: int) -> Workload:
+        """`queue`: namespace and name of its LocalQueue."""
+        key = self._shape(job), queue[1]
+        known = self._workloads.get(key)
+        if known is None:
+            container = {"name": "main", "resources": {"requests": self.requests(job)}}
+            pods = {"name": "main", "count": job.pods, "template": {"spec": {"containers": [container]}}}
+            spec = {"queueName": queue[1], "priority": job.priority, "podSets": [pods]}
+            document = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "spec": spec}
+            known = self._workloads[key] = cast(
+                Workload, decode({**document, "metadata": {"name": "template"}})
+            )
+        self._made += 1
+        meta = ObjectMeta(
+            name=job.name, namespace=queue[0], uid=f"{self._made:08d}", creation_timestamp=instant(created)
+        )
+        return replace(known, metadata=meta)
+
+    def placed(self, pod: Pod, job: Job, node: str, status: core.PodStatus) -> Pod:
+        """The pod, on a node and running."""
+        key = self._shape(job), node, job.name if job.pods > 1 else ""
+        spec = self._bound.get(key)
+        if spec is None:
+            spec = replace(pod.spec, node_name=node)
+            if job.pods == 1:
+                self._bound[key] = spec
+        return replace(pod, spec=spec, status=status)
+
+    def _shape(self, job: Job) -> _Shape:
+        return job.cpu, job.memory, job.gpu, job.priority, job.pods > 1
+
+    def _priority(self, job: Job) -> int:
+        return job.priority if self._preempts else 0
+
+    def _spec(self, job: Job) -> PodSpec:
+        shape = self._shape(job)
+        known = self._specs.get(shape)
+        if known is None:
+            known = self._specs[shape] = PodSpec(
+                scheduler_name=SCHEDULER,
+                priority=self._priority(job),
+                preemption_policy="" if self._preempts else "Never",
+                containers=(
+                    core.Container(
+                        name="main", resources=core.ResourceRequirements(requests=dict(self.requests(job)))
+                    ),
+                ),
+            )
+        return known
+
+    def _pod(self, name: str, spec: PodSpec, created: int) -> Pod:
+        self._made += 1
+        meta = ObjectMeta(
+            name=name, namespace=NAMESPACE, uid=f"pod-{self._made}", creation_timestamp=instant(created)
+        )
+        return Pod(metadata=meta, spec=spec)
+
+
+def _group_document(spec: Document) -> Document:
+    meta = {"name": "template", "namespace": NAMESPACE}
+    return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta, "spec": spec}
+
+
+def running(start: int) -> core.PodStatus:
+    return core.PodStatus(phase="Running", start_time=instant(start))
+
+
+def terminating(pod: Pod, now: int, grace: int, mark: Mark | None = None) -> Pod:
+    """The pod, being deleted, with the mark of the scheduler that evicts it."""
+    notes, status = pod.metadata.annotations, pod.status
+    if mark is not None:
+        condition = Condition(
+            type=well_known.DISRUPTION_TARGET, status="True", reason=mark.reason, message=mark.message
+        )
+        status = replace(status, conditions=(*status.conditions, condition))
+        notes = {**notes, well_known.EVICTED_FOR_ANNOTATION: mark.annotation}
+    meta = replace(pod.metadata, deletion_timestamp=instant(now + grace), annotations=notes)
+    return replace(pod, metadata=meta, status=status)

@@ -1,0 +1,110 @@
+"""The cluster that a simulation begins with: its nodes, its queues, and what else the manifests say."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from reprieve.objects import (
+    ClusterQueue,
+    Node,
+    Object,
+    Pod,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReprieveError,
+    exact,
+)
+from reprieve.simulate.jobs import SHARE, Job
+from reprieve.simulate.pods import GPU
+
+
+class Scene:
+    """`shares`: the trace asks for shares of GPUs, so nodes offer thousandths of them."""
+
+    def __init__(self, objects: Iterable[Object], jobs: Sequence[Job] = ()) -> None:
+        self.objects = list(objects)
+        self.shares = any(job.gpu % SHARE for job in jobs)
+        nodes = [each for each in self.objects if isinstance(each, Node)]
+        self.nodes = [_in_shares(each) for each in nodes] if self.shares else nodes
+        self.queues = [each for each in self.objects if isinstance(each, ClusterQueue)]
+        if not self.nodes and not self.queues:
+            raise ReprieveError("there is nothing to run on: give --nodes, or manifests with Nodes or queues")
+        self.notes = self._notes(jobs)
+
+    @cached_property
+    def counted(self) -> frozenset[str] | None:
+        """Resources that a node states; None without nodes: then quota counts, and all of them do."""
+        if not self.nodes:
+            return None
+        return frozenset(name for node in self.nodes for name in node.status.allocatable)
+
+    @cached_property
+    def gpus(self) -> int:
+        """Thousandths of GPUs on all nodes."""
+        scale = 1 if self.shares else SHARE
+        return sum(round(exact(node.status.allocatable.get(GPU, 0)) * scale) for node in self.nodes)
+
+    @cached_property
+    def cores(self) -> int:
+        """Thousandths of cores on all nodes."""
+        return sum(round(exact(node.status.allocatable.get("cpu", 0)) * 1000) for node in self.nodes)
+
+    def cluster_objects(self) -> list[Object]:
+        """What the scheduler observes before the first job."""
+        others = [each for each in self.objects if isinstance(each, PriorityClass | PodDisruptionBudget)]
+        return [*others, *self.nodes]
+
+    def too_large(self, jobs: Sequence[Job]) -> frozenset[int]:
+        """Jobs that would not fit even if nothing else ran."""
+        if not self.nodes:
+            return frozenset()
+        known: dict[tuple[int, int, int], int] = {}
+        found = set()
+        for index, job in enumerate(jobs):
+            shape = job.cpu, job.memory, job.gpu
+            if shape not in known:
+                known[shape] = sum(self._room(node, job) for node in self.nodes)
+            if known[shape] < job.pods:
+                found.add(index)
+        return frozenset(found)
+
+    def _room(self, node: Node, job: Job) -> int:
+        """How many of its pods an empty node holds."""
+        assert self.counted is not None
+        offer = node.status.allocatable
+        asked = {"cpu": job.cpu / 1000, "memory": job.memory * 2**20}
+        asked[GPU] = job.gpu if self.shares else -(-job.gpu // SHARE)
+        rooms = [int(exact(offer.get("pods", 0)))]
+        for name, amount in asked.items():
+            if amount and name in self.counted:
+                rooms.append(int(exact(offer.get(name, 0)) / exact(str(amount))))
+        return min(rooms)
+
+    def _notes(self, jobs: Sequence[Job]) -> tuple[str, ...]:
+        notes = []
+        if self.shares:
+            notes.append(
+                "shares of GPUs are counted in thousandths; those of different GPUs of a node add up"
+            )
+        counted = self.counted
+        if counted is not None:
+            asked = {"cpu": any(j.cpu for j in jobs), "memory": any(j.memory for j in jobs)}
+            asked[GPU] = any(j.gpu for j in jobs)
+            ignored = [name for name, wanted in asked.items() if wanted and name not in counted]
+            if ignored:
+                notes.append(f"no node states {' or '.join(ignored)}, so it is not counted")
+        running = sum(1 for each in self.objects if isinstance(each, Pod))
+        if running:
+            notes.append(
+                f"the manifests hold pods ({running}); the cluster begins empty, they are not counted"
+            )
+        return tuple(notes)
+
+
+def _in_shares(node: Node) -> Node:
+    offer = node.status.allocatable
+    if GPU not in offer:
+        return node
+    thousandths = {**offer, GPU: str(round(exact(offer[GPU]) * SHARE))}
+    return replace(node, status=replace(node.status, allocatable=thousandths))

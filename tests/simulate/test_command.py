@@ -1,0 +1,86 @@
+"""`reprieve simulate`: what it prints, its exit codes, and bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from reprieve.cli import main
+from reprieve.cli.formats import schema
+from tests.cli.json_schema import misfits
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "40-simulate"
+TRACE = f"--trace {EXAMPLE / 'jobs.csv'}"
+NODES = "--nodes gpu=4:nvidia.com/gpu=8"
+
+
+def simulate(line, *more):
+    return CliRunner().invoke(main, ["simulate", *line.split(), *more])
+
+
+def test_the_answer_is_what_its_schema_says_and_the_same_each_time():
+    line = f"{TRACE} {NODES} --until 4h --processes 1 --compare fifo --compare kep-5710 -o json"
+    first, second = (simulate(line, "--assert", "goodput > 0.1") for _ in range(2))
+    assert first.exit_code == 0, first.output
+    assert first.stdout_bytes == second.stdout_bytes
+    found = json.loads(first.stdout)
+    described = schema("Simulation")
+    assert list(misfits(found, described, described)) == []
+    assert [each["policy"] for each in found["configurations"]] == ["fifo", "kep-5710"]
+    assert found["assertions"][0]["holds"]
+
+
+def test_an_assertion_that_does_not_hold_gives_exit_code_one():
+    result = simulate(f"{TRACE} {NODES} --until 2h", "--assert", "goodput > 2")
+    assert result.exit_code == 1
+    assert "kep-5710: goodput > 2: does not hold" in result.stderr
+
+
+def test_a_table_shows_classes_and_says_what_was_drawn():
+    result = simulate(f"{TRACE} {NODES} --until 2h")
+    assert result.exit_code == 0, result.output
+    for text in ("jobs.csv: 160 jobs", "By class", "goodput", "high"):
+        assert text in result.stdout
+    assert "decisions in" in result.stderr
+
+
+def test_queues_and_generator_files_are_simulated_too():
+    queues = simulate(f"-f {EXAMPLE / 'queues.yaml'} {TRACE} {NODES} --until 2h -o json")
+    assert json.loads(queues.stdout)["configurations"][0]["admissions"] > 0
+    generator = simulate(f"--trace {EXAMPLE / 'generator.yaml'} --cycle-every 10ms --checkpoint 0s -o json")
+    assert json.loads(generator.stdout)["configurations"][0]["ended"] == 120
+
+
+WRONG = {
+    "no nodes": (TRACE, "there is nothing to run on"),
+    "no trace": (f"--trace none.csv {NODES}", "none.csv: No such file"),
+    "a policy": (f"{TRACE} {NODES} --compare kubernets", "did you mean 'kubernetes'?"),
+    "a scenario": (f"{TRACE} --scenario phily-90", "did you mean 'philly-90'?"),
+    "a duration": (f"{TRACE} {NODES} --grace=-5s", "is negative"),
+    "nodes": (f"{TRACE} --nodes gpu", "no resources"),
+    "an assertion": (f"{TRACE} {NODES} --until 1h --assert goodput", "write METRIC < NUMBER"),
+}
+
+
+@pytest.mark.parametrize(("line", "problem"), WRONG.values(), ids=WRONG)
+def test_bad_input_gives_exit_code_two_and_a_sentence(line, problem):
+    result = simulate(line)
+    assert result.exit_code == 2
+    assert problem in result.stderr
+
+
+def test_a_wrong_row_is_named_and_nothing_is_simulated(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit_s,duration_s\na,0,10\nb,-5,10\n")
+    result = simulate(f"--trace {path} {NODES}")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{path}:3: submit_s is negative: -5" in result.stderr
+
+
+def test_node_events_must_name_nodes_that_exist(tmp_path):
+    path = tmp_path / "events.csv"
+    path.write_text("time_s,event,node\n10,fail,gpu-9\n")
+    result = simulate(f"{TRACE} {NODES} --node-events {path}")
+    assert result.exit_code == 2
+    assert "there is no node 'gpu-9'" in result.stderr

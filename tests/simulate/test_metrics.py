@@ -1,0 +1,105 @@
+"""Metrics of runs small enough to work out by hand; and what --assert makes of them."""
+
+import pytest
+
+from reprieve.objects import ReprieveError
+from reprieve.simulate import check, measure, ticks
+from tests.simulate.runs import gpu_nodes, one, run
+
+
+def evicted_once():
+    """Eight GPUs: `low` runs 0-45 (40 s saved), `high` 45-55, `low` again 55-115."""
+    jobs = [
+        one("low", 0, 100, 8, queue="q", deadline=ticks(110)),
+        one("high", 45, 10, 8, "high", queue="q", deadline=ticks(10)),
+    ]
+    return measure(run(jobs, gpu_nodes(1), checkpoint=20), window=ticks(90))
+
+
+def test_times_work_and_use():
+    found = evicted_once()
+    assert (found.unit, found.jobs, found.ended, found.never) == ("gpu", 2, 2, 0)
+    assert (found.jct.mean, found.jct.p50) == ((115 + 10) / 2, (115 + 10) / 2)
+    assert found.jct.p99 == pytest.approx(10 + 0.99 * 105)
+    assert found.delay.mean == 0
+    assert found.makespan_hours == 115 / 3600
+    assert found.useful_hours == 8 * 110 / 3600
+    assert found.lost_hours == 8 * 5 / 3600
+    assert found.held_hours == pytest.approx(8 * 115 / 3600)
+    assert found.goodput == pytest.approx(110 / 115)
+    assert (found.utilisation_window, found.utilisation) == (1.0, pytest.approx(1.0))
+    assert (found.preemptions, found.preemptions_per_job) == (1, 0.5)
+    assert found.deadlines_missed == 0.5
+
+
+def test_classes_sizes_and_queues():
+    found = evicted_once()
+    assert list(found.classes) == ["high", "low"]
+    assert found.classes["high"].goodput == 1
+    assert found.classes["low"].lost_hours == found.lost_hours
+    assert found.sizes["5-8"].jobs == found.queues["q"].jobs == 2
+
+
+def test_fairness_is_the_time_it_took_over_the_time_of_an_even_share():
+    jobs = [one("a", 0, 10, 8), one("b", 0, 10, 8)]
+    found = measure(run(jobs, gpu_nodes(1)))
+    # `a` shared with one other: an even share would have taken 20 s. `b` was alone half of its 20 s.
+    assert found.fairness is not None
+    assert found.fairness.max == pytest.approx(20 / (10 * 1.5))
+    assert found.fairness.above_one == 0.5
+
+
+def test_jain_is_over_queues_with_enough_jobs():
+    jobs = [one(f"a{n}", 100 * n, 10, 8, queue="fast") for n in range(10)]
+    jobs += [one(f"b{n}", 100 * n, 10, 8, queue="slow") for n in range(10)]
+    jobs.sort(key=lambda job: job.submit)
+    found = measure(run(jobs, gpu_nodes(1)))
+    speeds = (1.0, 0.5)
+    assert found.jain == pytest.approx(sum(speeds) ** 2 / (2 * sum(x * x for x in speeds)))
+    assert measure(run(jobs[:4], gpu_nodes(1))).jain is None
+
+
+def test_a_gang_that_waits_for_more_than_half_an_hour_is_late():
+    jobs = [one("a", 0, 1801, 8), one("gang", 0, 10, 4, pods=2), one("b", 0, 1, 8)]
+    assert measure(run(jobs, gpu_nodes(1))).late_gangs == 1
+
+
+def test_work_is_counted_in_cores_where_nobody_asks_for_a_gpu():
+    found = measure(run([one("a", 0, 3600, 0, cpu=2000)], gpu_nodes(1)))
+    assert (found.unit, found.useful_hours) == ("cpu", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("expression", "holds"),
+    [
+        ("lost_gpu_hours < 1000", True),
+        ("lostHours > 1000", False),
+        ("lost_hours<=1000", True),
+        ("jct.p99 >= 100", True),
+        ("high.delay.p99 == 0", True),
+        ("low.goodput != 1", True),
+        ("preemptions == 1", True),
+        ("p:jct.mean <= 0.5 * q:jct.mean", False),
+    ],
+)
+def test_an_assertion_compares_a_metric(expression, holds):
+    found = evicted_once()
+    assert [each.holds for each in check(expression, {"p": found, "q": found})] == [holds] * (
+        1 if ":" in expression else 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("lost_gpu_hours", "write METRIC < NUMBER"),
+        ("lost_gpu_hous < 1", "there is no metric 'lost_gpu_hous'; did you mean 'lostHours'?"),
+        ("jct < 1", "jct is no number; add .mean"),
+        ("other:preemptions < 1", "'other' is not compared"),
+        ("fairness.p49 < 1", "there is no metric 'fairness.p49'"),
+    ],
+)
+def test_an_assertion_that_makes_no_sense_is_an_error(expression, problem):
+    with pytest.raises(ReprieveError) as error:
+        check(expression, {"p": evicted_once()})
+    assert problem in str(error.value)

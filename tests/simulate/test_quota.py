@@ -1,0 +1,121 @@
+"""Quota in the simulation: jobs wait for it, lose it and get it again; Kueue's load gives its numbers."""
+
+import msgspec
+import pytest
+
+from reprieve.objects import ReprieveError
+from reprieve.simulate import Generator, generated, read_generator, ticks
+from tests.builders import document, views
+from tests.simulate.runs import GPU, gpu_nodes, one, run, simulation, times
+
+BASELINE = {
+    "cohorts": [
+        {
+            "className": "cohort",
+            "count": 5,
+            "queuesSets": [
+                {
+                    "className": "cq",
+                    "count": 6,
+                    "nominalQuota": 20,
+                    "borrowingLimit": 100,
+                    "reclaimWithinCohort": "Any",
+                    "withinClusterQueue": "LowerPriority",
+                    "workloadsSets": [
+                        {
+                            "count": count,
+                            "creationIntervalMs": interval,
+                            "workloads": [
+                                {"className": name, "runtimeMs": runs, "priority": priority, "request": cpu}
+                            ],
+                        }
+                        for name, count, interval, runs, priority, cpu in (
+                            ("small", 350, 100, 200, 50, 1),
+                            ("medium", 100, 500, 500, 100, 5),
+                            ("large", 50, 1200, 1000, 200, 20),
+                        )
+                    ],
+                }
+            ],
+        }
+    ]
+}
+"""The baseline load of Kueue's performance tests (© The Kubernetes Authors, Apache-2.0)."""
+
+
+def queue(name, gpus, **more):
+    group = {
+        "coveredResources": [GPU],
+        "flavors": [{"name": "f", "resources": [{"name": GPU, "nominalQuota": gpus}]}],
+    }
+    spec = {"namespaceSelector": {}, "resourceGroups": [group], **more}
+    local = document("LocalQueue", name, "ns", spec={"clusterQueue": name})
+    return [document("ClusterQueue", name, spec=spec), local]
+
+
+def queues(*found):
+    return views(document("ResourceFlavor", "f", spec={}), *(each for pair in found for each in pair))
+
+
+STRICT = {"withinClusterQueue": "LowerPriority"}
+
+
+def test_kueues_baseline_load_gives_kueues_numbers():
+    trace, objects = generated(msgspec.convert(BASELINE, Generator))
+    result = run(trace.jobs, objects, checkpoint=0, cycle_every=0.01)
+    assert (result.cycles, result.admissions, result.quota_preemptions) == (1003, 21075, 6075)
+    assert all(fate.finish >= 0 for fate in result.fates)
+
+
+def test_a_job_waits_for_quota_although_there_is_room():
+    jobs = [one("a", 0, 10, 4, queue="q"), one("b", 1, 10, 4, queue="q")]
+    result = run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))])
+    assert times(result) == {"a": (0, 10), "b": (10, 20)}
+
+
+def test_a_job_with_quota_waits_for_room():
+    jobs = [one("a", 0, 10, 8, queue="q"), one("b", 1, 10, 8, queue="q")]
+    result = run(jobs, [*gpu_nodes(1), *queues(queue("q", 100))])
+    assert times(result) == {"a": (0, 10), "b": (10, 20)}
+    assert result.admissions == 2
+
+
+def test_what_quota_evicts_stops_and_queues_again():
+    jobs = [one("low", 0, 100, 8, queue="q"), one("high", 30, 10, 8, "high", queue="q")]
+    result = run(jobs, [*gpu_nodes(2), *queues(queue("q", 8, preemption=STRICT))], checkpoint=20, grace=5)
+    assert times(result) == {"low": (0, 45 + 80), "high": (35, 45)}
+    assert (result.stretches[0].why, result.stretches[0].by) == ("quota", 1)
+    assert (result.quota_preemptions, result.admissions) == (1, 3)
+
+
+def test_without_nodes_a_job_runs_as_soon_as_it_has_quota():
+    jobs = [one("a", 0, 10, 4, queue="q"), one("b", 1, 10, 4, queue="q")]
+    assert times(run(jobs, queues(queue("q", 4)))) == {"a": (0, 10), "b": (10, 20)}
+
+
+def test_a_job_in_no_queue_is_counted_and_the_run_goes_on():
+    jobs = [one("a", 0, 10, 1, queue="nowhere"), one("b", 1, 5, 1, queue="ns/q"), one("c", 1, 5, 1)]
+    result = run(jobs, [*gpu_nodes(1), *queues(queue("q", 4))])
+    assert set(result.unqueued) == {0, 2}
+    assert "'nowhere', which does not exist" in result.unqueued[0]
+    assert times(result)["b"] == (1, 6)
+
+
+def test_cycles_take_place_at_multiples_of_the_given_time():
+    jobs = [one("a", 0.3, 10, 4, queue="q"), one("b", 2.1, 10, 4, queue="q")]
+    running = simulation(jobs, queues(queue("q", 8)), cycle_every=1)
+    assert times(running.run()) == {"a": (1, 11), "b": (3, 13)}
+
+
+def test_what_a_generator_file_says_beyond_what_is_understood_is_refused(tmp_path):
+    path = tmp_path / "generator.yaml"
+    path.write_text("cohorts: [{className: c, count: 1, topology: x}]\n")
+    with pytest.raises(ReprieveError, match=r"generator.yaml: not understood.*topology"):
+        read_generator(path)
+
+
+def test_the_jobs_of_a_generator_come_one_interval_after_the_other():
+    trace, _ = generated(msgspec.convert(BASELINE, Generator))
+    large = [job for job in trace.jobs if job.queue == "cq-0-0" and job.klass == "large"]
+    assert [job.submit for job in large[:2]] == [ticks(1.2), ticks(2.4)]
+    assert len(trace.jobs) == 15_000
