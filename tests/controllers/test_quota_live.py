@@ -8,8 +8,8 @@ from msgspec import convert
 from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.controllers.quota.groups import reconcile_group
-from reprieve.controllers.quota.jobs import reconcile_job
 from reprieve.controllers.quota.priorities import Priorities
+from reprieve.jobs import JobKinds
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -19,6 +19,7 @@ from reprieve.kube import (
     POD_GROUPS,
     PODS,
     WORKLOAD_PRIORITY_CLASSES,
+    Change,
 )
 from reprieve.objects import condition_of
 from reprieve.objects.core import Pod
@@ -37,6 +38,7 @@ from tests.controllers.clusters import (
 from tests.kube.apiserver import Script, ok, status
 from tests.waiting import eventually
 
+[JOB] = [kind for kind in JobKinds() if kind.kind == "Job"]
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
 
@@ -352,8 +354,11 @@ def held_pod(name: str, group: str) -> dict:
 async def test_a_job_that_cannot_be_suspended_is_said(caplog):
     """Before 1.21 an API server drops `spec.suspend` without a word, and the job runs."""
     document = {**job("a"), "spec": {"suspend": False}}
+    document["metadata"] |= {"uid": "u", "resourceVersion": "1"}
     client = Script(ok({"metadata": document["metadata"], "spec": {}})).client()
-    await reconcile_job(client, document, None, None, {}, Priorities())
+    controller = quota.QuotaController(client, Configuration.load({}))
+    controller.seen.owners.job_changed(JOB, Change("ADDED", None, document))
+    await controller.jobs.reconcile(f"jobs.batch/{NAMESPACE}/a")
     assert "runs without quota: this API server does not keep spec.suspend" in caplog.text
 
 

@@ -1,35 +1,51 @@
 """Jobs and groups turned into workloads, node labels in and out, patches, kubeconfigs of workers."""
 
+import msgspec
 import pytest
 
 from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
 from reprieve.controllers.fleet.shapes import remote_job
 from reprieve.controllers.quota.group_shape import additions, group_owner, group_pod_sets, to_be_given
 from reprieve.controllers.quota.job_shape import (
+    as_it_runs,
+    controller_reference,
     job_owner,
     job_pod_sets,
     owned_workload,
-    restored_spec,
     same_demand,
-    started_spec,
-    workload_name,
 )
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.status import status_patch
-from reprieve.jobs import JobKinds
+from reprieve.jobs import JobKinds, pod_sets, restored, suspended, workload_name
 from reprieve.kube import ConfigError
 from reprieve.objects.core import Pod
 from reprieve.objects.decode import decode_as
 from reprieve.objects.kueue import ResourceFlavor, Workload
-from reprieve.objects.scheduling import PodGroup, PriorityClass
+from reprieve.objects.meta import ObjectMeta
+from reprieve.objects.scheduling import PriorityClass
 from reprieve.quota import evict
 from tests import builders
-from tests.builders import flavor, pod_group, priority_class
+from tests.builders import flavor, priority_class
 from tests.controllers.clusters import job
 from tests.fleet.build import NOW
 
 GPU = flavor("gpu", nodeLabels={"pool": "gpu"}, tolerations=[{"key": "gpu", "operator": "Exists"}])
 FLAVOR = decode_as(GPU, ResourceFlavor)
+KINDS = JobKinds()
+[JOB] = [kind for kind in KINDS if kind.kind == "Job"]
+
+
+def asked(made: dict) -> list[dict]:
+    return job_pod_sets(made, JOB, pod_sets(made, KINDS))
+
+
+def state(made: dict, pods: int = 0):
+    return job_owner({"apiVersion": "batch/v1", "kind": "Job", **made}, KINDS, (), pods)
+
+
+def owned(made: dict, priority: dict) -> dict:
+    reference = controller_reference("batch/v1", "Job", made)
+    return owned_workload(workload_name("Job", made), made, [reference], asked(made), priority)
 
 
 def document(count: int = 2, **template) -> dict:
@@ -64,48 +80,44 @@ def test_a_workload_is_named_after_its_job_or_as_the_user_says() -> None:
 def test_a_job_asks_for_as_many_pods_as_run_at_once() -> None:
     wanted = job("a", count=4)
     wanted["spec"]["completions"] = 3
-    assert job_pod_sets(wanted)[0]["count"] == 3
+    assert asked(wanted)[0]["count"] == 3
     wanted["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
-    assert job_pod_sets(wanted)[0]["minCount"] == 2
+    assert asked(wanted)[0]["minCount"] == 2
 
 
 def test_the_workload_belongs_to_its_job() -> None:
     made = job("a")
     made["metadata"]["uid"] = "u1"
-    owned = owned_workload("Job", "batch/v1", made, job_pod_sets(made), {"priority": 3})
-    [owner] = owned["metadata"]["ownerReferences"]
+    workload = owned(made, {"priority": 3})
+    [owner] = workload["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["uid"], owner["controller"]) == ("Job", "u1", True)
-    assert (owned["spec"]["queueName"], owned["spec"]["priority"]) == ("main", 3)
+    assert (workload["spec"]["queueName"], workload["spec"]["priority"]) == ("main", 3)
 
 
 def test_starting_injects_the_flavors_nodes_and_stopping_takes_them_out_again() -> None:
-    raw = document(nodeSelector={"zone": "a"})
-    made = job("a")
+    made = suspended(job("a"), JOB)
     made["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
-    patch = started_spec(typed(raw), made, {"gpu": FLAVOR})
-    assert patch["suspend"] is False
-    assert patch["template"]["spec"]["nodeSelector"] == {"pool": "gpu"}
-    assert patch["template"]["spec"]["tolerations"] == [{"key": "gpu", "operator": "Exists"}]
-    made["spec"]["template"]["spec"] |= {
-        "nodeSelector": {"zone": "a", "pool": "gpu"},
-        "tolerations": patch["template"]["spec"]["tolerations"],
-    }
-    back = restored_spec(raw, made)
-    assert back["template"]["spec"] == {"nodeSelector": {"zone": "a", "pool": None}, "tolerations": None}
-    made["spec"]["template"]["spec"] |= {"nodeSelector": {"zone": "a"}, "tolerations": []}
-    assert restored_spec(raw, made) == {}, "nothing to restore"
+    running = as_it_runs(made, KINDS, (), typed(document(nodeSelector={"zone": "a"})), {"gpu": FLAVOR})
+    assert running["spec"]["suspend"] is False
+    template = running["spec"]["template"]["spec"]
+    assert template["nodeSelector"] == {"zone": "a", "pool": "gpu"}
+    assert template["tolerations"] == [{"key": "gpu", "operator": "Exists"}]
+    assert restored(suspended(running, JOB), pod_sets(running, KINDS)) == made
+    assert restored(made, pod_sets(made, KINDS)) is made, "nothing to restore"
 
 
 def test_partial_admission_lowers_the_parallelism_and_eviction_restores_it() -> None:
     made = job("a", count=2)
     made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "1"}
-    assert started_spec(typed(document(count=1)), made, {})["parallelism"] == 1
-    made["spec"]["parallelism"] = 1
-    assert restored_spec(document(), made) == {"parallelism": 2}
+    admitted = document(count=1)
+    admitted["spec"]["podSets"][0]["minCount"] = 1
+    running = as_it_runs(made, KINDS, (), typed(admitted), {})
+    assert running["spec"]["parallelism"] == 1
+    assert restored(running, pod_sets(running, KINDS))["spec"]["parallelism"] == 2
 
 
 @pytest.mark.parametrize(
-    ("spec", "status", "state"),
+    ("spec", "status", "expected"),
     [
         ({"suspend": True}, {}, "stopped"),
         ({"suspend": True}, {"active": 1}, "running"),
@@ -121,8 +133,8 @@ def test_partial_admission_lowers_the_parallelism_and_eviction_restores_it() -> 
         ({"suspend": True}, {"conditions": [{"type": "Failed", "status": "True"}]}, "finished"),
     ],
 )
-def test_a_job_has_stopped_when_no_pod_is_left_and_its_controller_knows(spec, status, state) -> None:
-    assert job_owner({"spec": spec, "status": status}).state == state
+def test_a_job_has_stopped_when_no_pod_is_left_and_its_controller_knows(spec, status, expected) -> None:
+    assert state({**job("a"), "spec": {**job("a")["spec"], **spec}, "status": status}).state == expected
 
 
 def test_pods_that_are_done_give_their_quota_back() -> None:
@@ -130,17 +142,15 @@ def test_pods_that_are_done_give_their_quota_back() -> None:
     made["spec"] |= {"suspend": False, "completions": 6}
     for succeeded, done in ((0, 0), (2, 0), (3, 1), (5, 3)):
         made["status"] = {"active": 4, "succeeded": succeeded}
-        assert job_owner(made).done == done
+        assert state(made).done == ({"main": done} if done else {})
 
 
 def test_a_job_that_was_changed_while_it_waited_asks_anew() -> None:
     made = job("a")
-    held = owned_workload(
-        "Job", "batch/v1", {**made, "metadata": {**made["metadata"], "uid": "u"}}, job_pod_sets(made), {}
-    )
-    assert same_demand(made, held)
+    held = owned({**made, "metadata": {**made["metadata"], "uid": "u"}}, {})
+    assert same_demand(asked(made), held)
     made["spec"]["parallelism"] = 1
-    assert not same_demand(made, held)
+    assert not same_demand(asked(made), held)
 
 
 def test_a_job_goes_to_a_worker_suspended_and_without_traces_of_its_controller() -> None:
@@ -168,8 +178,7 @@ def member(name: str, cpu: int = 1, phase: str = "Pending", held: bool = True) -
 
 
 def test_a_group_asks_for_its_pods_by_shape_and_for_those_still_missing() -> None:
-    group = decode_as(pod_group("g", 5), PodGroup)
-    sets = group_pod_sets(group, [member("w-0"), member("w-1"), member("driver", cpu=4)])
+    sets = group_pod_sets(5, [member("w-0"), member("w-1"), member("driver", cpu=4)])
     assert [(each["name"], each["count"]) for each in sets] == [("main", 4), ("set-1", 1)]
 
 
@@ -178,6 +187,11 @@ def test_a_group_runs_while_one_pod_does() -> None:
     assert group_owner([member("a"), member("b", held=False)]).state == "running"
     assert group_owner([member("a", phase="Succeeded"), member("b", phase="Failed")]).reason == "Failed"
     assert group_owner([]).state == "stopped"
+    leaving = msgspec.structs.replace(
+        member("a", phase="Failed"), metadata=ObjectMeta(name="a", deletion_timestamp=NOW)
+    )
+    assert group_owner([leaving]).state == "stopped", "it was evicted, it did not end"
+    assert group_owner([member("a", phase="Succeeded")], least=2).state == "stopped", "one is missing"
 
 
 def test_priorities_come_from_the_label_then_the_pods_then_the_default() -> None:
@@ -253,7 +267,7 @@ def asking(name: str, requests: dict[str, str], **spec) -> Pod:
 
 def admitted_group(pods: list[Pod], flavor_of) -> Workload:
     """The workload of a group of these pods, with the flavor that is given for each pod set."""
-    sets = group_pod_sets(decode_as(pod_group("g", len(pods)), PodGroup), pods)
+    sets = group_pod_sets(len(pods), pods)
     assigned = [
         {
             "name": each["name"],

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from reprieve.controllers import quota
-from reprieve.controllers.quota.job_shape import job_pod_sets, restored_spec, started_spec
+from reprieve.controllers.quota.job_shape import as_it_runs
 from reprieve.controllers.quota.node_failures import FailureRules, Failures
 from reprieve.controllers.quota.ranks import selectors, strays
+from reprieve.jobs import JobKinds, pod_sets, restored, workload_of
 from reprieve.kube import JOBS, NODES, PODS, RESOURCE_FLAVORS, TOPOLOGIES
 from reprieve.objects import (
     Domain,
@@ -84,13 +85,13 @@ def test_there_are_no_more_places_than_the_assignment_has() -> None:
 def test_a_job_says_its_topology_and_gets_a_gate_that_its_restoration_takes_away() -> None:
     job = builders.job("j", cpu=1, count=2, queue="main", namespace=NAMESPACE, annotations={REQUIRED: RACK})
     job["spec"]["completionMode"] = "Indexed"
-    sets = job_pod_sets(job)
-    assert sets[0]["topologyRequest"] == {"required": RACK, "podIndexLabel": INDEX}
-    started = started_spec(admitted(("a", 2)), job, {})
-    assert started["template"]["spec"]["schedulingGates"] == [{"name": GATE}]
-    job["spec"]["template"]["spec"]["schedulingGates"] = [{"name": GATE}]
-    restored = restored_spec({"spec": {"podSets": sets}}, job)
-    assert restored["template"]["spec"]["schedulingGates"] is None
+    kinds = JobKinds()
+    [asked] = workload_of(job, kinds)["spec"]["podSets"]
+    assert asked["topologyRequest"] == {"required": RACK, "podIndexLabel": INDEX}
+    running = as_it_runs(job, kinds, (), admitted(("a", 2)), {})
+    assert running["spec"]["template"]["spec"]["schedulingGates"] == [{"name": GATE}]
+    back = restored(running, pod_sets(running, kinds))
+    assert "schedulingGates" not in back["spec"]["template"]["spec"]
 
 
 BY_DEFAULT = FailureRules()

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from reprieve.jobs import JobKind
-from reprieve.objects import Duration
+from reprieve.objects import Duration, LabelSelector
 
 Positive = Annotated[int, Meta(ge=1)]
 Weight = Annotated[float, Meta(ge=0)]
@@ -86,6 +86,17 @@ class AdmissionFairSharing(Section):
     """What a unit of each resource counts; 1 if it is not named."""
 
 
+class SelectorRequirement(Section):
+    key: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: tuple[str, ...] = ()
+
+
+class NamespaceSelector(Section):
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[SelectorRequirement, ...] = ()
+
+
 class Quota(Section):
     exclude_resource_prefixes: tuple[str, ...] = ()
     """Resources whose names start so are not counted."""
@@ -95,7 +106,14 @@ class Quota(Section):
     """`whenCanPreempt: MayStopSearch`, and the flavor has nobody to preempt: try the next one, as Kueue does,
     or stop there and begin with the first flavor again, as KEP-582 says."""
     manage_jobs_without_queue_name: bool = False
-    """Jobs without a queue wait until they are given one, except in kube-system and kueue-system."""
+    """Jobs of any kind without a queue wait until they get one, except in kube-system and kueue-system."""
+    managed_jobs_namespace_selector: NamespaceSelector | None = None
+    """Only in namespaces with these labels do jobs need a queue."""
+
+    def managed_namespaces(self) -> LabelSelector | None:
+        if self.managed_jobs_namespace_selector is None:
+            return None
+        return msgspec.convert(msgspec.to_builtins(self.managed_jobs_namespace_selector), LabelSelector)
 
 
 class Fleet(Section):

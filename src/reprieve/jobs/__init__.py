@@ -5,31 +5,81 @@
     expand(document, kinds)                   # the pods as its controller would make them, and their gangs
     workload_of(document, kinds)              # what its queue is asked for
     template_problems(document, kinds, context)   # what is wrong with its pods
+    progress(document, kind, sets)            # how far it is, by its status; `ending`: is it over?
+    started(document, kind, sets, additions)  # as it is to run; `suspended`, `restored`, `held` at creation
 
 One table (`kinds`) describes every kind as data: paths to templates and counts, the names of pods. What a
 path cannot say (a runtime that is looked up, a driver that is not written as a pod) is read in `special`.
 """
 
 from reprieve.jobs.checking import template_problems
+from reprieve.jobs.editing import (
+    Additions,
+    gated,
+    merge_patch,
+    restored,
+    started,
+    suspended,
+    was_changed,
+)
 from reprieve.jobs.expansion import Expansion, expand
-from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule
+from reprieve.jobs.gating import (
+    gate_additions,
+    group_names,
+    held,
+    held_pod,
+    needs_hold,
+    replica_sets,
+    workload_name,
+)
+from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule, StatusRule
 from reprieve.jobs.pod_sets import PodSet
+from reprieve.jobs.progress import Progress, ending, has_failed, pod_labels, progress
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.special import RUNTIMES
-from reprieve.jobs.workloads import ending, queue_of, suspended_by, workload_of
+from reprieve.jobs.workloads import (
+    priority_class_of,
+    queue_of,
+    requested,
+    suspended_by,
+    time_limit,
+    workload_of,
+)
 
 __all__ = [
     "RUNTIMES",
+    "Additions",
     "Expansion",
     "JobKind",
     "JobKinds",
     "PodSet",
     "PodSetRule",
+    "Progress",
+    "StatusRule",
     "ending",
     "expand",
+    "gate_additions",
+    "gated",
+    "group_names",
+    "has_failed",
+    "held",
+    "held_pod",
+    "merge_patch",
+    "needs_hold",
+    "pod_labels",
     "pod_sets",
+    "priority_class_of",
+    "progress",
     "queue_of",
+    "replica_sets",
+    "requested",
+    "restored",
+    "started",
+    "suspended",
     "suspended_by",
     "template_problems",
+    "time_limit",
+    "was_changed",
+    "workload_name",
     "workload_of",
 ]

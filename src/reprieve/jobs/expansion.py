@@ -9,7 +9,7 @@ from reprieve.jobs.kinds import JobKind, JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
-from reprieve.jobs.workloads import suspended_by
+from reprieve.jobs.workloads import priority_class_of, suspended_by
 from reprieve.objects import Document, InvalidObject, Pod, Reference, countable, decode, group_key, well_known
 
 _GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
@@ -88,16 +88,10 @@ def _groups(root: Place, kind: JobKind, job: Reference, sets: list[PodSet]) -> l
 
 def _group(root: Place, kind: JobKind, job: Reference, name: str, least: int, sets: list[PodSet]) -> Document:
     spec: Document = {"schedulingPolicy": {"gang": {"minCount": least}}}
-    if name_of_class := _priority_class(root, kind, sets):
+    if name_of_class := priority_class_of(root.value, kind, sets):
         spec["priorityClassName"] = name_of_class
     meta = {"name": name, "namespace": job.namespace, "ownerReferences": [_owner(root, job)]}
     return {"apiVersion": _GROUP_API, "kind": "PodGroup", "metadata": meta, "spec": spec}
-
-
-def _priority_class(root: Place, kind: JobKind, sets: list[PodSet]) -> str:
-    """The job's own, or that of its first pods."""
-    own = text(root, kind.priority_class) if kind.priority_class else ""
-    return own or next((str(each.template["spec"].get("priorityClassName") or "") for each in sets), "")
 
 
 def _joins_group(pod_set: PodSet) -> bool:

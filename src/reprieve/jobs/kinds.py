@@ -6,7 +6,7 @@ that is not here is added in the configuration, under `jobs.kinds`, with the sam
 """
 
 from collections.abc import Iterable, Iterator
-from typing import dataclass_transform
+from typing import Literal, dataclass_transform
 
 import msgspec
 
@@ -40,6 +40,32 @@ class PodSetRule(_Row):
     """A truth value below `at`: these pods are not wanted now."""
     optional: bool = False
     """Without `at` there are no such pods; else that is an error."""
+    index_label: str = ""
+    """The label with a pod's number among the innermost count, for places in a topology."""
+    index_if: str = ""
+    """`field=value` below `at`: only then do pods carry that label."""
+    group_label: str = ""
+    """Of two counts, the label with the number of the outer one."""
+
+
+class StatusRule(_Row):
+    """Where the status of a job says how it is doing."""
+
+    pods: tuple[str, ...] = ()
+    """Numbers of pods that are still there."""
+    succeeded: str = ""
+    """The number of pods that are done, of a job with one pod set."""
+    pod_sets: str = ""
+    """A list `[]` or map `{}` with a part for each pod set that has the numbers `active` and `succeeded`: of
+    pods, or where pods are counted twice of what the first number counts."""
+    name: str = "@name"
+    """The pod set that a part is about, as in a pod set rule."""
+    phase: str = ""
+    """A word for how it is, where that is no condition."""
+    succeeded_phases: tuple[str, ...] = ()
+    failed_phases: tuple[str, ...] = ()
+    started: str = ""
+    """When it began. Where there is such a field, the condition `Suspended` must confirm that it stopped."""
 
 
 class JobKind(_Row):
@@ -75,6 +101,30 @@ class JobKind(_Row):
     """The pod set whose success ends it; empty: all of them."""
     priority_class: str = ""
     """Its own field for a priority class, where that is not the one of its pods."""
+    status: StatusRule = StatusRule()
+    pods_by: dict[str, str] = {}
+    """Labels of its pods, and where in the job their values are; pods that it controls itself are known."""
+    shrinks: str = ""
+    """The number that may be lowered to start it with fewer pods."""
+    quota: Literal["", "job", "pod", "group", "replica", "none"] = ""
+    """What asks its queue for quota: the job, each pod by itself, all of its pods together, each replica, or
+    what it makes. If empty, the job if it can be suspended, else what must start together."""
+    replica_label: str = ""
+    """The label of a pod with the number of its replica, where each replica asks."""
+
+    @property
+    def asks(self) -> str:
+        """What asks for quota: job, pod, group, replica or none."""
+        if self.quota:
+            return self.quota
+        if self.suspend:
+            return "job"
+        return "replica" if self.gang_per_replica else "group" if self.gang else "pod"
+
+    @property
+    def resource(self) -> str:
+        """`jobs.batch`: the name that no other kind has."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def api_version(self) -> str:
@@ -99,10 +149,13 @@ def _training(
                     "training.kubeflow.org/replica-type": "{set}",
                     "training.kubeflow.org/replica-index": "{index}",
                 },
+                index_label="training.kubeflow.org/replica-index",
             ),
         ),
         order=order,
         makes=makes,
+        status=StatusRule(pod_sets="status.replicaStatuses{}", name="@key"),
+        pods_by={"training.kubeflow.org/job-name": "metadata.name"},
         ended="Succeeded",
         ended_by="launcher" if kind == "MPIJob" else "",
         suspend="spec.runPolicy.suspend",
@@ -112,7 +165,9 @@ def _training(
     )
 
 
-def _ray(kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: str = "") -> JobKind:
+def _ray(
+    kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: str = "", cluster: str = ""
+) -> JobKind:
     """Something with a Ray cluster in it. Ray starts with its head and takes workers as they come."""
     labels = {"ray.io/cluster": "{job}", "ray.io/group": "{set}"}
     head = PodSetRule(
@@ -127,16 +182,24 @@ def _ray(kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: s
     return JobKind(
         group="ray.io", versions=("v1", "v1alpha1"), kind=kind, plural=plural,
         pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
+        status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
         ended="Complete" if reader else "", ended_by="submitter" if reader else "",
     )  # fmt: skip
 
 
-def _set_of_pods(kind: str, plural: str, *short: str, makes: tuple[str, ...] = ()) -> JobKind:
+_RAY_JOB_STATUS = StatusRule(
+    phase="status.jobDeploymentStatus", succeeded_phases=("Complete",), failed_phases=("Failed",)
+)
+
+
+def _set_of_pods(
+    kind: str, plural: str, *short: str, makes: tuple[str, ...] = (), together: bool = False
+) -> JobKind:
     """Something of apps/v1 that keeps a number of equal pods."""
     return JobKind(
         group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
         pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
-        makes=makes,
+        makes=makes, quota="group" if together else "pod",
     )  # fmt: skip
 
 
@@ -155,10 +218,18 @@ TABLE: tuple[JobKind, ...] = (
                 at_most="completions",
                 pod_name="{job}-{index}",
                 labels=_JOB_LABELS,
+                index_label="batch.kubernetes.io/job-completion-index",
+                index_if="completionMode=Indexed",
             ),
         ),
         suspend="spec.suspend",
         scheduling="spec.scheduling",
+        shrinks="spec.parallelism",
+        status=StatusRule(
+            pods=("status.active", "status.terminating"),
+            succeeded="status.succeeded",
+            started="status.startTime",
+        ),
     ),
     JobKind(
         group="batch",
@@ -178,10 +249,11 @@ TABLE: tuple[JobKind, ...] = (
         ),
         suspend="spec.suspend",
         scheduling="spec.jobTemplate.spec.scheduling",
+        quota="none",
     ),
     _set_of_pods("Deployment", "deployments", "deploy", makes=("ReplicaSet",)),
     _set_of_pods("ReplicaSet", "replicasets", "rs"),
-    _set_of_pods("StatefulSet", "statefulsets", "sts"),
+    _set_of_pods("StatefulSet", "statefulsets", "sts", together=True),
     JobKind(
         group="jobset.x-k8s.io",
         versions=("v1alpha2",),
@@ -203,10 +275,14 @@ TABLE: tuple[JobKind, ...] = (
                     "jobset.sigs.k8s.io/job-index": "{outer}",
                     "batch.kubernetes.io/job-completion-index": "{inner}",
                 },
+                index_label="batch.kubernetes.io/job-completion-index",
+                group_label="jobset.sigs.k8s.io/job-index",
             ),
         ),
         suspend="spec.suspend",
         gang=True,
+        status=StatusRule(pod_sets="status.replicatedJobsStatus[]"),
+        pods_by={"jobset.sigs.k8s.io/jobset-name": "metadata.name"},
     ),
     JobKind(
         group="leaderworkerset.x-k8s.io",
@@ -218,6 +294,7 @@ TABLE: tuple[JobKind, ...] = (
         reader="leader_worker_set",
         gang=True,
         gang_per_replica=True,
+        replica_label="leaderworkerset.sigs.k8s.io/group-index",
     ),
     _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
     _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
@@ -235,8 +312,10 @@ TABLE: tuple[JobKind, ...] = (
         reader="train_job",
         suspend="spec.suspend",
         gang=True,
+        status=StatusRule(pod_sets="status.jobsStatus[]"),
+        pods_by={"jobset.sigs.k8s.io/jobset-name": "metadata.name"},
     ),
-    _ray("RayCluster", "rayclusters", "spec", "spec.suspend"),
+    _ray("RayCluster", "rayclusters", "spec", "spec.suspend", cluster="metadata.name"),
     _ray(
         "RayJob",
         "rayjobs",
@@ -245,8 +324,16 @@ TABLE: tuple[JobKind, ...] = (
         "RayCluster",
         "Job",
         reader="ray_submitter",
+        cluster="status.rayClusterName",
     ),
-    _ray("RayService", "rayservices", "spec.rayClusterConfig", "spec.rayClusterConfig.suspend", "RayCluster"),
+    _ray(
+        "RayService",
+        "rayservices",
+        "spec.rayClusterConfig",
+        "spec.rayClusterConfig.suspend",
+        "RayCluster",
+        cluster="status.activeServiceStatus.rayClusterName",
+    ),
     JobKind(
         group="workload.codeflare.dev",
         versions=("v1beta2",),
@@ -257,6 +344,8 @@ TABLE: tuple[JobKind, ...] = (
         reader="app_wrapper",
         suspend="spec.suspend",
         gang=True,
+        status=StatusRule(phase="status.phase", succeeded_phases=("Succeeded",), failed_phases=("Failed",)),
+        pods_by={"workload.codeflare.dev/appwrapper": "metadata.name"},
     ),
     JobKind(
         group="sparkoperator.k8s.io",
@@ -268,6 +357,12 @@ TABLE: tuple[JobKind, ...] = (
         short_names=("sparkapp",),
         reader="spark",
         suspend="spec.suspend",
+        status=StatusRule(
+            phase="status.applicationState.state",
+            succeeded_phases=("COMPLETED",),
+            failed_phases=("FAILED",),
+        ),
+        pods_by={"sparkoperator.k8s.io/app-name": "metadata.name"},
     ),
 )
 
@@ -286,6 +381,10 @@ class JobKinds:
 
     def find(self, document: Document) -> JobKind | None:
         return self._kinds.get(kind_key(document))
+
+    def of(self, api_version: str, kind: str) -> JobKind | None:
+        """The kind that an owner reference names."""
+        return self._kinds.get((api_version.rpartition("/")[0], kind))
 
     def below(self, kind: str) -> list[JobKind]:
         """The kind and all kinds that may stand between it and its pods."""

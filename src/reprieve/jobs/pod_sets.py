@@ -9,6 +9,27 @@ from reprieve.jobs.paths import MOST, Place, at, entries, number, text
 from reprieve.objects import Document, InvalidObject
 
 
+class Places(msgspec.Struct, frozen=True):
+    """Where the fields of a pod template are, below it."""
+
+    node_selector: str = "spec.nodeSelector"
+    tolerations: str = "spec.tolerations"
+    gates: str = "spec.schedulingGates"
+    labels: str = "metadata.labels"
+    annotations: str = "metadata.annotations"
+
+
+class Written(msgspec.Struct, frozen=True):
+    """Where something can be added to pods, if not in the template that was read."""
+
+    path: str
+    whole: bool = False
+    """There is no template: it is written in full."""
+    item: Document | None = None
+    """The path is a list: an item with this and the additions is appended."""
+    places: Places = Places()
+
+
 class PodSet(msgspec.Struct, frozen=True, kw_only=True):
     """Pods of one shape."""
 
@@ -22,6 +43,7 @@ class PodSet(msgspec.Struct, frozen=True, kw_only=True):
     rule: PodSetRule
     owner: str = ""
     """What pods are named after, if not the job: something inside it."""
+    written: Written | None = None
 
     @property
     def count(self) -> int:
@@ -52,13 +74,13 @@ def described(part: Place, rule: PodSetRule, *factors: int) -> PodSet:
     if not isinstance(template.value.get("spec"), dict):
         raise InvalidObject(f"{template.path}.spec", template.value.get("spec"), "is required")
     return PodSet(
-        name=_name(part, rule), template=template.value, path=template.path, factors=factors, rule=rule
+        name=name_of(part, rule.name), template=template.value, path=template.path, factors=factors, rule=rule
     )
 
 
-def _name(part: Place, rule: PodSetRule) -> str:
-    if rule.name == "@key":
+def name_of(part: Place, name: str) -> str:
+    if name == "@key":
         return part.key.lower()
-    if rule.name.startswith("@"):
-        return text(part, rule.name[1:], part.key)
-    return rule.name
+    if name.startswith("@"):
+        return text(part, name[1:], part.key)
+    return name

@@ -9,7 +9,7 @@ import msgspec
 
 from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule
 from reprieve.jobs.paths import Place, at, entries, mapping, number, text
-from reprieve.jobs.pod_sets import PodSet, described
+from reprieve.jobs.pod_sets import Places, PodSet, Written, described
 from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, shown
 
 Read = Callable[[Place, JobKind, "Surroundings"], list[PodSet]]
@@ -27,7 +27,13 @@ class Surroundings(NamedTuple):
 # -- LeaderWorkerSet: each replica is a leader and its workers -----------------------------------------------
 
 _LEADER = PodSetRule(
-    name="leader", pod_name="{job}-{index}", labels={"leaderworkerset.sigs.k8s.io/name": "{job}"}
+    name="leader",
+    pod_name="{job}-{index}",
+    labels={
+        "leaderworkerset.sigs.k8s.io/name": "{job}",
+        "leaderworkerset.sigs.k8s.io/group-index": "{index}",
+        "leaderworkerset.sigs.k8s.io/worker-index": "0",
+    },
 )
 _WORKER = PodSetRule(
     name="worker",
@@ -35,6 +41,7 @@ _WORKER = PodSetRule(
     pod_name="{job}-{outer}-{member}",
     labels={
         "leaderworkerset.sigs.k8s.io/name": "{job}",
+        "leaderworkerset.sigs.k8s.io/group-index": "{outer}",
         "leaderworkerset.sigs.k8s.io/worker-index": "{member}",
     },
 )
@@ -77,7 +84,10 @@ def _ray_submitter(root: Place, around: Surroundings) -> list[PodSet]:
         "image": head[0].get("image", ""),
     }
     pod = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    return [PodSet(name="submitter", template=pod, path="spec", factors=(1,), rule=_SUBMITTER)]
+    written = Written("spec.submitterPodTemplate", whole=True)
+    return [
+        PodSet(name="submitter", template=pod, path="spec", factors=(1,), rule=_SUBMITTER, written=written)
+    ]
 
 
 # -- TrainJob: the pods are in its runtime -------------------------------------------------------------------
@@ -85,6 +95,7 @@ def _ray_submitter(root: Place, around: Surroundings) -> list[PodSet]:
 _TRAINER_API = "trainer.kubeflow.org"
 RUNTIMES = frozenset({(_TRAINER_API, "ClusterTrainingRuntime"), (_TRAINER_API, "TrainingRuntime")})
 """Kinds that hold the pods of a job and are no jobs themselves."""
+_OVERRIDES = "spec.podTemplateOverrides"
 _STEP_LABEL = f"{_TRAINER_API}/trainjob-ancestor-step"
 _STEP = PodSetRule(
     at="spec.template.spec.replicatedJobs[]",
@@ -105,8 +116,25 @@ def _train_job(root: Place, around: Surroundings) -> list[PodSet]:
         if _trains(part, step):
             template = _with_trainer(step.template, mapping(root, "spec.trainer"))
             step = msgspec.structs.replace(step, factors=(step.factors[0], nodes), template=template)
-        found.append(step)
+        written = Written(_OVERRIDES, item={"targetJobs": [{"name": step.name}]})
+        template = _overridden(step.template, step.name, root)
+        found.append(msgspec.structs.replace(step, template=template, written=written))
     return found
+
+
+def _overridden(template: Document, step: str, root: Place) -> Document:
+    """The template with what the job itself adds to it, and quota through the job."""
+    spec, meta = dict(template["spec"]), dict(template.get("metadata") or {})
+    for part in entries(root, f"{_OVERRIDES}[]"):
+        if not any(mapping(target, "").get("name") == step for target in entries(part, "targetJobs[]")):
+            continue
+        own = mapping(part, "spec")
+        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **mapping(part, "spec.nodeSelector")}
+        for field in ("tolerations", "schedulingGates"):
+            spec[field] = [*(spec.get(field) or ()), *(own.get(field) or ())]
+        for field in ("labels", "annotations"):
+            meta[field] = {**(meta.get(field) or {}), **mapping(part, f"metadata.{field}")}
+    return {**template, "metadata": meta, "spec": spec}
 
 
 def _runtime(root: Place, around: Surroundings) -> Place:
@@ -202,6 +230,15 @@ _LEAST_OVERHEAD = 384
 _POD_FIELDS = ("nodeSelector", "affinity", "tolerations", "schedulerName", "priorityClassName", "volumes")
 
 
+_SPARK_PLACES = Places(
+    node_selector="nodeSelector",
+    tolerations="tolerations",
+    gates="template.spec.schedulingGates",
+    labels="labels",
+    annotations="annotations",
+)
+
+
 def _spark(root: Place, around: Surroundings) -> list[PodSet]:
     del around
     spec = at(root, "spec")
@@ -249,7 +286,14 @@ def _spark_pods(spec: Place, role: str, pod_name: str, count: int) -> PodSet:
         "spec": {**pod, "containers": [container, *others]},
     }
     rule = PodSetRule(name=role, pod_name=pod_name, labels={"spark-role": role, "spark-app-name": "{job}"})
-    return PodSet(name=role, template=template, path=part.path, factors=(count,), rule=rule)
+    return PodSet(
+        name=role,
+        template=template,
+        path=part.path,
+        factors=(count,),
+        rule=rule,
+        written=Written(part.path, places=_SPARK_PLACES),
+    )
 
 
 def _memory(spec: Place, part: Place) -> int:

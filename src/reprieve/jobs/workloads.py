@@ -2,26 +2,18 @@
 
 from collections.abc import Iterable
 
-from reprieve.jobs.kinds import JobKinds
-from reprieve.jobs.paths import Place, at, mapping
+from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.paths import Place, at, mapping, text
+from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.objects import Document, Reference, topology_request, well_known
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
-_ENDED = frozenset({"Complete", "Completed", "Succeeded", "Failed", "Finished"})
-"""Conditions with which kinds of jobs say that they are over."""
 
 
 def queue_of(document: Document) -> str:
     """The LocalQueue that a job names; empty if it asks for no quota."""
     return str(mapping(Place("", document), "metadata.labels").get(well_known.QUEUE_LABEL) or "")
-
-
-def ending(document: Document) -> Document | None:
-    """The condition with which a job says that it is over; None while it is not."""
-    conditions = mapping(Place("", document), "status").get("conditions") or ()
-    ended = (each for each in conditions if each.get("type") in _ENDED and each.get("status") == "True")
-    return next(ended, None)
 
 
 def suspended_by(document: Document, kinds: JobKinds) -> str:
@@ -35,29 +27,71 @@ def suspended_by(document: Document, kinds: JobKinds) -> str:
 def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Document:
     """The workload of a job that is in a queue, as the quota controller would make it."""
     job = Reference.read(document)
+    kind = kinds.find(document)
     sets = pod_sets(document, kinds, others)
+    assert kind is not None
     labels = mapping(Place("", document), "metadata.labels")
     spec: Document = {
         "queueName": queue_of(document),
-        "podSets": [
-            {"name": each.name, "count": each.count, "template": each.template, **_topology(each.template)}
-            for each in sets
-            if each.count
-        ],
+        "podSets": requested(document, kind, sets),
+        **time_limit(labels),
     }
     named = labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL)
-    of_pods = next((each.template["spec"].get("priorityClassName") for each in sets), None)
+    of_pods = priority_class_of(document, kind, sets)
     if named:
         spec["priorityClassRef"] = _class(well_known.KUEUE_API, str(named))
     elif of_pods:
-        spec["priorityClassRef"] = _class(well_known.SCHEDULING_API, str(of_pods))
+        spec["priorityClassRef"] = _class(well_known.SCHEDULING_API, of_pods)
     meta = {"name": f"{job.kind.lower()}-{job.name}", "namespace": job.namespace}
     return {"apiVersion": _WORKLOAD_API, "kind": "Workload", "metadata": meta, "spec": spec}
 
 
-def _topology(template: Document) -> Document:
-    asked = topology_request(mapping(Place("", template), "metadata.annotations"))
-    return {} if asked is None else {"topologyRequest": asked}
+def requested(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
+    """The pod sets of the workload; without those that have no pods."""
+    root = Place("", document)
+    return [
+        {
+            "name": each.name,
+            "count": each.count,
+            "template": each.template,
+            **_topology(root, each),
+            **_least(root, kind, each),
+        }
+        for each in sets
+        if each.count
+    ]
+
+
+def priority_class_of(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> str:
+    """The PriorityClass of a job: its own field, or that of its first pods."""
+    own = text(Place("", document), kind.priority_class) if kind.priority_class else ""
+    return own or next((str(each.template["spec"].get("priorityClassName") or "") for each in sets), "")
+
+
+def time_limit(labels: Document) -> Document:
+    """The field for the label that limits how long a job may run; what is no number is not one."""
+    limit = str(labels.get(well_known.MAX_EXEC_TIME_LABEL) or "")
+    return {"maximumExecutionTimeSeconds": int(limit)} if limit.isdigit() and int(limit) else {}
+
+
+def _least(root: Place, kind: JobKind, pod_set: PodSet) -> Document:
+    """A job that can shrink says how small it may become."""
+    least = mapping(root, "metadata.annotations").get(well_known.MIN_PARALLELISM_ANNOTATION)
+    if not kind.shrinks or not str(least).isdigit() or not 0 < int(str(least)) < pod_set.count:
+        return {}
+    return {"minCount": int(str(least))}
+
+
+def _topology(root: Place, pod_set: PodSet) -> Document:
+    rule = pod_set.rule
+    field, _, value = rule.index_if.partition("=")
+    index = rule.index_label if not field or at(at(root, rule.at), field).value == value else ""
+    asked = topology_request(mapping(Place("", pod_set.template), "metadata.annotations"), index)
+    if asked is None:
+        return {}
+    if rule.group_label and len(pod_set.factors) > 1:
+        asked |= {"subGroupIndexLabel": rule.group_label, "subGroupCount": pod_set.factors[0]}
+    return {"topologyRequest": asked}
 
 
 def _class(group: str, name: str) -> Document:

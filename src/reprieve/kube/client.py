@@ -204,6 +204,10 @@ class Client:
         """The resource in a version that is served: the wanted one, else the preferred one, else None."""
         return await self._discovery.find(resource)
 
+    async def served_groups(self) -> set[str]:
+        """The API groups that are served now; what was known of kinds before is looked up again."""
+        return await self._discovery.groups()
+
     # Writing
 
     async def create(

@@ -185,6 +185,13 @@ class Discovery:
             self._found[key] = found
         return resource.at(self._found[key].version, self._found[key].group)
 
+    async def groups(self) -> set[str]:
+        """The groups that are served now; what was found before is forgotten."""
+        self._found.clear()
+        self._documents.clear()
+        listed = (await self._document("/apis")).get("groups") or ()
+        return {str(each.get("name")) for each in listed}
+
     async def _look(self, resource: Resource) -> Resource | None:
         found = await self._look_in(resource)
         if found is None and resource.stand_in:

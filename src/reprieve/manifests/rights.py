@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reprieve.jobs import JobKinds
+from reprieve.jobs import RUNTIMES, JobKinds
 from reprieve.objects import STAND_IN_GROUP, well_known
 
 Rule = dict[str, Any]
@@ -13,6 +13,18 @@ FOLLOW = ("list", "watch")
 
 def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
     return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+
+
+def _jobs(*verbs: str) -> list[Rule]:
+    """For every kind of job that is known, installed or not."""
+    groups: dict[str, list[str]] = {}
+    for kind in JobKinds():
+        groups.setdefault(kind.group, []).append(kind.plural)
+    return [_rule(group, plurals, *verbs) for group, plurals in groups.items()]
+
+
+def _runtimes() -> list[Rule]:
+    return [_rule(group, [f"{kind.lower()}s"], *FOLLOW) for group, kind in sorted(RUNTIMES)]
 
 
 SCHEDULING, KUEUE = well_known.SCHEDULING_API, well_known.KUEUE_API
@@ -59,8 +71,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
         EVENTS,
         _rule("", ["namespaces", "limitranges", "nodes"], *FOLLOW),
         _rule("", ["pods"], *FOLLOW, "patch", "delete"),  # a group's pods: their gate lifted, evicted
-        _rule("batch", ["jobs"], *FOLLOW, "patch"),  # suspend and resume
+        *_jobs(*FOLLOW, "get", "patch"),  # suspend and resume, gate pods; get: what is above a job
         _rule("batch", ["jobs/status"], "patch"),
+        *_runtimes(),
         _rule(SCHEDULING, ["priorityclasses", "podgroups"], *FOLLOW),
         _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
         _rule(

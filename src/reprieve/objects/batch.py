@@ -1,8 +1,11 @@
 """batch/v1: Jobs, as far as quota and the embedded job controller read them."""
 
+from collections.abc import Mapping
+
 from reprieve.objects import well_known
 from reprieve.objects.core import PodTemplateSpec
-from reprieve.objects.meta import Condition, Int32, Object, Time, View
+from reprieve.objects.meta import Condition, Int32, LabelSelector, Object, Time, View
+from reprieve.objects.selectors import matches
 
 
 class JobSpec(View):
@@ -22,12 +25,22 @@ class JobStatus(View):
     conditions: tuple[Condition, ...] = ()
 
 
-def must_name_queue(namespace: str, controller: str) -> bool:
-    """Whether such a Job needs a queue where all Jobs do (`quota.manageJobsWithoutQueueName`).
+def must_name_queue(
+    namespace: str,
+    controller: str,
+    selector: LabelSelector | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> bool:
+    """Whether such a job needs a queue where all jobs do (`quota.manageJobsWithoutQueueName`).
 
-    Not one that anything but a CronJob (`controller`: its kind) starts and stops: that needs the queue.
+    Not one that anything but a CronJob (`controller`: its kind) starts and stops: that needs the queue. Of
+    namespaces, those with the labels that the selector wants; without a selector all but the system's own.
     """
-    return controller in ("", "CronJob") and namespace not in well_known.UNMANAGED_NAMESPACES
+    if controller not in ("", "CronJob"):
+        return False
+    if selector is None:
+        return namespace not in well_known.UNMANAGED_NAMESPACES
+    return matches(selector, {well_known.NAMESPACE_NAME_LABEL: namespace, **(labels or {})})
 
 
 class JobOwner(Object):

@@ -48,7 +48,7 @@ class Holds:
         """Keys of the PodGroups in queues."""
         self._owners: dict[str, _Owner] = {}
         self._owned: dict[str, set[str]] = {}
-        """The owners of each workload, by its key."""
+        """The owners of each workload, by its key, and the workload itself for pods that got its quota."""
 
     # --- what is seen: each method returns the UIDs of owners whose pods must be looked at again ------------
 
@@ -69,7 +69,8 @@ class Holds:
 
     def see_workload(self, workload: Workload, gone: bool) -> set[str]:
         before = self._owned.pop(workload.key, set())
-        now = set() if gone else {each.uid for each in workload.metadata.owner_references if each.uid}
+        owners = (*(each.uid for each in workload.metadata.owner_references), workload.metadata.uid)
+        now = set() if gone else {uid for uid in owners if uid}
         if now:
             self._owned[workload.key] = now
         for uid in now:
@@ -84,6 +85,8 @@ class Holds:
         uid = _owner_of(pod)
         if not uid:
             return set()
+        if uid != pod.metadata.uid and QUEUE in pod.metadata.labels:
+            self._forget_alone(pod)  # it has got quota since
         pods = self._owner(uid).pods
         before = pods.get(pod.key)
         if leaves:
@@ -165,12 +168,16 @@ class Holds:
         return ""
 
     def _alone(self, pod: Pod) -> str:
-        """A pod with the label of a queue that no Job and no PodGroup stands for."""
-        if any(each.may_run for each in self._workloads_of(pod.metadata.uid)):
+        """A pod that asks for itself, with others of its label, or for what made it."""
+        found = [*self._workloads_of(_owner_of(pod)), *self._workloads_of(pod.metadata.uid)]
+        if any(each.may_run for each in found):
             return ""
+        queue = pod.metadata.labels[QUEUE]
+        if found:
+            return _not_admitted(f"Pod {pod.key}", queue, found)
         return (
-            f"waits for quota: it is in LocalQueue {pod.metadata.labels[QUEUE]}, but its Job or PodGroup is "
-            f"not, and Reprieve gives quota to those: set the label {QUEUE} there"
+            f"waits for quota: it is in LocalQueue {queue} and has no Workload yet; a quota controller makes "
+            f"it: {RUN_IT} If it has a Job or PodGroup, that must ask: set the label {QUEUE} there"
         )
 
     def _workloads_of(self, uid: str) -> list[Workload]:
@@ -192,6 +199,11 @@ class Holds:
 
     def _owner(self, uid: str) -> _Owner:
         return self._owners.setdefault(uid, _Owner())
+
+    def _forget_alone(self, pod: Pod) -> None:
+        owner = self._owners.get(pod.metadata.uid)
+        if owner is not None and owner.pods.pop(pod.key, None) is not None:
+            self._forget_if_empty(pod.metadata.uid)
 
     def _forget_if_empty(self, uid: str) -> None:
         owner = self._owners.get(uid)
@@ -221,8 +233,11 @@ def _job_of(pod: Pod) -> OwnerReference | None:
 
 
 def _owner_of(pod: Pod) -> str:
-    """The UID of what a pod counts for, groups aside: its Job, or itself if it names a queue; else empty."""
+    """The UID of what a pod counts for, groups aside: its Job; if it names a queue itself, the workload whose
+    quota it got, before that itself; else empty."""
     job = _job_of(pod)
     if job is not None:
         return job.uid
-    return pod.metadata.uid if QUEUE in pod.metadata.labels else ""
+    if QUEUE not in pod.metadata.labels:
+        return ""
+    return pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION) or pod.metadata.uid

@@ -62,8 +62,7 @@ class Backend:
         self.registry = Registry(builtin_resources())
         self.hub = Hub(self.store)
         self.quotas = Quotas(self.store)
-        all_jobs = configuration.quota.manage_jobs_without_queue_name
-        stop = StopsAtCreation(self.store, all_jobs) if quota else None
+        stop = StopsAtCreation(self.store, configuration) if quota else None
         self.admission = Admission(self.store, ObjectRules(self.store, configuration), self.quotas, stop)
         self.clock = clock
         self._second = (datetime.min.replace(tzinfo=UTC), "")

@@ -11,11 +11,11 @@ from contextlib import AsyncExitStack
 
 from reprieve.config import Configuration
 from reprieve.controllers.quota.controller import QuotaController
+from reprieve.controllers.quota.kinds import JobInformers
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
     COHORTS,
-    JOBS,
     KUEUE_WORKLOADS,
     LIMIT_RANGES,
     LOCAL_QUEUES,
@@ -33,7 +33,6 @@ from reprieve.kube import (
     Informer,
     Resource,
 )
-from reprieve.objects import well_known
 from reprieve.runtime import Services, keep_running
 
 __all__ = ["QuotaController", "run", "watching"]
@@ -67,30 +66,43 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
     if services is not None:
         services.probes["quota"] = lambda: f"not yet read: {missing[0]}" if missing else ""
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
-        await watching(controller, stack)
+        jobs = await watching(controller, stack)
         missing.clear()
         if services is not None:
             await services.leading.wait()
         group.create_task(keep_running("quota: events", events.run), name="quota-events")
+        group.create_task(keep_running("quota: kinds of jobs", jobs.run), name="quota-kinds")
         await controller.run()
 
 
-async def watching(controller: QuotaController, stack: AsyncExitStack) -> None:
-    """Start the informers, so that each object finds what it refers to; return when everything is read."""
+async def watching(controller: QuotaController, stack: AsyncExitStack) -> JobInformers:
+    """Start the informers, so that each object finds what it refers to; return when everything is read.
+
+    What is returned looks for kinds of jobs that are installed later, while it runs.
+    """
     client, seen = controller.client, controller.seen
-    followed: list[tuple[Resource, Callable[[Change], None], dict[str, str]]] = [
-        *((kind, seen.parameter_changed, {}) for kind in PARAMETERS),
-        (NODES, seen.node_changed, {}),
-        (CLUSTER_QUEUES.raw(), seen.queue_changed, {}),
-        (LOCAL_QUEUES.raw(), seen.local_queue_changed, {}),
-        (JOBS.raw(), seen.job_changed, {} if controller.all_jobs else {"labels": well_known.QUEUE_LABEL}),
-        (POD_GROUPS, seen.group_changed, {}),
-        (PODS, seen.pod_changed, {}),
-        (KUEUE_WORKLOADS.raw(), seen.workload_changed, {}),
+    followed: list[tuple[Resource, Callable[[Change], None]]] = [
+        *((kind, seen.parameter_changed) for kind in PARAMETERS),
+        (NODES, seen.node_changed),
+        (CLUSTER_QUEUES.raw(), seen.queue_changed),
+        (LOCAL_QUEUES.raw(), seen.local_queue_changed),
+        (POD_GROUPS, seen.owners.group_changed),
     ]
-    for resource, handler, options in followed:
-        served = await client.served(resource)
-        if served is None:
-            log.warning("%s is not served here (see `reprieve manifests crds`)", resource.kind)
-            continue
-        await stack.enter_async_context(Informer(client, served, handler, **options))
+    for resource, handler in followed:
+        await _follow(client, stack, resource, handler)
+    jobs = JobInformers(client, seen.owners, controller.managed.all_jobs)
+    stack.push_async_callback(jobs.stop)
+    await jobs.start()
+    await _follow(client, stack, PODS, seen.pod_changed)
+    await _follow(client, stack, KUEUE_WORKLOADS.raw(), seen.workload_changed)
+    return jobs
+
+
+async def _follow(
+    client: Client, stack: AsyncExitStack, resource: Resource, handler: Callable[[Change], None]
+) -> None:
+    served = await client.served(resource)
+    if served is None:
+        log.warning("%s is not served here (see `reprieve manifests crds`)", resource.kind)
+        return
+    await stack.enter_async_context(Informer(client, served, handler))

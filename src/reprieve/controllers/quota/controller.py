@@ -20,9 +20,11 @@ from prometheus_client import CollectorRegistry
 
 from reprieve.config import Configuration
 from reprieve.controllers import WorkQueue, utc_now
+from reprieve.controllers.quota.crews import Crew, reconcile_crew
 from reprieve.controllers.quota.groups import group_workload_key, reconcile_group
-from reprieve.controllers.quota.jobs import job_workload_key, reconcile_job
+from reprieve.controllers.quota.jobs import Jobs
 from reprieve.controllers.quota.lifecycle import Situation, next_state, with_closed_gate
+from reprieve.controllers.quota.managed import Managed
 from reprieve.controllers.quota.node_failures import FailureRules, Failures, Health
 from reprieve.controllers.quota.observed import Observed
 from reprieve.controllers.quota.reporting import Reporter
@@ -72,9 +74,10 @@ class QuotaController:
         self.quota = Quota(Rules.of(config))
         self.queue = WorkQueue(self._follow_up)
         names = (config.scheduler.scheduler_name, *config.scheduler.other_scheduler_names)
-        self.seen = Observed(self.quota, self._touched, self._seconds, frozenset(names))
-        self.all_jobs = config.quota.manage_jobs_without_queue_name
-        """Jobs without a queue are followed as well: they wait until they are given one."""
+        kinds = config.job_kinds()
+        self.seen = Observed(self.quota, self._touched, self._seconds, frozenset(names), kinds)
+        self.managed = Managed(client, self.seen.owners, config, self.quota.namespaces)
+        self.jobs = Jobs(client, self.seen, self.managed, self._tell)
         self._gates = config.gate("MultiKueueOrchestratedPreemption")
         self._failures = Failures(FailureRules.of(config), self.seen.nodes, self.quota.cache.flavors)
         self._events = events
@@ -183,6 +186,15 @@ class QuotaController:
                     reference, event.reason, event.message, action="Admission", type=event.type
                 )
 
+    def _tell(self, job: Document, reason: str, message: str) -> None:
+        """An event about a job that something is wrong with."""
+        if self._events is not None:
+            meta = job["metadata"]
+            reference = ObjectReference(
+                job["apiVersion"], job["kind"], meta["name"], meta["namespace"], meta["uid"]
+            )
+            self._events.record(reference, reason, message, action="Admission", type="Warning")
+
     # Writes
 
     async def _write(self, key: str, decide: Decide, gates: bool = False) -> None:
@@ -241,8 +253,12 @@ class QuotaController:
                     pods = self.seen.placed.get(name, {})
                     await tell_domains(self.client, self.seen.workloads[name], pods.values())
                     self.queue.add(f"workload/{name}")
+            case "unread":
+                self.seen.touch_all_workloads()
             case "job":
-                await self._job(name)
+                await self.jobs.reconcile(name)
+            case "pods":
+                await self._crew(name)
             case "group":
                 await self._group(name)
             case "clusterqueue":
@@ -292,7 +308,7 @@ class QuotaController:
         held = held or ("LocalQueueStopped" if policy == "Hold" else "")
         return Situation(
             workload,
-            self.seen.owner_of(key),
+            self.seen.owners.state(key, workload),
             checks,
             stopped,
             held,
@@ -323,32 +339,37 @@ class QuotaController:
             await self.client.patch(KUEUE_WORKLOADS, name, {"spec": {"active": False}}, namespace)
         )
 
-    async def _job(self, name: str) -> None:
-        job = self.seen.jobs.get(name)
-        if job is not None:
-            key = job_workload_key(job)
-            await reconcile_job(
-                self.client,
-                job,
-                self.seen.raw.get(key),
-                self.seen.workloads.get(key),
-                self.quota.cache.flavors,
-                self.seen.priorities,
-            )
-
     async def _group(self, name: str) -> None:
-        group = self.seen.groups.get(name)
+        owners = self.seen.owners
+        group = owners.groups.get(name)
         if group is not None:
             workload = self.seen.workloads.get(group_workload_key(group))
             await reconcile_group(
                 self.client,
                 group,
-                list(self.seen.pods.get(name, {}).values()),
+                list(owners.pods.get(name, {}).values()),
                 workload,
                 self.quota.cache.flavors,
                 self.seen.priorities,
-                self.seen.schedulers,
+                owners.schedulers,
             )
+
+    async def _crew(self, key: str) -> None:
+        owners = self.seen.owners
+        pods = tuple(owners.crews.get(key, {}).values())
+        maker = owners.jobs.get(owners.makers.get(key, ""))
+        if not pods and maker is None:
+            return
+        await reconcile_crew(
+            self.client,
+            Crew(key, pods, maker),
+            self.seen.raw.get(key),
+            self.seen.workloads.get(key),
+            self.quota.cache.flavors,
+            self.seen.priorities,
+            owners.kinds,
+            owners.schedulers,
+        )
 
     async def _queue_status(self, name: str) -> None:
         known = self.seen.queue_documents.get(name)

@@ -5,6 +5,7 @@ admitted with, and only to pods like those that it asked for. Reprieve's schedul
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
@@ -15,7 +16,6 @@ from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Own
 from reprieve.objects import (
     Document,
     Pod,
-    PodGroup,
     PodSpec,
     ResourceFlavor,
     Workload,
@@ -56,15 +56,33 @@ def runs(pod: Pod, schedulers: Collection[str]) -> bool:
     return not is_gated(pod) and (bool(quota_of(pod)) or pod.spec.scheduler_name not in schedulers)
 
 
-def group_owner(pods: Iterable[Pod], schedulers: Collection[str] = ()) -> Owner:
-    """The state of a group: it runs while any of its pods does. `schedulers`: those that hold its pods."""
-    listed = list(pods)
-    going = [pod for pod in listed if pod.status.phase not in well_known.TERMINAL_PHASES]
-    if listed and not going:
-        failed = sum(pod.status.phase == "Failed" for pod in listed)
+def group_owner(pods: Collection[Pod], schedulers: Collection[str] = (), least: int = 1) -> Owner:
+    """The state of a group of `least` pods: it runs while any of them does. `schedulers`: who holds them.
+
+    A pod that is on its way out says nothing about how the group ended, whatever its phase.
+    """
+    going = [pod for pod in pods if pod.status.phase not in well_known.TERMINAL_PHASES]
+    staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+    if not going and staying and len(staying) >= least:
+        failed = sum(pod.status.phase == "Failed" for pod in staying)
         reason = "Failed" if failed else "Succeeded"
-        return Owner(FINISHED, reason, f"{len(listed) - failed} of {counted(len(listed), 'pod')} succeeded")
+        told = f"{len(staying) - failed} of {counted(len(staying), 'pod')} succeeded"
+        return Owner(FINISHED, reason, told)
     return Owner(RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED)
+
+
+def crew_owner(workload: Workload, pods: Collection[Pod], schedulers: Collection[str], made: bool) -> Owner:
+    """The same for pods that ask by their labels. `made`: by a job that makes them anew, and never ends."""
+    if made:
+        going = [pod for pod in pods if pod.status.phase not in well_known.TERMINAL_PHASES]
+        return Owner(RUNNING if any(runs(pod, schedulers) for pod in going) else STOPPED)
+    found = group_owner(pods, schedulers, sum(each.count for each in workload.spec.pod_sets))
+    done = Counter(
+        pod.metadata.labels.get(well_known.POD_SET_LABEL, "main")
+        for pod in pods
+        if pod.status.phase == "Succeeded" and pod.metadata.deletion_timestamp is None
+    )
+    return msgspec.structs.replace(found, done=dict(done))
 
 
 def shape_of(spec: PodSpec) -> str:
@@ -81,13 +99,13 @@ def _shape(asked: Document) -> str:
     return json.dumps(asked, sort_keys=True)
 
 
-def group_pod_sets(group: PodGroup, pods: Iterable[Pod]) -> list[Document]:
-    """One pod set per shape of pod, the most frequent first; the first is enlarged up to `minCount` pods."""
+def group_pod_sets(least: int, pods: Iterable[Pod]) -> list[Document]:
+    """One pod set per shape of pod, the most frequent first; the first is enlarged up to `least` pods."""
     shapes: dict[str, list[Pod]] = {}
     for pod in sorted(pods, key=lambda pod: pod.name):
         shapes.setdefault(shape_of(pod.spec), []).append(pod)
     ordered = sorted(shapes.values(), key=lambda alike: (-len(alike), alike[0].name))
-    missing = max(0, group.min_count - sum(len(alike) for alike in ordered))
+    missing = max(0, least - sum(len(alike) for alike in ordered))
     sets = []
     for number, alike in enumerate(ordered):
         template = {"spec": _asked(alike[0].spec)}
@@ -102,9 +120,9 @@ def pod_set_name(number: int) -> str:
     return "main" if number == 0 else f"set-{number}"
 
 
-def asks_for_others(group: PodGroup, pods: Iterable[Pod], workload: Workload) -> bool:
+def asks_for_others(least: int, pods: Iterable[Pod], workload: Workload) -> bool:
     """Whether the group has other pods by now than its workload asks for."""
-    wanted = {_shape(each["template"]["spec"]): each["count"] for each in group_pod_sets(group, pods)}
+    wanted = {_shape(each["template"]["spec"]): each["count"] for each in group_pod_sets(least, pods)}
     held = {shape_of(each.template.spec): each.count for each in workload.spec.pod_sets}
     return wanted != held
 
@@ -121,14 +139,27 @@ def to_be_given(
         each.name: wanted.get(each.name, 0) if each.count is None else each.count
         for each in (admission.pod_set_assignments if admission is not None else ())
     }
+    alike = {each.name: shape_of(each.template.spec) for each in workload.spec.pod_sets}
     found = []
     for pod in sorted(listed, key=lambda pod: quota_of(pod) != workload.metadata.uid):
-        name = names.get(shape_of(pod.spec), "")
-        if left.get(name, 0) > 0:
+        name = _chosen(pod, names, left, alike)
+        if name:
             left[name] -= 1
             if quota_of(pod) != workload.metadata.uid:
                 found.append((pod, name))
     return [(pod, name) for pod, name in found if is_gated(pod) or _suits(pod, workload, name, flavors)]
+
+
+def _chosen(pod: Pod, names: Mapping[str, str], left: Mapping[str, int], alike: Mapping[str, str]) -> str:
+    """The pod set that a pod belongs to, by its label or its shape; empty if there is none left for it.
+
+    A job may use one template for two pod sets: any of them will do.
+    """
+    named = pod.metadata.labels.get(well_known.POD_SET_LABEL, "")
+    name = named if named in alike else names.get(shape_of(pod.spec), "")
+    if left.get(name, 0) > 0 or not name:
+        return name
+    return next((other for other in alike if alike[other] == alike[name] and left.get(other, 0) > 0), "")
 
 
 def _names_by_shape(workload: Workload, flavors: Mapping[str, ResourceFlavor]) -> dict[str, str]:

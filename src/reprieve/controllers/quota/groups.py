@@ -9,6 +9,8 @@ is refused.
 import asyncio
 from collections.abc import Collection, Mapping
 
+import msgspec
+
 from reprieve.controllers.quota.group_shape import (
     additions,
     asks_for_others,
@@ -18,9 +20,10 @@ from reprieve.controllers.quota.group_shape import (
     runs,
     to_be_given,
 )
-from reprieve.controllers.quota.job_shape import owned_workload, workload_name
+from reprieve.controllers.quota.job_shape import controller_reference, owned_workload
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.ranks import selectors
+from reprieve.jobs import workload_name
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
 from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, find_condition, well_known
 from reprieve.quota import is_true
@@ -40,11 +43,23 @@ async def reconcile_group(
     `schedulers`: those that place no pod of a group in a queue before it has quota.
     """
     living = [pod for pod in pods if is_living(pod)]
-    running = [pod for pod in living if runs(pod, schedulers)]
     if workload is None:
-        if running or (living and len(living) >= group.min_count):
+        if any(runs(pod, schedulers) for pod in living) or (living and len(living) >= group.min_count):
             await _create_workload(client, group, living, priorities)
         return
+    await obey(client, workload, living, flavors, schedulers)
+    if waits(workload) and living and asks_for_others(group.min_count, living, workload):
+        await queue_again(client, workload)  # pods came or went while it waited
+
+
+async def obey(
+    client: Client,
+    workload: Workload,
+    living: list[Pod],
+    flavors: Mapping[str, ResourceFlavor],
+    schedulers: Collection[str],
+) -> None:
+    """Give quota to the pods of a workload that may run; remove those that run although it may not."""
     if workload.may_run:
         given = to_be_given(workload, living, flavors)
         places = _places(workload, living, given)
@@ -52,11 +67,13 @@ async def reconcile_group(
             *(_give(client, pod, workload, name, flavors, places.get(pod.key, {})) for pod, name in given)
         )
     elif is_true(workload, well_known.EVICTED) or _was_refused(workload):
-        await asyncio.gather(*(_remove(client, pod) for pod in running))
-    if _waits(workload) and living and asks_for_others(group, living, workload):
-        # Pods came or went while it waited: it queues again.
-        metadata = workload.metadata
-        await client.delete(KUEUE_WORKLOADS, metadata.name, metadata.namespace, uid=metadata.uid)
+        await asyncio.gather(*(remove(client, pod) for pod in living if runs(pod, schedulers)))
+
+
+async def queue_again(client: Client, workload: Workload) -> None:
+    """Its owner asks for something else by now: a new workload takes its place."""
+    metadata = workload.metadata
+    await client.delete(KUEUE_WORKLOADS, metadata.name, metadata.namespace, uid=metadata.uid)
 
 
 def _was_refused(workload: Workload) -> bool:
@@ -64,28 +81,25 @@ def _was_refused(workload: Workload) -> bool:
     return found is not None and found.status == "False"
 
 
-def _waits(workload: Workload) -> bool:
+def waits(workload: Workload) -> bool:
     """It holds no quota and never did: one that was evicted waits for its pods to be made anew."""
     known = {each.type for each in workload.status.conditions if each.status == "True"}
     return known.isdisjoint((well_known.QUOTA_RESERVED, well_known.EVICTED, well_known.FINISHED))
 
 
 async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], priorities: Priorities) -> None:
-    metadata = group.metadata
-    owner = {
-        "metadata": {
-            "name": metadata.name,
-            "namespace": metadata.namespace,
-            "uid": metadata.uid,
-            "labels": metadata.labels,
-        }
-    }
+    owner = msgspec.to_builtins(group)
     pod_class = group.spec.priority_class_name or pods[0].spec.priority_class_name
-    priority = priorities.resolve(metadata.labels, pod_class)
+    priority = priorities.resolve(group.metadata.labels, pod_class)
     served = await client.served(POD_GROUPS) or POD_GROUPS
-    document = owned_workload("PodGroup", served.api_version, owner, group_pod_sets(group, pods), priority)
+    reference = controller_reference(served.api_version, "PodGroup", owner)
+    sets = group_pod_sets(group.min_count, pods)
+    await create(client, owned_workload(workload_name("PodGroup", owner), owner, [reference], sets, priority))
+
+
+async def create(client: Client, workload: Document) -> None:
     try:
-        await client.create(KUEUE_WORKLOADS, document)
+        await client.create(KUEUE_WORKLOADS, workload)
     except ApiError as error:
         if not error.already_exists:
             raise
@@ -114,7 +128,8 @@ async def _give(
     annotations = {well_known.QUOTA_GIVEN_ANNOTATION: workload.metadata.uid}
     if place:
         annotations[well_known.WORKLOAD_ANNOTATION] = workload.name  # it counts with its workload
-    patch: Document = {"metadata": {"uid": pod.metadata.uid, "annotations": annotations}}
+    labels = {well_known.POD_SET_LABEL: pod_set}
+    patch: Document = {"metadata": {"uid": pod.metadata.uid, "annotations": annotations, "labels": labels}}
     if pod.spec.scheduling_gates:
         kept = [gate.name for gate in pod.spec.scheduling_gates if gate.name != well_known.ADMISSION_GATE]
         gates = [{"name": name} for name in kept]
@@ -125,7 +140,7 @@ async def _give(
     await client.patch(PODS, pod.name, patch, pod.namespace)
 
 
-async def _remove(client: Client, pod: Pod) -> None:
+async def remove(client: Client, pod: Pod) -> None:
     try:
         await client.delete(PODS, pod.name, pod.namespace, uid=pod.metadata.uid)
     except ApiError as error:
@@ -134,8 +149,7 @@ async def _remove(client: Client, pod: Pod) -> None:
 
 
 def group_workload_key(group: PodGroup) -> str:
-    document = {"metadata": {"name": group.name, "uid": group.metadata.uid, "labels": group.metadata.labels}}
-    return f"{group.namespace}/{workload_name('PodGroup', document)}"
+    return f"{group.namespace}/{workload_name('PodGroup', msgspec.to_builtins(group))}"
 
 
 def waits_for_quota(group: PodGroup) -> bool:

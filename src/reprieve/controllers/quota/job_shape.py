@@ -1,170 +1,133 @@
-"""Conversions between a batch/v1 Job and its workload, with the node labels of flavors. Pure."""
+"""Conversions between a job of any kind and its workload, with the node labels of flavors. Pure."""
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from msgspec import to_builtins
 
 from reprieve.controllers import plain_template
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
 from reprieve.controllers.quota.ranks import placement_of
-from reprieve.objects import Document, ResourceFlavor, Workload, encode, topology_request, well_known
-
-_LONGEST_NAME = 63
-
-
-def workload_name(kind: str, document: Document) -> str:
-    """The workload of an owner: named by the user, or after the owner and its UID."""
-    metadata = document["metadata"]
-    named = (metadata.get("labels") or {}).get(well_known.PREBUILT_WORKLOAD_LABEL)
-    if named:
-        return str(named)
-    digest = hashlib.sha256(f"{kind}/{metadata['name']}/{metadata.get('uid', '')}".encode()).hexdigest()[:5]
-    return f"{kind.lower()}-{metadata['name']}"[: _LONGEST_NAME - 6] + f"-{digest}"
+from reprieve.jobs import (
+    Additions,
+    JobKind,
+    JobKinds,
+    PodSet,
+    ending,
+    has_failed,
+    pod_sets,
+    progress,
+    requested,
+    restored,
+    started,
+    suspended_by,
+    time_limit,
+    workload_name,
+)
+from reprieve.objects import Document, InvalidObject, ResourceFlavor, Workload, encode, well_known
 
 
 def owned_workload(
-    kind: str, api_version: str, owner: Document, pod_sets: list[Document], priority: Document
+    name: str, owner: Document, references: list[Document], sets: list[Document], priority: Document
 ) -> Document:
-    """A new workload that is deleted with its owner."""
+    """A new workload that is deleted with its owners; `owner` names the queue."""
     metadata = owner["metadata"]
-    reference = {
-        "apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata.get("uid", ""),
-        "controller": True, "blockOwnerDeletion": True,
-    }  # fmt: skip
+    labels = metadata.get("labels") or {}
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
         "metadata": {
-            "name": workload_name(kind, owner),
+            "name": name,
             "namespace": metadata["namespace"],
             "labels": {well_known.JOB_UID_LABEL: metadata.get("uid", "")},
-            "ownerReferences": [reference],
+            "ownerReferences": references,
         },
-        "spec": {"queueName": metadata["labels"][well_known.QUEUE_LABEL], "podSets": pod_sets, **priority},
+        "spec": {
+            "queueName": labels[well_known.QUEUE_LABEL],
+            "podSets": sets,
+            **priority,
+            **time_limit(labels),
+        },
     }
 
 
-def job_pod_sets(job: Document) -> list[Document]:
-    spec = job.get("spec") or {}
-    parallelism = spec.get("parallelism", 1)
-    completions = spec.get("completions")
-    count = min(parallelism, completions) if completions is not None else parallelism
-    pod_set: Document = {
-        "name": "main",
-        "count": count,
-        "template": plain_template(spec.get("template") or {}),
-    }
-    indexed = well_known.JOB_INDEX_LABEL if spec.get("completionMode") == "Indexed" else ""
-    annotations = ((spec.get("template") or {}).get("metadata") or {}).get("annotations") or {}
-    asked = topology_request(annotations, indexed)
-    if asked is not None:
-        pod_set["topologyRequest"] = asked
-    least = (job["metadata"].get("annotations") or {}).get(well_known.MIN_PARALLELISM_ANNOTATION, "")
-    if least.isdigit() and 0 < int(least) < count:
-        pod_set["minCount"] = int(least)
-    return [pod_set]
+def controller_reference(api_version: str, kind: str, owner: Document) -> Document:
+    metadata = owner["metadata"]
+    return {
+        "apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata.get("uid", ""),
+        "controller": True, "blockOwnerDeletion": True,
+    }  # fmt: skip
 
 
-def job_owner(job: Document) -> Owner:
-    """The state of a job. Terminating pods still occupy their nodes, so their quota is not free yet."""
-    status = job.get("status") or {}
-    for entry in status.get("conditions") or ():
-        if entry.get("type") in well_known.JOB_ENDED and entry.get("status") == "True":
-            reason = "Succeeded" if entry["type"] == well_known.JOB_COMPLETE else "Failed"
-            return Owner(FINISHED, reason, entry.get("message") or f"Job {reason.lower()}")
-    left = (status.get("active") or 0) + (status.get("terminating") or 0)
-    suspended = bool((job.get("spec") or {}).get("suspend"))
-    if suspended and not left and _suspension_seen(status):
+def job_workload_key(kind: JobKind, job: Document) -> str:
+    return f"{job['metadata']['namespace']}/{workload_name(kind.kind, job)}"
+
+
+def job_pod_sets(job: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[Document]:
+    """What the job asks for, as its user wrote it."""
+    return [{**each, "template": plain_template(each["template"])} for each in requested(job, kind, sets)]
+
+
+def job_owner(job: Document, kinds: JobKinds, others: Iterable[Document], pods: int) -> Owner:
+    """The state of a job that has `pods` pods. Terminating ones still occupy their nodes, so their quota is
+    not free yet."""
+    end = ending(job, kinds)
+    if end is not None:
+        reason = "Failed" if has_failed(end) else "Succeeded"
+        return Owner(FINISHED, reason, end.get("message") or f"{job.get('kind', 'Job')} {reason.lower()}")
+    kind = kinds.find(job)
+    assert kind is not None
+    try:
+        sets = pod_sets(job, kinds, others)
+    except InvalidObject:
+        sets = []
+    seen = progress(job, kind, sets)
+    if suspended_by(job, kinds) and not pods and not seen.pods and seen.stopped:
         return Owner(STOPPED)
-    return Owner(RUNNING, done=_pods_done(job))
+    return Owner(RUNNING, done=seen.done)
 
 
-def _pods_done(job: Document) -> int:
-    """Pods that will not be started again: fewer completions are left than pods may run at once."""
-    spec, succeeded = job.get("spec") or {}, (job.get("status") or {}).get("succeeded") or 0
-    parallelism, completions = spec.get("parallelism", 1), spec.get("completions")
-    if completions is None or not succeeded:
-        return 0
-    return int(max(0, min(parallelism, completions) - (completions - succeeded)))
-
-
-def same_demand(job: Document, workload: Document) -> bool:
+def same_demand(wanted: list[Document], workload: Document) -> bool:
     """Whether the workload still requests what its job would run."""
-    wanted, held = job_pod_sets(job)[0], workload["spec"]["podSets"][0]
-    return bool(wanted["count"] == held.get("count", 1) and _requests(wanted) == _requests(held))
+    held = workload["spec"]["podSets"]
+    return {each["name"]: _demand(each) for each in wanted} == {
+        each.get("name", "main"): _demand(each) for each in held
+    }
 
 
-def _requests(pod_set: Document) -> list[object]:
+def _demand(pod_set: Document) -> tuple[int, list[object]]:
     spec = (pod_set.get("template") or {}).get("spec") or {}
-    return [container.get("resources") for container in spec.get("containers") or ()]
+    resources = [container.get("resources") for container in spec.get("containers") or ()]
+    return pod_set.get("count", 1), resources
 
 
-def _suspension_seen(status: Document) -> bool:
-    """A job that once started has stopped only when the job controller reports it as suspended."""
-    conditions = status.get("conditions") or ()
-    suspended = any(
-        entry.get("type") == well_known.JOB_SUSPENDED and entry.get("status") == "True"
-        for entry in conditions
+def as_it_runs(
+    job: Document,
+    kinds: JobKinds,
+    others: Iterable[Document],
+    workload: Workload,
+    flavors: Mapping[str, ResourceFlavor],
+) -> Document:
+    """The job started on the nodes of its flavors."""
+    kind, others = kinds.find(job), list(others)
+    assert kind is not None
+    plain = restored(job, pod_sets(job, kinds, others))
+    sets = pod_sets(plain, kinds, others)
+    added = {each.name: _additions(workload, each.name, flavors) for each in sets}
+    return started(plain, kind, sets, added, _assigned_count(workload))
+
+
+def _additions(workload: Workload, pod_set: str, flavors: Mapping[str, ResourceFlavor]) -> Additions:
+    labels, tolerations = injected(workload, pod_set, flavors)
+    if placement_of(workload, pod_set) is None:
+        return Additions(node_selector=labels, tolerations=tolerations)
+    return Additions(
+        node_selector=labels,
+        tolerations=tolerations,
+        gates=(well_known.TOPOLOGY_GATE,),
+        annotations={well_known.WORKLOAD_ANNOTATION: workload.name},
+        labels={well_known.POD_SET_LABEL: pod_set},
     )
-    return suspended or not status.get("startTime")
-
-
-def started_spec(workload: Workload, job: Document, flavors: Mapping[str, ResourceFlavor]) -> Document:
-    """The merge patch that starts a suspended job on the nodes of its flavors."""
-    template = (job.get("spec") or {}).get("template", {}).get("spec") or {}
-    labels, tolerations = injected(workload, "main", flavors)
-    patch: Document = {"suspend": False}
-    changes: Document = {}
-    if labels:
-        changes["nodeSelector"] = labels
-    if tolerations:
-        changes["tolerations"] = [*(template.get("tolerations") or ()), *tolerations]
-    if placement_of(workload, "main") is not None:
-        changes["schedulingGates"] = [
-            *(template.get("schedulingGates") or ()),
-            {"name": well_known.TOPOLOGY_GATE},
-        ]
-    if changes:
-        patch["template"] = {"spec": changes}
-    if "schedulingGates" in changes:
-        patch["template"]["metadata"] = {
-            "annotations": {well_known.WORKLOAD_ANNOTATION: workload.name},
-            "labels": {well_known.POD_SET_LABEL: "main"},
-        }
-    count = _assigned_count(workload)
-    if count is not None and count != (job.get("spec") or {}).get("parallelism", 1):
-        patch["parallelism"] = count
-    return patch
-
-
-def restored_spec(workload: Document, job: Document) -> Document:
-    """The merge patch that undoes what starting put in; empty when the job is as its user wrote it."""
-    pod_set = workload["spec"]["podSets"][0]
-    original = (pod_set.get("template") or {}).get("spec") or {}
-    current = (job.get("spec") or {}).get("template", {}).get("spec") or {}
-    changes: Document = {}
-    before, after = current.get("nodeSelector") or {}, original.get("nodeSelector") or {}
-    if before != after:
-        changes["nodeSelector"] = {**dict.fromkeys(before), **after} or None
-    if (current.get("tolerations") or []) != (original.get("tolerations") or []):
-        changes["tolerations"] = original.get("tolerations")
-    gates = [gate.get("name") for gate in current.get("schedulingGates") or ()]
-    if well_known.TOPOLOGY_GATE in gates:
-        changes["schedulingGates"] = [
-            {"name": name} for name in gates if name != well_known.TOPOLOGY_GATE
-        ] or None
-    patch: Document = {"template": {"spec": changes}} if changes else {}
-    if "schedulingGates" in changes:
-        patch["template"]["metadata"] = {
-            "annotations": {well_known.WORKLOAD_ANNOTATION: None},
-            "labels": {well_known.POD_SET_LABEL: None},
-        }
-    if (
-        well_known.MIN_PARALLELISM_ANNOTATION in (job["metadata"].get("annotations") or {})
-        and job["spec"].get("parallelism", 1) != pod_set["count"]
-    ):
-        patch["parallelism"] = pod_set["count"]
-    return patch
 
 
 def injected(
@@ -182,11 +145,18 @@ def injected(
             if flavor is not None:
                 labels |= flavor.spec.node_labels
                 tolerations += encode(flavor).get("spec", {}).get("tolerations", [])
+    for check in workload.status.admission_checks:
+        for update in check.pod_set_updates:
+            if update.name == pod_set:
+                labels |= update.node_selector
+                tolerations += to_builtins(update.tolerations)
     return labels, tolerations
 
 
 def _assigned_count(workload: Workload) -> int | None:
+    """Of a job that was admitted with fewer pods than it asked for."""
     admission = workload.status.admission
-    if admission is None or not admission.pod_set_assignments:
+    if admission is None or not admission.pod_set_assignments or not workload.spec.pod_sets:
         return None
-    return admission.pod_set_assignments[0].count
+    count = admission.pod_set_assignments[0].count
+    return count if workload.spec.pod_sets[0].may_shrink else None

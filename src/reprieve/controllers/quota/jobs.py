@@ -1,152 +1,226 @@
-"""Jobs that wait for quota: suspended until their workload is admitted, suspended again when it is evicted.
+"""Jobs of any kind that wait for quota: held until their workload is admitted, stopped when it is evicted.
 
-The order of the writes is the one a real API server allows: a job's node selector may change only while it is
-suspended and has no start time.
+A kind with a field for suspension is suspended; the pods of the others get a gate through their templates.
+Every step follows from the objects alone and can be repeated. The order of the writes is the one a real API
+server allows: a Job's node selector may change only while it is suspended and has no start time.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import Any
 
+from reprieve.controllers.quota.groups import create, remove
 from reprieve.controllers.quota.job_shape import (
-    job_owner,
+    as_it_runs,
+    controller_reference,
     job_pod_sets,
+    job_workload_key,
     owned_workload,
-    restored_spec,
     same_demand,
-    started_spec,
+)
+from reprieve.controllers.quota.managed import Managed
+from reprieve.controllers.quota.observed import Observed
+from reprieve.jobs import (
+    JobKind,
+    ending,
+    gate_additions,
+    gated,
+    merge_patch,
+    pod_sets,
+    priority_class_of,
+    queue_of,
+    restored,
+    suspended,
+    suspended_by,
+    was_changed,
     workload_name,
 )
-from reprieve.controllers.quota.lifecycle import FINISHED
-from reprieve.controllers.quota.priorities import Priorities
-from reprieve.kube import JOBS, KUEUE_WORKLOADS, ApiError, Client
-from reprieve.objects import Document, ResourceFlavor, Workload, must_name_queue, well_known
+from reprieve.kube import KUEUE_WORKLOADS, ApiError, Client, Resource
+from reprieve.objects import Document, InvalidObject, Workload, raw, well_known
 from reprieve.quota import is_true
 
 log = logging.getLogger(__name__)
 
-
-async def reconcile_job(
-    client: Client,
-    job: Document,
-    raw: Document | None,
-    workload: Workload | None,
-    flavors: Mapping[str, ResourceFlavor],
-    priorities: Priorities,
-) -> None:
-    """Bring one job in line with its workload (`raw` and typed); create the workload if there is none."""
-    suspended = bool((job.get("spec") or {}).get("suspend"))
-    if job_owner(job).state == FINISHED:
-        return
-    if well_known.QUEUE_LABEL not in (job["metadata"].get("labels") or {}):
-        if not suspended and _must_name_queue(job):
-            await _suspend(client, job)
-        return
-    if raw is None or workload is None:
-        if not suspended:
-            await _suspend(client, job)
-        elif well_known.PREBUILT_WORKLOAD_LABEL not in (job["metadata"].get("labels") or {}):
-            await _create_workload(client, job, priorities)
-        return
-    if _is_anothers(job, workload):
-        if not suspended:
-            await _suspend(client, job)
-        return
-    if not raw["metadata"].get("ownerReferences"):
-        await _own(client, job, raw)
-    if workload.may_run:
-        if suspended:
-            await _start(client, job, started_spec(workload, job, flavors))
-        return
-    if not suspended:
-        await _suspend(client, job)
-    elif (
-        is_true(workload, well_known.QUOTA_RESERVED)
-        or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
-        or same_demand(job, raw)
-    ):
-        await _restore(client, job, raw)
-    else:
-        # The user changed the job while it waited: it queues again.
-        metadata = raw["metadata"]
-        await client.delete(KUEUE_WORKLOADS, metadata["name"], metadata["namespace"], uid=metadata["uid"])
+Tell = Callable[[Document, str, str], None]
+"""An event about a job: the job, a reason, a message."""
 
 
-def _must_name_queue(job: Document) -> bool:
-    """Of a job without a queue, where all jobs are followed."""
-    owners = job["metadata"].get("ownerReferences") or ()
-    kind = next((each.get("kind", "") for each in owners if each.get("controller")), "")
-    return must_name_queue(job["metadata"]["namespace"], kind)
+def resource_of(kind: JobKind) -> Resource:
+    return Resource(kind.group, kind.versions[0], kind.kind, kind.plural)
+
+
+class Jobs:
+    def __init__(self, client: Client, seen: Observed, managed: Managed, tell: Tell) -> None:
+        self._client = client
+        self._seen = seen
+        self._owners = seen.owners
+        self._kinds = seen.owners.kinds
+        self._managed = managed
+        self._tell = tell
+
+    async def reconcile(self, name: str) -> None:
+        """Bring one job in line with its workload; create the workload if there is none."""
+        job = self._owners.jobs.get(name)
+        if job is None or ending(job, self._kinds) is not None or job["metadata"].get("deletionTimestamp"):
+            return
+        kind = self._owners.kind(name)
+        if not queue_of(job):
+            await self._without_queue(kind, job)
+        elif not await self._managed.by_another(job):
+            await (self._suspended(kind, job) if kind.asks == "job" else self._gated(kind, job, name))
+
+    async def _without_queue(self, kind: JobKind, job: Document) -> None:
+        if kind.asks == "job":
+            if not suspended_by(job, self._kinds) and self._managed.must_name_queue(job):
+                await self._suspend(kind, job)
+        elif self._managed.must_name_queue(job) or was_changed(job):
+            sets = pod_sets(job, self._kinds, self._runtimes)
+            must = self._managed.must_name_queue(job)
+            held = gated(job, sets, gate_additions(job, kind, sets)) if must else restored(job, sets)
+            await self._write(kind, job, held)
+
+    # Kinds that can be suspended
+
+    async def _suspended(self, kind: JobKind, job: Document) -> None:
+        key = job_workload_key(kind, job)
+        stored, workload = self._seen.raw.get(key), self._seen.workloads.get(key)
+        is_suspended = bool(suspended_by(job, self._kinds))
+        if stored is None or workload is None:
+            if not is_suspended:
+                await self._suspend(kind, job)
+            elif well_known.PREBUILT_WORKLOAD_LABEL not in job["metadata"]["labels"]:
+                await self._create_workload(kind, job)
+            return
+        if _is_anothers(job, workload):
+            if not is_suspended:
+                await self._suspend(kind, job)
+            return
+        if not stored["metadata"].get("ownerReferences"):
+            await self._own(kind, job, stored)
+        if workload.may_run:
+            if is_suspended:
+                await self._start(kind, job, workload)
+        elif not is_suspended:
+            await self._suspend(kind, job)
+        else:
+            await self._restore(kind, job, stored, workload)
+
+    async def _create_workload(self, kind: JobKind, job: Document) -> None:
+        try:
+            plain = restored(job, pod_sets(job, self._kinds, self._runtimes))
+            sets = pod_sets(plain, self._kinds, self._runtimes)
+        except InvalidObject as error:
+            self._tell(job, "InvalidJob", f"asks for no quota until this is mended: {error}")
+            return
+        labels = job["metadata"].get("labels") or {}
+        priority = self._seen.priorities.resolve(labels, priority_class_of(plain, kind, sets))
+        wanted = job_pod_sets(plain, kind, sets)
+        if not wanted:
+            return  # it has no pods: there is nothing to ask for
+        reference = controller_reference(job["apiVersion"], kind.kind, job)
+        name = workload_name(kind.kind, job)
+        await create(self._client, owned_workload(name, job, [reference], wanted, priority))
+
+    async def _own(self, kind: JobKind, job: Document, workload: Document) -> None:
+        """A workload that existed before its job (a copy from a manager) gets the job as its owner."""
+        metadata = job["metadata"]
+        reference = controller_reference(job["apiVersion"], kind.kind, job)
+        patch = {
+            "metadata": {
+                "ownerReferences": [reference],
+                "labels": {well_known.JOB_UID_LABEL: metadata["uid"]},
+                "resourceVersion": workload["metadata"]["resourceVersion"],  # one job alone can own it
+            }
+        }
+        name = workload["metadata"]["name"]
+        await self._client.patch(KUEUE_WORKLOADS, name, patch, metadata["namespace"])
+
+    async def _suspend(self, kind: JobKind, job: Document) -> None:
+        answer = await self._write(kind, job, suspended(job, kind))
+        if not suspended_by({**job, **answer}, self._kinds):
+            log.warning(
+                "%s %s/%s runs without quota: this API server does not keep %s (Kubernetes keeps that of a "
+                "Job from 1.21 on)",
+                kind.kind,
+                job["metadata"]["namespace"],
+                job["metadata"]["name"],
+                kind.suspend,
+            )
+
+    async def _start(self, kind: JobKind, job: Document, workload: Workload) -> None:
+        flavors = self._seen.quota.cache.flavors
+        running = as_it_runs(job, self._kinds, self._runtimes, workload, flavors)
+        await self._write(kind, job, running, await self._clear_start_time(kind, job))
+
+    async def _restore(self, kind: JobKind, job: Document, stored: Document, workload: Workload) -> None:
+        """A job that waits is as its user wrote it; if that has changed meanwhile, it queues again."""
+        plain = restored(job, pod_sets(job, self._kinds, self._runtimes))
+        if plain is not job:
+            await self._write(kind, job, plain, await self._clear_start_time(kind, job))
+            return
+        if (
+            is_true(workload, well_known.QUOTA_RESERVED)
+            or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
+            or same_demand(job_pod_sets(job, kind, pod_sets(job, self._kinds, self._runtimes)), stored)
+        ):
+            return
+        metadata = stored["metadata"]
+        await self._client.delete(
+            KUEUE_WORKLOADS, metadata["name"], metadata["namespace"], uid=metadata["uid"]
+        )
+
+    async def _clear_start_time(self, kind: JobKind, job: Document) -> str:
+        """Remove the time at which it began, which would keep its template from changing; its new version."""
+        steps, metadata = kind.status.started.split("."), job["metadata"]
+        if not kind.status.started or not raw.at(job, *steps):
+            return ""
+        patch: Any = None
+        for step in reversed(steps):
+            patch = {step: patch}
+        patch["metadata"] = {"resourceVersion": metadata["resourceVersion"]}
+        answer = await self._client.patch(
+            resource_of(kind), metadata["name"], patch, metadata["namespace"], subresource="status"
+        )
+        return str(answer["metadata"]["resourceVersion"])
+
+    # Kinds whose pods are gated
+
+    async def _gated(self, kind: JobKind, job: Document, name: str) -> None:
+        try:
+            sets = pod_sets(job, self._kinds, self._runtimes)
+            held = gated(job, sets, gate_additions(job, kind, sets))
+        except InvalidObject as error:
+            self._tell(job, "InvalidJob", f"asks for no quota until this is mended: {error}")
+            return
+        if held != job:
+            await self._write(kind, job, held)
+            return
+        for pod in self._owners.pods_of(name).values():
+            is_old = well_known.QUEUE_LABEL not in pod.metadata.labels
+            if is_old and pod.metadata.deletion_timestamp is None:
+                await remove(self._client, pod)  # from before the templates held them
+
+    @property
+    def _runtimes(self) -> list[Document]:
+        return list(self._owners.runtimes.values())
+
+    async def _write(self, kind: JobKind, job: Document, new: Document, revision: str = "") -> Document:
+        """Change what differs, unless the job is not any more what was looked at: it comes again as it is."""
+        patch = merge_patch(job, new)
+        if not patch:
+            return job
+        metadata = job["metadata"]
+        patch.setdefault("metadata", {})["resourceVersion"] = revision or metadata["resourceVersion"]
+        resource = resource_of(kind)
+        try:
+            return await self._client.patch(resource, metadata["name"], patch, metadata["namespace"])
+        except ApiError as error:
+            if not (error.conflict or error.not_found):
+                raise
+            return new
 
 
 def _is_anothers(job: Document, workload: Workload) -> bool:
     """Whether the workload that the job names was made for another owner: its quota is not this job's."""
     owners = workload.metadata.owner_references
     return bool(owners) and all(each.uid != job["metadata"]["uid"] for each in owners)
-
-
-async def _create_workload(client: Client, job: Document, priorities: Priorities) -> None:
-    template = (job.get("spec") or {}).get("template", {}).get("spec") or {}
-    priority = priorities.resolve(job["metadata"].get("labels") or {}, template.get("priorityClassName", ""))
-    document = owned_workload("Job", "batch/v1", job, job_pod_sets(job), priority)
-    try:
-        await client.create(KUEUE_WORKLOADS, document)
-    except ApiError as error:
-        if not error.already_exists:
-            raise
-
-
-async def _own(client: Client, job: Document, workload: Document) -> None:
-    """A workload that existed before its job (a copy from a manager) gets the job as its owner."""
-    metadata = job["metadata"]
-    reference = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "name": metadata["name"],
-        "uid": metadata["uid"],
-        "controller": True,
-    }
-    patch = {
-        "metadata": {
-            "ownerReferences": [reference],
-            "labels": {well_known.JOB_UID_LABEL: metadata["uid"]},
-            "resourceVersion": workload["metadata"]["resourceVersion"],  # one job alone can own it
-        }
-    }
-    await client.patch(KUEUE_WORKLOADS, workload["metadata"]["name"], patch, metadata["namespace"])
-
-
-async def _suspend(client: Client, job: Document) -> None:
-    answer = await _patch(client, job, {"spec": {"suspend": True}})
-    if not (answer.get("spec") or {}).get("suspend"):
-        log.warning(
-            "Job %s/%s runs without quota: this API server does not keep spec.suspend "
-            "(Kubernetes from 1.21 on does)",
-            job["metadata"]["namespace"],
-            job["metadata"]["name"],
-        )
-
-
-async def _start(client: Client, job: Document, spec: Document) -> None:
-    await _clear_start_time(client, job)
-    await _patch(client, job, {"spec": spec})
-
-
-async def _restore(client: Client, job: Document, workload: Document) -> None:
-    spec = restored_spec(workload, job)
-    if spec:
-        await _clear_start_time(client, job)
-        await _patch(client, job, {"spec": spec})
-
-
-async def _clear_start_time(client: Client, job: Document) -> None:
-    if (job.get("status") or {}).get("startTime"):
-        await _patch(client, job, {"status": {"startTime": None}}, "status")
-
-
-async def _patch(client: Client, job: Document, patch: Document, subresource: str = "") -> Document:
-    metadata = job["metadata"]
-    return await client.patch(JOBS, metadata["name"], patch, metadata["namespace"], subresource=subresource)
-
-
-def job_workload_key(job: Document) -> str:
-    return f"{job['metadata']['namespace']}/{workload_name('Job', job)}"

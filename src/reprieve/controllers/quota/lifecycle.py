@@ -37,8 +37,8 @@ class Owner(msgspec.Struct, frozen=True):
     state: str = STOPPED
     reason: str = ""
     message: str = ""
-    done: int = 0
-    """Pods of the first podset whose quota is no longer needed."""
+    done: dict[str, int] = {}
+    """By pod set, pods whose quota is no longer needed."""
 
 
 SEVERAL_NODES = "Workload eviction triggered due to multiple TAS assigned node failures, including: "
@@ -185,13 +185,18 @@ def _with_checks(workload: Workload, checks: tuple[str, ...], now: datetime) -> 
 
 def _with_reclaimable(workload: Workload, owner: Owner) -> Workload:
     """Finished pods release their quota early; the number never shrinks while the quota is held."""
-    if not owner.done or not workload.spec.pod_sets:
+    if not owner.done:
         return workload
-    name = workload.spec.pod_sets[0].name
-    known = next((each.count for each in workload.status.reclaimable_pods if each.name == name), 0)
-    if owner.done <= known:
+    known = {each.name: each.count for each in workload.status.reclaimable_pods}
+    done = {
+        each.name: max(known.get(each.name, 0), min(each.count, owner.done.get(each.name, 0)))
+        for each in workload.spec.pod_sets
+    }
+    done = {name: count for name, count in done.items() if count}
+    if done == known:
         return workload
-    return with_status(workload, reclaimable_pods=(ReclaimablePod(name=name, count=owner.done),))
+    reclaimable = tuple(ReclaimablePod(name=name, count=count) for name, count in done.items())
+    return with_status(workload, reclaimable_pods=reclaimable)
 
 
 def _rejected(workload: Workload, states: dict[str, str], now: datetime) -> Workload:

@@ -11,13 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.controllers import revision_of
-from reprieve.controllers.quota.group_shape import group_owner
-from reprieve.controllers.quota.groups import group_workload_key, waits_for_quota
-from reprieve.controllers.quota.job_shape import job_owner
-from reprieve.controllers.quota.jobs import job_workload_key
-from reprieve.controllers.quota.lifecycle import Owner, with_closed_gate
+from reprieve.controllers.quota.lifecycle import with_closed_gate
+from reprieve.controllers.quota.owners import Owners, Touch
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.fleet import Lease, LeaseState, gate_is_open, key_of, lease_of
+from reprieve.jobs import JobKinds
 from reprieve.kube import Change
 from reprieve.objects import (
     AdmissionCheck,
@@ -30,7 +28,6 @@ from reprieve.objects import (
     Node,
     Object,
     Pod,
-    PodGroup,
     PriorityClass,
     ResourceFlavor,
     Topology,
@@ -41,22 +38,21 @@ from reprieve.objects import (
 )
 from reprieve.quota import Quota
 
-Touch = Callable[[str], None]
-"""Called with `kind/namespace/name` of what needs a follow-up."""
-
 
 class Observed:
     def __init__(
-        self, quota: Quota, touch: Touch, now: Callable[[], datetime], schedulers: Collection[str] = ()
+        self,
+        quota: Quota,
+        touch: Touch,
+        now: Callable[[], datetime],
+        schedulers: Collection[str] = (),
+        kinds: JobKinds | None = None,
     ) -> None:
+        """`schedulers`: those that place no pod of a group in a queue before it has quota."""
         self.quota = quota
-        self.schedulers = schedulers
-        """Those that place no pod of a group in a queue before it has quota."""
+        self.owners = Owners(kinds or JobKinds(), touch, schedulers)
         self.raw: dict[str, Document] = {}
         self.workloads: dict[str, Workload] = {}
-        self.jobs: dict[str, Document] = {}
-        self.groups: dict[str, PodGroup] = {}
-        self.pods: dict[str, dict[str, Pod]] = {}
         self.nodes: dict[str, Node] = {}
         self.placed: dict[str, dict[str, Pod]] = {}
         """Pods that name the workload whose domains they get, by its key."""
@@ -64,7 +60,6 @@ class Observed:
         self.queue_documents: dict[str, Document] = {}
         self.local_queue_documents: dict[str, Document] = {}
         self.writing: set[str] = set()
-        self._owners: dict[str, str] = {}
         self._witnessed: set[str] = set()
         self._touch = touch
         self._now = now
@@ -117,8 +112,7 @@ class Observed:
         self._touch(f"workload/{key}")
         if key in self.placed:
             self._touch(f"topology/{key}")
-        owner = self._owners.get(key)
-        if owner is not None:
+        if owner := self.owners.of(key):
             self._touch(owner)
         self._touch(f"localqueue/{workload.namespace}/{workload.spec.queue_name}")
         for queue in {self.queue_of(workload), self._held_in(workload)}:
@@ -133,34 +127,7 @@ class Observed:
     def _held_in(workload: Workload) -> str:
         return workload.status.admission.cluster_queue if workload.status.admission is not None else ""
 
-    # Owners of workloads
-
-    def owner_of(self, key: str) -> Owner:
-        """The state of a workload's owner. Without an owner nothing can run."""
-        kind, _, name = self._owners.get(key, "").partition("/")
-        if kind == "job" and name in self.jobs:
-            return job_owner(self.jobs[name])
-        if kind == "group" and name in self.groups:
-            return group_owner(self.pods.get(name, {}).values(), self.schedulers)
-        return Owner()
-
-    def job_changed(self, change: Change) -> None:
-        key, workload = key_of(change.new), job_workload_key(change.new)
-        if change.type == "DELETED":
-            self.jobs.pop(key, None)
-        else:
-            self.jobs[key] = change.new
-        self._own(f"job/{key}", workload, change.type == "DELETED")
-
-    def group_changed(self, change: Change) -> None:
-        group: PodGroup = change.new
-        if not waits_for_quota(group):
-            return
-        if change.type == "DELETED":
-            self.groups.pop(group.key, None)
-        else:
-            self.groups[group.key] = group
-        self._own(f"group/{group.key}", group_workload_key(group), change.type == "DELETED")
+    # Pods and nodes
 
     def pod_changed(self, change: Change) -> None:
         pod: Pod = change.new
@@ -172,16 +139,7 @@ class Observed:
         named = pod.metadata.annotations.get(well_known.WORKLOAD_ANNOTATION)
         if named:
             self._place(f"{pod.namespace}/{named}", pod, gone)
-        group = pod.group_key
-        if not group:
-            return
-        members = self.pods.setdefault(group, {})
-        if change.type == "DELETED":
-            members.pop(pod.key, None)
-        else:
-            members[pod.key] = pod
-        if group in self.groups:
-            self._own(f"group/{group}", group_workload_key(self.groups[group]), False)
+        self.owners.pod_changed(change)
 
     def _place(self, workload: str, pod: Pod, gone: bool) -> None:
         pods = self.placed.setdefault(workload, {})
@@ -212,14 +170,6 @@ class Observed:
         self.quota.flush_all(self._now())
         self._touch_queues()
 
-    def _own(self, owner: str, workload: str, gone: bool) -> None:
-        if gone:
-            self._owners.pop(workload, None)
-        else:
-            self._owners[workload] = owner
-        self._touch(owner)
-        self._touch(f"workload/{workload}")
-
     # Queues and what they refer to
 
     def queue_changed(self, change: Change) -> None:
@@ -232,7 +182,7 @@ class Observed:
             self.queue_documents[name] = change.new
             if known is None or known.get("spec") != change.new.get("spec"):
                 self.quota.put_cluster_queue(_typed(change.new, ClusterQueue), now)
-                self._touch_all_workloads()
+                self.touch_all_workloads()
         self._touch_queues()
 
     def local_queue_changed(self, change: Change) -> None:
@@ -245,7 +195,7 @@ class Observed:
             self.local_queue_documents[key] = change.new
             if known is None or known.get("spec") != change.new.get("spec"):
                 self.quota.put_local_queue(_typed(change.new, LocalQueue), now)
-                self._touch_all_workloads()
+                self.touch_all_workloads()
         self._touch(f"localqueue/{key}")
 
     def parameter_changed(self, change: Change) -> None:
@@ -258,7 +208,7 @@ class Observed:
         self.quota.flush_all(self._now())
         self._touch_queues()
         if isinstance(thing, AdmissionCheck):
-            self._touch_all_workloads()
+            self.touch_all_workloads()
 
     def _put(self, thing: Any) -> None:
         quota, now = self.quota, self._now()
@@ -306,7 +256,7 @@ class Observed:
                 self.priorities.pod_classes.remove(thing.name)
                 quota.drop_priority_class("PriorityClass", thing.name, now)
 
-    def _touch_all_workloads(self) -> None:
+    def touch_all_workloads(self) -> None:
         for key in self.workloads:
             self._touch(f"workload/{key}")
 

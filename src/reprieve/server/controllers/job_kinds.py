@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from reprieve.jobs import RUNTIMES, Expansion, JobKind, JobKinds, ending, expand, suspended_by
 from reprieve.objects import Document, InvalidObject, ReprieveError, put_condition
@@ -113,9 +114,18 @@ class JobsOfKind(Controller):
         pods = self._pods.of_controller(job["metadata"]["uid"])
         if suspended_by(job, self._kinds) or ending(job) is not None:
             await self._delete([pod for pod in pods if pod.active])
+            await self._report_stopped(job, pods)
         else:
             await self._keep(job, pods)
         return None
+
+    async def _report_stopped(self, job: Document, pods: list[Pod]) -> None:
+        try:
+            expansion = expand(job, self._kinds, self._runtimes())
+        except InvalidObject:
+            return
+        if job.get("status") and ending(job) is None:
+            await self._report(job, expansion, pods, over=False)
 
     async def _keep(self, job: Document, pods: list[Pod]) -> None:
         try:
@@ -135,7 +145,7 @@ class JobsOfKind(Controller):
                     await self.api.create("podgroups.scheduling.k8s.io", group, manager=MANAGER)
             missing = [self._prepared(pod) for name, pod in wanted.items() if name not in there]
             await in_parallel(partial(self.api.create, "pods", pod, manager=MANAGER) for pod in missing)
-        await self._report(job, pods, over)
+        await self._report(job, expansion, pods, over)
 
     def _runtimes(self) -> list[Document]:
         registry = self.api.registry
@@ -160,15 +170,48 @@ class JobsOfKind(Controller):
             partial(self.api.delete, "pods", pod.name, pod.namespace, uid=pod.uid) for pod in pods
         )
 
-    async def _report(self, job: Document, pods: list[Pod], over: bool) -> None:
-        before = job.get("status") or {}
+    async def _report(self, job: Document, expansion: Expansion, pods: list[Pod], over: bool) -> None:
+        """The status in the fields in which the kind has it; what has none of its own gets plain numbers."""
+        before, rule = job.get("status") or {}, self._kind.status
         status = {**before, "conditions": [dict(each) for each in before.get("conditions") or ()]}
         status["active"] = sum(pod.active for pod in pods)
         status["ready"] = sum(pod.ready for pod in pods)
         status["succeeded"] = sum(pod.phase == "Succeeded" for pod in pods)
+        if rule.pod_sets:
+            _put(status, rule.pod_sets, _parts(expansion, pods, as_map=rule.pod_sets.endswith("{}")))
+        if rule.phase:
+            _put(status, rule.phase, rule.succeeded_phases[0] if over else "Running")
         if over:
             now = self.api.backend.timestamp()
             text = {"reason": "PodsSucceeded", "message": "all pods that count have succeeded"}
             put_condition(status, now, type=self._kind.ended, status="True", **text)
         if status != before:
             await self.api.update_status(self.resource, {**job, "status": status}, manager=MANAGER)
+
+
+def _parts(expansion: Expansion, pods: list[Pod], as_map: bool) -> Any:
+    """For each pod set how many of its pods, or of the jobs that its pods are in, run and have succeeded."""
+    phases = {pod.name: pod.phase for pod in pods}
+    active = {pod.name for pod in pods if pod.active}
+    parts: dict[str, dict[str, int]] = {}
+    for each in expansion.sets:
+        names = [pod["metadata"]["name"] for pod in expansion.pods[each.name]]
+        inner = each.factors[-1] if len(each.factors) > 1 else 1
+        units = [names[start : start + inner] for start in range(0, len(names), inner or 1)]
+        done = sum(all(phases.get(name) == "Succeeded" for name in unit) for unit in units)
+        parts[each.name] = {
+            "active": sum(any(name in active for name in unit) for unit in units),
+            "succeeded": done,
+        }
+    if as_map:
+        return {name.capitalize(): numbers for name, numbers in parts.items()}
+    return [{"name": name, **numbers} for name, numbers in parts.items()]
+
+
+def _put(status: Document, path: str, value: Any) -> None:
+    """At a path that begins with `status`."""
+    *above, last = path.removesuffix("[]").removesuffix("{}").split(".")[1:]
+    for step in above:
+        status[step] = dict(status.get(step) or {})
+        status = status[step]
+    status[last] = value

@@ -1,0 +1,97 @@
+"""How far a job is, as its status tells: over, still there, pods that are done."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.paths import MOST, Place, at, entries, mapping, number
+from reprieve.jobs.pod_sets import PodSet, name_of
+from reprieve.objects import Document, InvalidObject, well_known
+
+_SUCCEEDED = frozenset({"Complete", "Completed", "Succeeded", "Finished"})
+_ENDED = _SUCCEEDED | {"Failed"}
+"""Conditions with which kinds of jobs say that they are over."""
+
+
+class Progress(NamedTuple):
+    pods: int
+    """That the status still counts."""
+    stopped: bool
+    """A job that is suspended has been seen to be so by its own controller."""
+    done: dict[str, int]
+    """By pod set, pods that are not started again."""
+
+
+def ending(document: Document, kinds: JobKinds | None = None) -> Document | None:
+    """The condition with which a job says that it is over, or what its phase means; None while it is not."""
+    root = Place("", document)
+    conditions = mapping(root, "status").get("conditions") or ()
+    for each in conditions:
+        if each.get("type") in _ENDED and each.get("status") == "True":
+            return dict(each)
+    kind = (kinds or _TABLE).find(document)
+    if kind is None or not kind.status.phase:
+        return None
+    phase, rule = at(root, kind.status.phase), kind.status
+    if phase.value in (*rule.succeeded_phases, *rule.failed_phases):
+        type_ = "Succeeded" if phase.value in rule.succeeded_phases else well_known.JOB_FAILED
+        return {"type": type_, "status": "True", "message": f"{phase.path} is {phase.value}"}
+    return None
+
+
+def has_failed(end: Document) -> bool:
+    """Of a condition that `ending` found."""
+    return end.get("type") == well_known.JOB_FAILED
+
+
+def progress(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> Progress:
+    """What the status says; numbers that make no sense count as none."""
+    root, rule = Place("", document), kind.status
+    counted = sum(_number(root, path) for path in rule.pods)
+    done: dict[str, int] = {}
+    parts = {name_of(part, rule.name): part for part in _parts(root, rule.pod_sets)}
+    counted += sum(_number(part, "active") for part in parts.values())
+    for each in sets:
+        inner = each.factors[-1] if len(each.factors) > 1 else 1
+        if each.name in parts:
+            done[each.name] = min(each.count, _number(parts[each.name], "succeeded") * inner)
+        elif rule.succeeded and each.rule.at_most:
+            done[each.name] = _not_needed(root, each, _number(root, rule.succeeded))
+    stopped = not rule.started or not at(root, rule.started).value or _says_suspended(root)
+    return Progress(counted, stopped, {name: count for name, count in done.items() if count})
+
+
+def pod_labels(document: Document, kind: JobKind) -> dict[str, str]:
+    """Labels by which the pods of a job are known; without those whose value the job does not say yet."""
+    found = {label: at(Place("", document), path).value for label, path in kind.pods_by.items()}
+    return {label: value for label, value in found.items() if isinstance(value, str) and value}
+
+
+def _parts(root: Place, path: str) -> list[Place]:
+    try:
+        return list(entries(root, path)) if path else []
+    except InvalidObject:
+        return []
+
+
+def _number(root: Place, path: str) -> int:
+    try:
+        return number(root, path, 0)
+    except InvalidObject:
+        return 0
+
+
+def _not_needed(root: Place, pod_set: PodSet, succeeded: int) -> int:
+    """Fewer completions are left than pods may run at once."""
+    total = number(at(root, pod_set.rule.at), pod_set.rule.at_most, MOST)
+    return max(0, pod_set.count - max(0, total - succeeded)) if succeeded else 0
+
+
+def _says_suspended(root: Place) -> bool:
+    conditions = mapping(root, "status").get("conditions") or ()
+    return any(
+        each.get("type") == well_known.JOB_SUSPENDED and each.get("status") == "True" for each in conditions
+    )
+
+
+_TABLE = JobKinds()
