@@ -149,7 +149,6 @@ TOPOLOGY_ANNOTATIONS = (
 WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
 """On a pod: the workload whose domains it gets one of."""
 POD_SET_LABEL = "kueue.x-k8s.io/podset"
-JOB_INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
 """Scheduling gate of pods that wait to be told their domain."""
 
