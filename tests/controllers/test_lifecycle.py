@@ -1,7 +1,8 @@
 """What becomes of a workload between admission cycles."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, Owner, Situation, next_state
@@ -91,6 +92,46 @@ def test_a_deactivation_target_is_switched_off_for_its_cause() -> None:
     step = next_state(Situation(workload_with(RESERVED, target)), NOW)
     assert step.deactivate
     assert reason(step.workload, "Evicted") == "DeactivatedDueToEvictedOnManagerCluster"
+
+
+def timed(limit: int, since: int, past: int | None = None, *conditions: Condition) -> Workload:
+    """Admitted so many seconds ago."""
+    admitted = Condition(
+        type="Admitted", status="True", reason="Admitted", last_transition_time=NOW - timedelta(seconds=since)
+    )
+    made = workload_with(RESERVED, admitted, *conditions)
+    return msgspec.structs.replace(
+        made,
+        spec=msgspec.structs.replace(made.spec, maximum_execution_time_seconds=limit),
+        status=msgspec.structs.replace(made.status, accumulated_past_execution_time_seconds=past),
+    )
+
+
+def test_a_workload_whose_time_is_up_is_stopped_and_switched_off_with_the_reason() -> None:
+    early = next_state(Situation(timed(60, 20, past=30), Owner(RUNNING)), NOW)
+    assert (early.deactivate, early.after) == (False, 10.0)
+    late = next_state(Situation(timed(60, 30, past=30), Owner(RUNNING)), NOW)
+    assert late.deactivate
+    found = find_condition(late.workload.status.conditions, "Evicted")
+    assert found is not None
+    assert found.reason == "DeactivatedDueToMaximumExecutionTimeExceeded"
+    assert found.message == "exceeding the maximum execution time of 60 seconds"
+    switched_off = msgspec.structs.replace(
+        timed(60, 60), spec=WorkloadSpec(active=False, maximum_execution_time_seconds=60)
+    )
+    again = next_state(Situation(switched_off, Owner(RUNNING)), NOW)
+    reason = find_condition(again.workload.status.conditions, "Evicted")
+    assert reason is not None
+    assert reason.reason == found.reason, "also if the controller was killed in between"
+
+
+def test_the_time_before_an_eviction_counts() -> None:
+    gone = Condition(
+        type="Evicted", status="True", reason="Preempted", last_transition_time=NOW - timedelta(seconds=5)
+    )
+    freed = next_state(Situation(timed(60, 25, 10, gone)), NOW).workload
+    assert not is_true(freed, "QuotaReserved")
+    assert freed.status.accumulated_past_execution_time_seconds == 30
 
 
 def test_a_drained_queue_evicts_all_workloads() -> None:

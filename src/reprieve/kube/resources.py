@@ -88,6 +88,7 @@ COMPOSITE_POD_GROUPS = _resource(SCHEDULING, "v1alpha3", scheduling.CompositePod
 WORKLOADS = replace(
     _resource(SCHEDULING, "v1beta1", scheduling.Workload, "workloads"), stand_in=STAND_IN_GROUP
 )
+RUNTIME_CLASSES = Resource("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", namespaced=False)
 CRON_JOBS = Resource("batch", "v1", "CronJob", "cronjobs")
 DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments")
 REPLICA_SETS = Resource("apps", "v1", "ReplicaSet", "replicasets")

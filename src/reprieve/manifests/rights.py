@@ -74,6 +74,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         *_jobs(*FOLLOW, "get", "patch"),  # suspend and resume, gate pods; get: what is above a job
         _rule("batch", ["jobs/status"], "patch"),
         *_runtimes(),
+        _rule("node.k8s.io", ["runtimeclasses"], *FOLLOW),  # what pods need on top of what they ask for
         _rule(SCHEDULING, ["priorityclasses", "podgroups"], *FOLLOW),
         _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW),
         _rule(

@@ -129,6 +129,7 @@ from reprieve.objects.quantity import QuantityError, amount, exact, format_amoun
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, granted_statuses, nonzero_requests, pod_requests
 from reprieve.objects.review import Finding, pod_problems, review
+from reprieve.objects.runtime_classes import RuntimeClass
 from reprieve.objects.scheduling import CompositePodGroup, PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
 from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
@@ -251,6 +252,7 @@ __all__ = [
     "ResourceList",
     "ResourceRequirements",
     "ResourceSlice",
+    "RuntimeClass",
     "SchedulingGroup",
     "SchemaNode",
     "Source",

@@ -217,6 +217,7 @@ class WorkloadSpec(View):
     priority_class_ref: PriorityClassRef | None = None
     priority: Int32 | None = None
     active: bool = True
+    maximum_execution_time_seconds: Int32 | None = None
     preemption_gates: tuple[PreemptionGate, ...] = ()
 
 
@@ -311,6 +312,7 @@ class WorkloadStatus(View):
     cluster_name: str = ""
     preemption_gates: tuple[PreemptionGateState, ...] = ()
     unhealthy_nodes: tuple[UnhealthyNode, ...] = ()
+    accumulated_past_execution_time_seconds: Int32 | None = None
 
 
 class Workload(Object):

@@ -15,8 +15,7 @@ from reprieve.objects import (
     Pod,
     PodSet,
     PodSpec,
-    ResourceList,
-    Toleration,
+    RuntimeClass,
     Workload,
     kind_key,
     some,
@@ -24,12 +23,6 @@ from reprieve.objects import (
 
 _KEY = ("node.k8s.io", "RuntimeClass")
 _MOST_NAMED = 3
-
-
-class _RuntimeClass(NamedTuple):
-    overhead: ResourceList
-    node_selector: dict[str, str]
-    tolerations: tuple[Toleration, ...]
 
 
 class Completed(NamedTuple):
@@ -40,7 +33,11 @@ class Completed(NamedTuple):
 
 def with_runtime_classes(views: Iterable[Object], documents: Iterable[Document]) -> Completed:
     """The views with what their runtime classes add, where it is not there yet."""
-    known = dict(_read(document) for document in documents if kind_key(document) == _KEY)
+    known = {
+        str((each.get("metadata") or {}).get("name")): RuntimeClass.read(each)
+        for each in documents
+        if kind_key(each) == _KEY
+    }
     missing: dict[str, None] = {}
 
     def complete(spec: PodSpec, owner: str) -> PodSpec:
@@ -50,26 +47,11 @@ def with_runtime_classes(views: Iterable[Object], documents: Iterable[Document])
         if name not in known:
             missing[f"{name} ({owner})"] = None
             return spec
-        tolerations = [each for each in known[name].tolerations if each not in spec.tolerations]
-        return msgspec.structs.replace(
-            spec,
-            overhead=known[name].overhead,
-            node_selector={**spec.node_selector, **known[name].node_selector},
-            tolerations=(*spec.tolerations, *tolerations),
-        )
+        return known[name].complete(spec)
 
     found = [_completed(view, complete) for view in views]
     text = "Warning: runtime classes that are not among the objects; their overhead is not counted"
     return Completed(found, (f"{text}: {some(list(missing), _MOST_NAMED)}.",) if missing else ())
-
-
-def _read(document: Document) -> tuple[str, _RuntimeClass]:
-    metadata, scheduling = document.get("metadata") or {}, document.get("scheduling") or {}
-    return str(metadata.get("name")), _RuntimeClass(
-        msgspec.convert((document.get("overhead") or {}).get("podFixed") or {}, ResourceList),
-        msgspec.convert(scheduling.get("nodeSelector") or {}, dict[str, str]),
-        msgspec.convert(scheduling.get("tolerations") or (), tuple[Toleration, ...]),
-    )
 
 
 def _completed(view: Object, complete: Callable[[PodSpec, str], PodSpec]) -> Object:

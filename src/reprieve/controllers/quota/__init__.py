@@ -25,6 +25,7 @@ from reprieve.kube import (
     PODS,
     PRIORITY_CLASSES,
     RESOURCE_FLAVORS,
+    RUNTIME_CLASSES,
     TOPOLOGIES,
     WORKLOAD_PRIORITY_CLASSES,
     Change,
@@ -83,6 +84,7 @@ async def watching(controller: QuotaController, stack: AsyncExitStack) -> JobInf
     client, seen = controller.client, controller.seen
     followed: list[tuple[Resource, Callable[[Change], None]]] = [
         *((kind, seen.parameter_changed) for kind in PARAMETERS),
+        (RUNTIME_CLASSES, seen.runtime_class_changed),
         (NODES, seen.node_changed),
         (CLUSTER_QUEUES.raw(), seen.queue_changed),
         (LOCAL_QUEUES.raw(), seen.local_queue_changed),
@@ -103,6 +105,7 @@ async def _follow(
 ) -> None:
     served = await client.served(resource)
     if served is None:
-        log.warning("%s is not served here (see `reprieve manifests crds`)", resource.kind)
+        level = logging.DEBUG if resource is RUNTIME_CLASSES else logging.WARNING  # old servers have none
+        log.log(level, "%s is not served here (see `reprieve manifests crds`)", resource.kind)
         return
     await stack.enter_async_context(Informer(client, served, handler))

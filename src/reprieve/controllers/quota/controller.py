@@ -46,7 +46,14 @@ from reprieve.kube import (
     ObjectReference,
     TransportError,
 )
-from reprieve.objects import Document, Workload, format_time, split_key, well_known
+from reprieve.objects import (
+    Document,
+    Workload,
+    find_condition,
+    format_time,
+    split_key,
+    well_known,
+)
 from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
 from reprieve.records import DecisionLog
 from reprieve.runtime import keep_running
@@ -275,13 +282,20 @@ class QuotaController:
         if lease.state is LeaseState.NOTE:
             await self._annotate(key, lease.note)
             return lease.left.total_seconds()
-        if next_state(self._situation(key, self.seen.workloads[key]), self._seconds()).deactivate:
+        coming = next_state(self._situation(key, self.seen.workloads[key]), self._seconds())
+        if coming.deactivate and self.seen.workloads[key].spec.active:
             await self._deactivate(key)
+            cause = find_condition(coming.workload.status.conditions, well_known.EVICTED)
+            if cause is not None and cause.reason.endswith(well_known.MAX_TIME_EXCEEDED):
+                self._record([Event(key, "Warning", well_known.MAX_TIME_EXCEEDED, cause.message)])
         await self._write(key, partial(self._next, key), gates=True)
-        if lease.state is LeaseState.HOLD:
-            return lease.left.total_seconds()
         known = self.seen.workloads.get(key)
-        return self._health(key, known).left if known is not None else 0.0
+        waits = (
+            lease.left.total_seconds() if lease.state is LeaseState.HOLD else 0.0,
+            self._health(key, known).left if known is not None else 0.0,
+            coming.after,
+        )
+        return min((left for left in waits if left > 0), default=0.0)
 
     def _next(self, key: str, known: Workload) -> Workload:
         now = self._seconds()

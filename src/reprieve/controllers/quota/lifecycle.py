@@ -14,6 +14,7 @@ from reprieve.objects import (
     ReclaimablePod,
     UnhealthyNode,
     Workload,
+    counted,
     find_condition,
     well_known,
     with_condition,
@@ -62,6 +63,8 @@ class Next(msgspec.Struct, frozen=True):
     workload: Workload
     deactivate: bool = False
     """Also deactivate the workload (`spec.active`): a rejected one must not come back."""
+    after: float = 0.0
+    """Look again after so many seconds, although nothing happens; 0: no need."""
 
 
 def next_state(situation: Situation, now: datetime) -> Next:
@@ -70,7 +73,7 @@ def next_state(situation: Situation, now: datetime) -> Next:
     1. it has finished: nothing more;
     2. what it stands for is over: so is the workload;
     3. it holds quota and was evicted: when nothing runs any more the quota is free and it queues again;
-    4. it holds quota and must go: switched off, rejected or retried by a check, its queue drained;
+    4. it holds quota and must go: switched off, time up, rejected or retried by a check, its queue drained;
     5. it holds quota: admitted as soon as every check is ready and its domains are known. A node of it that
        failed is named, so that the next cycle looks for another; two at once, and it must go;
     6. it waits and the cause of its eviction is gone: it may queue again.
@@ -88,13 +91,16 @@ def next_state(situation: Situation, now: datetime) -> Next:
         return Next(workload if situation.owner.state == RUNNING else _released(workload, now))
     workload = _with_checks(_with_reclaimable(workload, situation.owner), situation.checks, now)
     states = {check.name: check.state for check in workload.status.admission_checks}
-    if not workload.spec.active:
-        return Next(evict(workload, "Deactivated", "The workload is deactivated", now))
     target = find_condition(workload.status.conditions, well_known.DEACTIVATION_TARGET)
     if target is not None and target.status == "True":
         return Next(evict(workload, f"DeactivatedDueTo{target.reason}", target.message, now), deactivate=True)
     if "Rejected" in states.values():
         return Next(_rejected(workload, states, now), deactivate=True)
+    left = time_left(workload, now)
+    if left is not None and left <= 0:
+        return Next(_timed_out(workload, now), deactivate=True)
+    if not workload.spec.active:  # last: what switched it off is still to be seen, and is its reason
+        return Next(evict(workload, "Deactivated", "The workload is deactivated", now))
     if "Retry" in states.values():
         return Next(evict(workload, "AdmissionCheck", _named("Retry", states), now))
     if situation.stopped:
@@ -108,7 +114,31 @@ def next_state(situation: Situation, now: datetime) -> Next:
     ready = all(state == well_known.READY for state in states.values())
     if ready and workload.status.cluster_name:
         workload = placed_elsewhere(workload)
-    return Next(with_admitted(workload, ready, now))
+    admitted = with_admitted(workload, ready, now)
+    return Next(admitted, after=time_left(admitted, now) or 0.0)
+
+
+def time_left(workload: Workload, now: datetime) -> float | None:
+    """Seconds that an admitted workload may still run; None if that is not limited."""
+    limit = workload.spec.maximum_execution_time_seconds
+    return None if limit is None else limit - _time_run(workload, now)
+
+
+def _time_run(workload: Workload, now: datetime) -> float:
+    """Seconds for which it was admitted, now and before earlier evictions."""
+    before = workload.status.accumulated_past_execution_time_seconds or 0
+    admitted = find_condition(workload.status.conditions, well_known.ADMITTED)
+    if admitted is None or admitted.status != "True" or admitted.last_transition_time is None:
+        return before
+    return before + max(0.0, (now - admitted.last_transition_time).total_seconds())
+
+
+def _timed_out(workload: Workload, now: datetime) -> Workload:
+    """If somebody switches it on again, its time begins anew."""
+    limit = counted(workload.spec.maximum_execution_time_seconds or 0, "second")
+    message = f"exceeding the maximum execution time of {limit}"
+    evicted = evict(workload, f"DeactivatedDueTo{well_known.MAX_TIME_EXCEEDED}", message, now)
+    return with_status(evicted, accumulated_past_execution_time_seconds=None)
 
 
 def with_gate_positions(workload: Workload, now: datetime) -> Workload:
@@ -146,11 +176,22 @@ def _finished(workload: Workload, owner: Owner, now: datetime) -> Workload:
 
 
 def _released(workload: Workload, now: datetime) -> Workload:
-    freed = release(workload, now)
+    freed = release(_with_time_run(workload), now)
     cause = find_condition(freed.status.conditions, well_known.EVICTED)
     if cause is None or cause.reason != "AdmissionCheck":
         return freed
     return _with_requeued(freed, "BackoffFinished", now)
+
+
+def _with_time_run(workload: Workload) -> Workload:
+    """What an evicted workload has run counts when it runs again, if its time is limited."""
+    evicted = find_condition(workload.status.conditions, well_known.EVICTED)
+    if workload.spec.maximum_execution_time_seconds is None or evicted is None:
+        return workload
+    if evicted.last_transition_time is None or evicted.reason.endswith(well_known.MAX_TIME_EXCEEDED):
+        return workload
+    run = int(_time_run(workload, evicted.last_transition_time))
+    return with_status(workload, accumulated_past_execution_time_seconds=run or None)
 
 
 def _requeued(workload: Workload, situation: Situation, now: datetime) -> Workload:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from reprieve.controllers import revision_of
 from reprieve.controllers.quota.lifecycle import with_closed_gate
 from reprieve.controllers.quota.owners import Owners, Touch
@@ -28,8 +30,10 @@ from reprieve.objects import (
     Node,
     Object,
     Pod,
+    PodSet,
     PriorityClass,
     ResourceFlavor,
+    RuntimeClass,
     Topology,
     Workload,
     WorkloadPriorityClass,
@@ -57,6 +61,7 @@ class Observed:
         self.placed: dict[str, dict[str, Pod]] = {}
         """Pods that name the workload whose domains they get, by its key."""
         self.priorities = Priorities()
+        self._runtime_classes: dict[str, RuntimeClass] = {}
         self.queue_documents: dict[str, Document] = {}
         self.local_queue_documents: dict[str, Document] = {}
         self.writing: set[str] = set()
@@ -88,7 +93,7 @@ class Observed:
         self.raw[key], self.workloads[key] = document, workload
         if not gate_is_open(document):
             self._witnessed.add(key)
-        self.quota.put_workload(self._masked(key, workload), self._now())
+        self.quota.put_workload(self._counted(key, workload), self._now())
         self._touch_workload(key, workload)
 
     def forget_workload(self, key: str) -> None:
@@ -102,6 +107,33 @@ class Observed:
     def lease(self, key: str) -> Lease:
         """What to do about the workload's open gate; one never seen closed by this process is not trusted."""
         return lease_of(self.raw[key], key in self._witnessed, self._now())
+
+    def _counted(self, key: str, workload: Workload) -> Workload:
+        """As quota sees it: with the overhead of runtime classes, its gate closed if it counts so."""
+        workload = self._masked(key, workload)
+        names = {each.template.spec.runtime_class_name for each in workload.spec.pod_sets}
+        if names.isdisjoint(self._runtime_classes):
+            return workload
+        sets = tuple(map(self._with_overhead, workload.spec.pod_sets))
+        return replace(workload, spec=replace(workload.spec, pod_sets=sets))
+
+    def _with_overhead(self, pod_set: PodSet) -> PodSet:
+        known = self._runtime_classes.get(pod_set.template.spec.runtime_class_name)
+        if known is None:
+            return pod_set
+        template = replace(pod_set.template, spec=known.complete(pod_set.template.spec))
+        return replace(pod_set, template=template)
+
+    def runtime_class_changed(self, change: Change) -> None:
+        """The workloads that name it ask for something else now."""
+        name = change.new["metadata"]["name"]
+        if change.type == "DELETED":
+            self._runtime_classes.pop(name, None)
+        else:
+            self._runtime_classes[name] = RuntimeClass.read(change.new)
+        for key, workload in self.workloads.items():
+            if any(each.template.spec.runtime_class_name == name for each in workload.spec.pod_sets):
+                self.quota.put_workload(self._counted(key, workload), self._now())
 
     def _masked(self, key: str, workload: Workload) -> Workload:
         if self.lease(key).state not in (LeaseState.NOTE, LeaseState.CLOSE):

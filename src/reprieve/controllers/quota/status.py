@@ -27,6 +27,7 @@ _PLAIN: Final = (
     "cluster_name",
     "reclaimable_pods",
     "unhealthy_nodes",
+    "accumulated_past_execution_time_seconds",
 )
 _CAMEL: Final = {
     "requeue_state": "requeueState",
@@ -34,6 +35,7 @@ _CAMEL: Final = {
     "cluster_name": "clusterName",
     "reclaimable_pods": "reclaimablePods",
     "unhealthy_nodes": "unhealthyNodes",
+    "accumulated_past_execution_time_seconds": "accumulatedPastExecutionTimeSeconds",
 }
 
 
