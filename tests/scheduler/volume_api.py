@@ -17,6 +17,9 @@ from tests.scheduler.recorded import Recorded
 
 POD, CLAIM, VOLUME = "Pod", "PersistentVolumeClaim", "PersistentVolume"
 BOUND = {well_known.BIND_COMPLETED: "yes", well_known.BOUND_BY_CONTROLLER: "yes"}
+KINDS = (
+    "Node", "StorageClass", "CSIDriver", "CSIStorageCapacity", VOLUME, CLAIM, "PodGroup", POD,
+)  # fmt: skip
 Key = tuple[str, str]
 
 
@@ -140,7 +143,7 @@ class Life(Recorded):
         self.core = Core(Configuration.load(None), "reprieve")
         loop = asyncio.get_running_loop()
         self.shell = Shell(self.core, self, clock=lambda: 1_000_000.0 + loop.time())
-        for kind in ("Node", "StorageClass", VOLUME, CLAIM, "PodGroup", POD):
+        for kind in KINDS:
             for each in store.of(kind):
                 self.shell.observe(Change("ADDED", None, decode(each)))
         self._observe = lambda change: self._hear(change, lag)
