@@ -29,11 +29,17 @@ class VolumeJudge:
 
     async def watch_volumes(self, api: Any) -> None:
         async for event in api.watch("persistentvolumes"):
-            self._see(event.object, (event.object["spec"].get("claimRef") or {}).get("uid", ""))
+            self.see_volume(event.object)
 
     async def watch_claims(self, api: Any) -> None:
         async for event in api.watch("persistentvolumeclaims"):
-            self._see(event.object, event.object["spec"].get("volumeName", ""))
+            self.see_claim(event.object)
+
+    def see_volume(self, document: dict[str, Any]) -> None:
+        self._see(document, (document["spec"].get("claimRef") or {}).get("uid", ""))
+
+    def see_claim(self, document: dict[str, Any]) -> None:
+        self._see(document, document["spec"].get("volumeName", ""))
 
     def _see(self, document: dict[str, Any], given: str) -> None:
         uid, name = document["metadata"]["uid"], document["metadata"]["name"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from reprieve.server.errors import ApiError
 from tests.server.rig import Rig, pod, running
 
 Doc = dict[str, Any]
@@ -234,3 +235,13 @@ async def test_a_claim_is_told_once_what_it_waits_for_and_a_free_volume_goes_to_
         await rig.settle()
         assert bound(rig, "c7") == "v"
         assert [name for name in range(50) if bound(rig, f"c{name}")] == [7]
+
+
+@pytest.mark.parametrize("size", ["0", "-1Gi"])
+async def test_a_size_that_nothing_can_have_is_refused_in_kubernetes_words(size: str) -> None:
+    async with running() as rig:
+        text = r"spec.resources\[storage\]: Invalid value: .*must be greater than zero"
+        with pytest.raises(ApiError, match=text):
+            await rig.create("persistentvolumeclaims", claim(size=size))
+        with pytest.raises(ApiError, match=r"spec.capacity\[storage\]: .*must be greater than zero"):
+            await rig.create("persistentvolumes", volume("v", size))

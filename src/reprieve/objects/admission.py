@@ -36,7 +36,7 @@ from reprieve.objects.priorities import PriorityClasses
 from reprieve.objects.proposals import contradictions
 from reprieve.objects.structure import UNSUPPORTED, Problem, misfits
 from reprieve.objects.templates import FindWorkload, from_template
-from reprieve.objects.validation import composites, devices, fleet, groups, pods, queues, workloads
+from reprieve.objects.validation import composites, devices, fleet, groups, pods, queues, storage, workloads
 from reprieve.objects.validation.annotations import own_annotations
 from reprieve.objects.validation.checks import At, Problems
 from reprieve.objects.validation.shared import metadata, unchanged_identity
@@ -196,6 +196,8 @@ _RULES: dict[Key, Callable[[At, At | None, Context], Problems]] = {
     ("", "Namespace"): lambda _new, _old, _context: iter(()),
     ("", "LimitRange"): lambda new, _old, _context: pods.limit_range(new),
     **dict.fromkeys(_STORAGE, lambda _new, _old, _context: iter(())),
+    ("", "PersistentVolumeClaim"): lambda new, _old, _context: storage.claim(new),
+    ("", "PersistentVolume"): lambda new, _old, _context: storage.volume(new),
     ("batch", "Job"): lambda new, _old, _context: pods.job(new),
     ("policy", "PodDisruptionBudget"): lambda new, _old, _context: pods.disruption_budget(new),
     ("resource.k8s.io", "ResourceClaim"): lambda new, old, _context: devices.claim(new, old),
