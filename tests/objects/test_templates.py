@@ -122,3 +122,33 @@ def test_quota_and_fleet_find_objects_inside_a_list() -> None:
     waiting = workload("urgent", 1)
     worker = [namespace, flavor(), cluster_queue("cq", "2"), local_queue()]
     assert reprieve.plan_fleet(waiting, {"eu": as_list(*worker)}).to_dict()["cluster"] == "eu"
+
+
+def test_a_group_that_a_server_stored_is_completed_and_a_contradiction_is_a_note() -> None:
+    """The server has filled in a priority of zero, since no class was named; the template names one."""
+    stored_group = bare(schedulingPolicy={"gang": {"minCount": 2}}, priority=0)
+    stored_group["metadata"]["uid"] = "1"
+    waiting = [pod(f"w-{i}", 1, group="g") for i in range(2)]
+    objects = [node("n", 2), HIGH, WORKLOAD, stored_group, pod("old", 2, 50, on="n"), *waiting]
+    plan = reprieve.plan(objects, "PodGroup/default/g", now="2026-01-02T00:00:00Z").to_dict()
+    assert [each["pod"] for each in plan["victims"]] == ["default/old"]
+    stored_group["spec"]["disruptionMode"] = {"single": {}}
+    plan = reprieve.plan(objects, "PodGroup/default/g", now="2026-01-02T00:00:00Z").to_dict()
+    assert any(
+        "spec.disruptionMode" in each and "what the group says counts" in each for each in plan["reasons"]
+    )
+
+
+def test_a_template_inside_a_composite_template_is_found() -> None:
+    tree = {"name": "tree", "schedulingPolicy": {"basic": {}}, "podGroupTemplates": [TEMPLATE]}
+    nested = {**WORKLOAD, "spec": {"compositePodGroupTemplates": [tree]}}
+    at = AT._replace(workload=lambda *_: nested)
+    assert stored(bare(), at=at)["spec"]["disruptionMode"] == {"all": {}}
+
+
+def test_a_plan_for_a_pod_that_names_its_group_as_kubernetes_1_35_did_gets_no_answer() -> None:
+    link = {"name": "train", "podGroup": "workers"}
+    with pytest.raises(InvalidObject, match=r"name a PodGroup in spec\.schedulingGroup\.podGroupName"):
+        reprieve.plan([node("n", 2), pod("a", 1, workloadRef=link)], "Pod/default/a")
+    with pytest.raises(InvalidObject, match=r"name a PodGroup in spec\.schedulingGroup\.podGroupName"):
+        reprieve.plan([node("n", 2), job("j", 1, pod={"workloadRef": link})], "Job/default/j")

@@ -47,12 +47,12 @@ def on_cluster(
     submitted: Sequence[Source], kubeconfig: str | None, context: str | None, *, quota: bool
 ) -> Sequence[Document | Source]:
     """The cluster as it is, with what was submitted on top."""
-    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, NoKubeConfig, read_cluster
+    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, NoKubeConfig, read_cluster
     from reprieve.whatif import NODE_KINDS, overlay
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
     used = WORKLOAD_KINDS if quota else NODE_KINDS
-    kinds = [each for each in (*SCHEDULER_KINDS, *QUOTA_KINDS) if (each.group, each.kind) in used]
+    kinds = [each for each in (*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS) if (each.group, each.kind) in used]
     try:
         cluster = read_cluster(kubeconfig, context, kinds)
     except NoKubeConfig as error:

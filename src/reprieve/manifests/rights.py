@@ -59,7 +59,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),  # patch: the finalizer; create, delete: those for extended resources
         _rule(DEVICES, ["resourceclaims/status", "resourceclaims/binding"], "patch"),  # allocate, reserve
         _rule(SCHEDULING, ["priorityclasses"], *FOLLOW),
-        _rule(SCHEDULING, ["compositepodgroups"], *FOLLOW),
+        _rule(SCHEDULING, ["compositepodgroups", "workloads"], *FOLLOW),  # workloads: templates of groups
+        _rule(STAND_IN_GROUP, ["workloads"], *FOLLOW),
         _rule(SCHEDULING, ["podgroups"], *FOLLOW, "get"),
         _rule(SCHEDULING, ["podgroups/status"], "update"),
         _rule(STAND_IN_GROUP, ["podgroups"], *FOLLOW, "get"),

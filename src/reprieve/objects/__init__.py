@@ -124,7 +124,7 @@ from reprieve.objects.normalise import group_key, group_name, normalise, without
 from reprieve.objects.outcomes import PlanOutcome
 from reprieve.objects.policy import PodDisruptionBudget
 from reprieve.objects.priorities import PriorityClasses, effective_priority, priority_class_of
-from reprieve.objects.proposals import contradictions, modernise
+from reprieve.objects.proposals import OLD_POD_LINK, contradictions, modernise
 from reprieve.objects.quantity import QuantityError, amount, exact, format_amount, nano, written
 from reprieve.objects.reference import DEFAULT_NAMESPACE, Reference, split_key
 from reprieve.objects.requests import all_requests, granted_statuses, nonzero_requests, pod_requests
@@ -144,6 +144,7 @@ from reprieve.objects.structure import (
     nearest,
 )
 from reprieve.objects.templates import FindWorkload, from_template
+from reprieve.objects.templates import complete as complete_group
 from reprieve.objects.text import counted, harmless, is_or_are, shown, some
 from reprieve.objects.times import (
     Duration,
@@ -171,6 +172,7 @@ __all__ = [
     "INVALID",
     "MAX_BYTES",
     "MOST_PODS",
+    "OLD_POD_LINK",
     "REFUSED",
     "REQUIRED",
     "STAND_IN_GROUP",
@@ -273,6 +275,7 @@ __all__ = [
     "amount",
     "batch",
     "builtin_problems",
+    "complete_group",
     "compressed",
     "condition_of",
     "contradictions",

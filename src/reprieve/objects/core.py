@@ -120,6 +120,14 @@ class SchedulingGroup(View):
     pod_group_name: str = ""
 
 
+class OldWorkloadReference(View):
+    """How pods of Kubernetes 1.35 named their group; read only to say that nobody honours it any more."""
+
+    name: str = ""
+    pod_group: str = ""
+    pod_group_replica_key: str = ""
+
+
 class PodResourceClaim(View):
     """How a pod names a ResourceClaim: one that exists, or one that is made from a template for it."""
 
@@ -142,6 +150,7 @@ class PodSpec(View):
     priority_class_name: str = ""
     preemption_policy: str = ""
     scheduling_group: SchedulingGroup | None = None
+    workload_ref: OldWorkloadReference | None = None
     scheduling_gates: tuple[SchedulingGate, ...] = ()
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()

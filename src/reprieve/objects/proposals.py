@@ -23,6 +23,11 @@ _MODE_PLACES = (
 PREEMPTION_CLASS_FIELD = "preemptionPriorityClassName"
 _OLDER_FUNGIBILITY = (("whenCanBorrow", "Borrow"), ("whenCanPreempt", "Preempt"))
 Key = tuple[str, str]
+OLD_POD_LINK = (
+    "is the spelling of Kubernetes 1.35, which nobody reads any more: "
+    "name a PodGroup in spec.schedulingGroup.podGroupName"
+)
+"""About `spec.workloadRef` of a pod."""
 
 
 def modernise(document: Document, key: Key) -> None:
@@ -37,8 +42,8 @@ def contradictions(document: Document, key: Key) -> Iterator[tuple[str, Any, str
     if key == ("scheduling.k8s.io", "PodGroup"):
         yield from _mode_contradictions(_section(document, "spec"), "spec")
     elif key == ("scheduling.k8s.io", "Workload"):
-        for index, template in enumerate(_sections(document, "spec", "podGroupTemplates")):
-            yield from _mode_contradictions(template, f"spec.podGroupTemplates[{index}]")
+        for path, template in _templates(_section(document, "spec"), "spec"):
+            yield from _mode_contradictions(template, path)
     elif key == ("kueue.x-k8s.io", "ClusterQueue"):
         inner = _section(document, "spec", "preemption").get("flavorFungibility")
         if inner is not None:
@@ -85,10 +90,20 @@ def _scheduling_workload(document: Document) -> None:
     spec = _section(document, "spec")
     names = ("priorityClassName", "priority", PREEMPTION_CLASS_FIELD)
     shared = {name: spec.pop(name) for name in names if name in spec}
-    for template in _sections(document, "spec", "podGroupTemplates"):
+    for _, template in _templates(spec, "spec"):
         _group_fields(template)
         for name, value in shared.items():
             template.setdefault(name, value)
+
+
+def _templates(section: Document, path: str) -> Iterator[tuple[str, Document]]:
+    """All templates with their paths, those of composite groups and what is inside them included."""
+    for index, template in enumerate(_sections(section, "podGroupTemplates")):
+        yield f"{path}.podGroupTemplates[{index}]", template
+    for index, template in enumerate(_sections(section, "compositePodGroupTemplates")):
+        below = f"{path}.compositePodGroupTemplates[{index}]"
+        yield below, template
+        yield from _templates(template, below)
 
 
 def _group_fields(spec: Document) -> None:

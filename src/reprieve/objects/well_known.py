@@ -237,6 +237,8 @@ it, and the scheduler places no such pod without it: a pod made anew after an ev
 BEFORE_START_ANNOTATION = "reprieve.dev/before-start"
 """On a job that runs on quota: what its flavors changed in it, as JSON, to be put back when it stops."""
 
+NOT_MATCHING_TEMPLATE = "reprieve.dev/NotMatchingTemplate"
+"""Condition of a group that contradicts the template of its Workload."""
 INCOMPLETE = "reprieve.dev/Incomplete"
 """Condition of a group whose pods are bound in part."""
 

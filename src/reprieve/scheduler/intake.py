@@ -18,10 +18,11 @@ from reprieve.objects import (
     Workload,
     devices,
     find_condition,
+    scheduling,
     storage,
     well_known,
 )
-from reprieve.scheduler import recovery, trees, wakeups
+from reprieve.scheduler import recovery, status, trees, wakeups
 from reprieve.scheduler.memory import Memory
 from reprieve.scheduler.queue import State
 from reprieve.scheduler.waiting import unit_of
@@ -40,7 +41,11 @@ class Intake:
             pod = as_scheduled(new)
             self._pod(type, None if old is None else as_scheduled(old), pod, now)
             if type == "ADDED" and len(pod.metadata.annotations) < len(new.metadata.annotations):
-                self._memory.unread[Reference.to(new)] = new.metadata.annotations
+                ref = Reference.to(new)
+                self._memory.unread[ref] = status.annotation_ignored(ref, new.metadata.annotations)
+            return
+        if isinstance(new, scheduling.Workload):
+            self._templates(new, type == "DELETED", now)
             return
         if isinstance(new, JobOwner | Workload):
             self._owner(type, new, now)
@@ -48,6 +53,10 @@ class Intake:
         self._memory.epoch += 1
         if isinstance(new, devices.ResourceClaim):
             self._cluster.devices.saw(new)
+        if isinstance(new, PodGroup):
+            self._memory.templates.see_group(new, type == "DELETED")
+            old = None if old is None else self._memory.templates.complete(old)
+            new = self._memory.templates.complete(new)
         before = trees.below(self._cluster, new) if isinstance(new, CompositePodGroup) else []
         if type == "DELETED":
             self._cluster.remove(new.__class__, new.key)
@@ -116,6 +125,8 @@ class Intake:
             made = old.status.resource_claim_statuses != pod.status.resource_claim_statuses
             if made or old.spec != pod.spec or old.metadata.labels != pod.metadata.labels:
                 self._queue.wake_unit(unit_of(pod), now)
+        elif pod.spec.workload_ref is not None:
+            self._memory.unread[Reference.to(pod)] = status.old_link(Reference.to(pod))
         elif pod.spec.scheduling_group is not None:
             # A group that was refused may be placed with one more pod; until then the pod says why it waits.
             self._memory.untold.setdefault(unit_of(pod), now)
@@ -203,7 +214,8 @@ class Intake:
             )
         )
         known = find_condition(group.status.conditions, well_known.PODS_NOT_MATCHING_PRIORITY)
-        if differs or (known is not None and known.status == "True"):
+        untrue = known is not None and known.status == "True"
+        if differs or untrue or self._memory.templates.contradiction(unit.key):
             self._memory.diverging[unit] = None
 
     # --- everything else ------------------------------------------------------------------------------------
@@ -222,6 +234,18 @@ class Intake:
         if type == "DELETED" or (old is not None and _group_protection(old) != _group_protection(group)):
             number = self._cluster.groups.number_of.get(group.key)
             self._wake_for(() if number is None else tuple(self._cluster.groups.members[number]), now)
+
+    def _templates(self, workload: scheduling.Workload, gone: bool, now: float) -> None:
+        """A Workload came, changed or went: what its templates give to groups may have changed."""
+        for stored in self._memory.templates.see_workload(workload, gone):
+            group = self._memory.templates.complete(stored)
+            before = self._cluster.groups.get(group.key)
+            if before is None or before.spec != group.spec:
+                self._memory.epoch += 1
+                self._cluster.set(self._waiting.in_this_life(group))
+                self._group("MODIFIED", before, group, now)
+            elif self._memory.is_ours(Reference.to(group)):
+                self._memory.diverging[Reference("PodGroup", group.namespace, group.name)] = None
 
     def _composite(
         self,

@@ -5,20 +5,21 @@ be lost at any time and rebuilt from the API.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from reprieve.cluster import Cluster
 from reprieve.config import Configuration
 from reprieve.objects import Pod, PodGroup, Reference
 from reprieve.preemption import groups_rule
 from reprieve.scheduler import marks, status, trees
-from reprieve.scheduler.actions import Action, Evicted, Nominate, Release
+from reprieve.scheduler.actions import Action, Emit, Evicted, Nominate, Release
 from reprieve.scheduler.holds import Holds
 from reprieve.scheduler.incomplete import IncompleteGangs, Shortfall
 from reprieve.scheduler.nominations import Nominations, still_fit
 from reprieve.scheduler.preemptions import Preemptions
 from reprieve.scheduler.queue import Pauses, Queue, QueuedUnit, State
 from reprieve.scheduler.recovery import Marked
+from reprieve.scheduler.templates import Templates
 from reprieve.scheduler.waiting import WaitingPods, unit_of
 
 
@@ -42,8 +43,9 @@ class Memory:
         """Bindings under way, by unit."""
         self.untold: dict[Reference, float] = {}
         """Gated units whose reason has changed, and since when their pods have not been told (`reports`)."""
-        self.unread: dict[Reference, Mapping[str, str]] = {}
-        """Pods with annotations that cannot be read and are ignored, to be told so."""
+        self.unread: dict[Reference, Emit] = {}
+        """What pods say that cannot be read, to be told to them."""
+        self.templates = Templates()
         self.lapsed: dict[Reference, PodGroup] = {}
         """Groups whose condition still says that they are scheduled, and all their pods are gone."""
         self.diverging: dict[Reference, None] = {}

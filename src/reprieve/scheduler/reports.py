@@ -32,7 +32,7 @@ class Reports:
             return []
         actions: list[Action] = [status.lapsed(group) for group in memory.lapsed.values()]
         memory.lapsed.clear()
-        actions += [status.annotation_ignored(pod, notes) for pod, notes in memory.unread.items()]
+        actions += memory.unread.values()
         memory.unread.clear()
         actions += self._diverging()
         for ref in [ref for ref, since in memory.untold.items() if since + SETTLE <= now]:
@@ -47,9 +47,18 @@ class Reports:
         memory, found = self._memory, list[Action]()
         for ref in memory.diverging:
             group = memory.waiting.group(ref)
-            condition = None if group is None else status.matching(group, memory.divergence(ref)[0])
+            if group is None:
+                continue
+            difference = memory.divergence(ref)[0]
+            condition = status.matching(group, difference)
             if condition is not None:
                 found.append(condition)
+                workload = memory.templates.workload_of(group.key)
+                if difference and workload is not None:
+                    found.append(status.diverging(workload, ref, difference))
+            unlike = status.like_template(group, memory.templates.contradiction(group.key))
+            if unlike is not None:
+                found.append(unlike)
         memory.diverging.clear()
         return found
 

@@ -2,7 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from reprieve.objects import Pod, PodGroup, Reference, find_condition, shown, some, well_known
+from reprieve.objects import (
+    OLD_POD_LINK,
+    Pod,
+    PodGroup,
+    Reference,
+    find_condition,
+    scheduling,
+    shown,
+    some,
+    well_known,
+)
 from reprieve.scheduler.actions import Emit, Evicted, SetGroupCondition, SetPodCondition
 
 NAMED = 5
@@ -24,6 +34,9 @@ def first_reason(pod: Pod, reason: str, message: str) -> SetPodCondition | None:
     return SetPodCondition(Reference.to(pod), reason, message) if known is None else None
 
 
+_SAID_ONLY_IF_TRUE = (well_known.PODS_NOT_MATCHING_PRIORITY, well_known.NOT_MATCHING_TEMPLATE)
+
+
 def group_condition(
     group: PodGroup, type: str, status: str, reason: str, message: str
 ) -> SetGroupCondition | None:
@@ -34,7 +47,7 @@ def group_condition(
             return None
         if type == well_known.POD_GROUP_SCHEDULED and now.status == "True":
             return None
-    elif type == well_known.PODS_NOT_MATCHING_PRIORITY and status == "False":
+    elif type in _SAID_ONLY_IF_TRUE and status == "False":
         return None
     return SetGroupCondition(Reference.to(group), type, status, reason, message, group.metadata.generation)
 
@@ -43,6 +56,24 @@ def matching(group: PodGroup, divergence: str) -> SetGroupCondition | None:
     """Whether the group's pods match it, unless its condition says so already."""
     truth, reason = ("True", "PriorityMismatch") if divergence else ("False", "PrioritiesMatch")
     return group_condition(group, well_known.PODS_NOT_MATCHING_PRIORITY, truth, reason, divergence)
+
+
+def like_template(group: PodGroup, contradiction: str) -> SetGroupCondition | None:
+    """Whether the group says the same as the template of its Workload, unless its condition says so."""
+    truth, reason = ("True", "Contradiction") if contradiction else ("False", "Matches")
+    return group_condition(group, well_known.NOT_MATCHING_TEMPLATE, truth, reason, contradiction)
+
+
+def diverging(workload: scheduling.Workload, group: Reference, text: str) -> Emit:
+    """KEP-5710's draft has a condition for it; a Workload has no status, so an event says it there."""
+    note = f"PodGroup {group.key}: {text}"
+    return Emit(
+        Reference.to(workload), well_known.PODS_NOT_MATCHING_PRIORITY, note, "Scheduling", warning=True
+    )
+
+
+def old_link(pod: Reference) -> Emit:
+    return Emit(pod, "WorkloadRefNotRead", f"spec.workloadRef {OLD_POD_LINK}", "Scheduling", warning=True)
 
 
 def lapsed(group: PodGroup) -> SetGroupCondition:

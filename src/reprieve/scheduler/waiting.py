@@ -12,6 +12,7 @@ import msgspec
 from reprieve.cluster import NOWHERE, Cluster
 from reprieve.config import Configuration
 from reprieve.objects import (
+    OLD_POD_LINK,
     Pod,
     PodGroup,
     PodGroupStatus,
@@ -61,9 +62,10 @@ class WaitingPods:
         """The pod as it is scheduled: on its own where groups are turned off, without what makes no sense."""
         if well_known.MIN_RUNTIME_ANNOTATION in pod.metadata.annotations:
             pod = _readable(pod)
-        if self._groups or pod.spec.scheduling_group is None:
+        if self._groups or (pod.spec.scheduling_group is None and pod.spec.workload_ref is None):
             return pod
-        return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, scheduling_group=None))
+        alone = msgspec.structs.replace(pod.spec, scheduling_group=None, workload_ref=None)
+        return msgspec.structs.replace(pod, spec=alone)
 
     def ours(self, pod: Pod) -> bool:
         """Whether it waits for one of our schedulers."""
@@ -228,7 +230,7 @@ class WaitingPods:
 
         1. A pod of it has scheduling gates.
         2. A pod of it waits for quota.
-        3. Its group has not been seen.
+        3. Its group has not been seen, or is named as nobody reads it any more.
         4. Fewer pods exist than the group needs at once.
         5. It never was complete, and pods of it are on their way out: their nodes must be free again first.
         """
@@ -240,7 +242,10 @@ class WaitingPods:
         if held := self._held.get(unit):
             return Gate(well_known.WAITING_FOR_QUOTA, held[min(held)])
         if unit.kind != "PodGroup":
-            return None
+            pod = self.pods.get(unit.key)
+            if pod is None or pod.spec.workload_ref is None:
+                return None
+            return Gate(about_group, f"spec.workloadRef {OLD_POD_LINK}")
         group = self.group(unit)
         if group is None:
             return Gate(about_group, f"waiting for the pod group {unit.key} to appear")

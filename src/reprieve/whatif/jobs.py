@@ -32,7 +32,7 @@ from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes
 from reprieve.whatif.owners import with_owners
-from reprieve.whatif.pods import load, refuse_unknown_class
+from reprieve.whatif.pods import load, refuse_old_links, refuse_unknown_class
 from reprieve.whatif.warnings import warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
@@ -83,6 +83,7 @@ def plan_job(
     source, expansion, expanded = expanded_job(documents, for_, config)
     runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)
     notes = take_notes(documents, NODE_KINDS, (source, *runtimes))
+    refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
     cluster = load(expanded, missing, config)
     plans, fits = _plans(cluster, expansion, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]

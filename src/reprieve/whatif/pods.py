@@ -8,6 +8,7 @@ import msgspec
 from reprieve.cluster import NOWHERE, Cluster, ticks, unknown_class
 from reprieve.config import Configuration
 from reprieve.objects import (
+    OLD_POD_LINK,
     CompositePodGroup,
     Document,
     FindWorkload,
@@ -49,6 +50,7 @@ def plan_unit(
     """Who makes way for a pod or pod group."""
     documents, missing = with_group_kinds(objects)
     notes = take_notes(documents, NODE_KINDS)
+    refuse_old_links(document_of(each) for each in documents if _is(document_of(each), for_))
     cluster = load(documents, missing, config)
     refuse_unknown_class(cluster, for_)
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
@@ -80,7 +82,7 @@ def load(
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
-    documents = with_templates(documents)
+    documents = with_templates(documents, missing)
     views, notes = with_runtime_classes(decode_all(documents), map(document_of, documents))
     if missing is not None:
         missing += notes
@@ -101,8 +103,11 @@ def load(
     return cluster
 
 
-def with_templates(documents: list[Document | Source]) -> list[Document | Source]:
-    """The same documents; groups have what the templates of their Workloads give."""
+def with_templates(
+    documents: list[Document | Source], notes: list[str] | None = None
+) -> list[Document | Source]:
+    """The same documents; groups have what the templates of their Workloads give. A group that a server has
+    stored and that contradicts its template goes into `notes`; one that is still to be stored is refused."""
     workloads = {
         (meta.get("namespace") or "default", meta.get("name")): document
         for document in map(document_of, documents)
@@ -110,18 +115,34 @@ def with_templates(documents: list[Document | Source]) -> list[Document | Source
     }
     if not workloads:
         return documents
-    return [_with_template(each, lambda *key: workloads.get(key)) for each in documents]
+    return [_with_template(each, lambda *key: workloads.get(key), notes) for each in documents]
 
 
-def _with_template(each: Document | Source, find: FindWorkload) -> Document | Source:
+def _with_template(each: Document | Source, find: FindWorkload, notes: list[str] | None) -> Document | Source:
     document = document_of(each)
     if kind_key(document) != _POD_GROUP:
         return each
     complete, problems = from_template(document, find)
     for problem in problems:
+        if (document.get("metadata") or {}).get("uid"):
+            if notes is not None:
+                notes.append(f"Note: {Reference.read(document)}: {problem}; what the group says counts.")
+            continue
         where = each.where if isinstance(each, Source) else ""
         raise InvalidObject(problem.path, problem.value, problem.message, where)
     return each._replace(document=complete) if isinstance(each, Source) else complete
+
+
+def refuse_old_links(pods: Iterable[Document]) -> None:
+    """A pod that names its group as Kubernetes 1.35 did would be planned without it: a guess."""
+    for pod in pods:
+        link = (pod.get("spec") or {}).get("workloadRef")
+        if pod.get("kind") == "Pod" and link is not None:
+            raise InvalidObject("spec.workloadRef", link, OLD_POD_LINK, str(Reference.read(pod)))
+
+
+def _is(document: Document, for_: Reference) -> bool:
+    return document.get("kind") == for_.kind == "Pod" and Reference.read(document) == for_
 
 
 def _check(each: Object) -> None:

@@ -31,6 +31,7 @@ from reprieve.kube import (
     PODS,
     PRIORITY_CLASSES,
     STORAGE_KINDS,
+    WORKLOADS,
     ApiError,
     Backoff,
     Client,
@@ -56,6 +57,7 @@ KINDS = (
     *STORAGE_KINDS,
     *DEVICE_KINDS,
     COMPOSITE_POD_GROUPS,
+    WORKLOADS,
     POD_GROUPS,
     BUDGETS,
     PODS,
@@ -150,7 +152,11 @@ class LiveScheduler:
                 if served is None and wanted in DEVICE_KINDS:
                     log.info("%s is not served here: there are no devices to allocate", wanted.kind)
                 elif served is None:
-                    if wanted is COMPOSITE_POD_GROUPS:
+                    if wanted is WORKLOADS:
+                        log.info(
+                            "%s (%s) is not served here: groups have no templates", wanted.kind, wanted.group
+                        )
+                    elif wanted is COMPOSITE_POD_GROUPS:
                         log.info("%s is not served here: there are no trees of groups", wanted.kind)
                     else:
                         log.warning("%s is not served here; see `reprieve manifests crds`", wanted.kind)

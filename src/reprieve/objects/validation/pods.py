@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from reprieve.objects.proposals import OLD_POD_LINK
 from reprieve.objects.structure import FORBIDDEN, Problem
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
@@ -38,11 +39,7 @@ def pod(document: At) -> Problems:
     spec = document.field("spec")
     yield from pod_spec(spec)
     if spec.field("workloadRef").is_set:
-        message = (
-            "is the spelling of Kubernetes 1.35, which nobody reads any more: "
-            "name a PodGroup in spec.schedulingGroup.podGroupName"
-        )
-        yield spec.field("workloadRef").problem(message, FORBIDDEN)
+        yield spec.field("workloadRef").problem(OLD_POD_LINK, FORBIDDEN)
     phases = ("", "Pending", "Running", "Succeeded", "Failed", "Unknown")
     yield from one_of(document.field("status", "phase"), phases)
 
