@@ -294,6 +294,31 @@ def test_without_workload_aware_preemption_nobody_makes_way_for_half_a_gang(algo
     assert (found.outcome, found.victims) == ("unschedulable", ())
 
 
+def in_zones(*names: str) -> list[dict[str, Any]]:
+    return [node(name, "2", labels={"zone": name[0]}) for name in names]
+
+
+@ALGORITHMS
+def test_without_workload_aware_preemption_a_gang_in_one_domain_preempts_one_by_one_there(
+    algorithm: str,
+) -> None:
+    """Zone a has one node for two pods; in zone b both find one, each for a victim of its own."""
+    running = [pod(f"low-{name}", "2", on=name, priority=1) for name in ("a1", "b1", "b2")]
+    wanted = gang(2, cpu="2", group={"schedulingConstraints": {"topology": [{"key": "zone"}]}})
+    older = plan(
+        [*in_zones("a1", "b1", "b2"), *running, *wanted], "PodGroup/a/gang", algorithm,
+        WorkloadAwarePreemption=False,
+    )  # fmt: skip
+    assert older.outcome == "preempts"
+    assert sorted(older.placements.values()) == ["b1", "b2"]
+    assert sorted(each.pod for each in older.victims) == ["a/low-b1", "a/low-b2"]
+    few = plan(
+        [*in_zones("a1", "b1"), *running[:2], *wanted], "PodGroup/a/gang", algorithm,
+        WorkloadAwarePreemption=False,
+    )  # fmt: skip
+    assert (few.outcome, few.victims) == ("unschedulable", ()), "nobody makes way for half a gang"
+
+
 @BOTH
 def test_gated_pods_wait(algorithm: str) -> None:
     want = pod("want", schedulingGates=[{"name": "g"}])

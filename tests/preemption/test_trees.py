@@ -19,8 +19,8 @@ ALGORITHMS = ("kubernetes", "kep-5710", "minimal-cost")
 OWN = ("kep-5710", "minimal-cost")
 
 
-def decided(documents: TreeScene, algorithm: str) -> Plan:
-    config = Configuration.load({"preemption": {"algorithm": algorithm}})
+def decided(documents: TreeScene, algorithm: str, **gates: bool) -> Plan:
+    config = Configuration.load({"preemption": {"algorithm": algorithm}, "featureGates": gates})
     return decide(load(documents), Reference.parse(TARGET), config, 0)
 
 
@@ -113,6 +113,26 @@ def test_what_a_tree_is_assigned_fits_and_straddles_no_domain(algorithm: str) ->
         assert all(victim.priority < PRIORITY for victim in plan.victims)
 
     holds()
+
+
+def test_without_workload_aware_preemption_trees_preempt_one_by_one_and_all_or_none() -> None:
+    """The rollback: the same promises, with the victims of each pod added up."""
+    preempted = []
+
+    @examples(100)
+    @given(tree_scenes())
+    def holds(documents: TreeScene) -> None:
+        plan = decided(documents, "kep-5710", WorkloadAwarePreemption=False)
+        if plan.outcome != "preempts" or plan.ongoing:
+            return
+        preempted.append(plan)
+        assert list(Tree(documents, plan).half_placed()) == []
+        assert overfull(documents, plan) == []
+        assert straddling(documents, plan) == []
+        assert all(victim.priority < PRIORITY for victim in plan.victims)
+
+    holds()
+    assert preempted, "some tree preempts"
 
 
 def overfull(documents: TreeScene, plan: Plan) -> list[str]:

@@ -28,7 +28,7 @@ from reprieve.placement.diagnosis import (
     diagnose,
     objections,
 )
-from reprieve.placement.domains import EVERYWHERE, Domain, best_domain, domains_of
+from reprieve.placement.domains import EVERYWHERE, Domain, best_domain, domains_of, domains_within
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.gang import Assignment, GangPlacement, place_gang, settle
 from reprieve.placement.least import fill, place_with_least
@@ -72,6 +72,7 @@ __all__ = [
     "diagnose",
     "diagnosis",
     "domains_of",
+    "domains_within",
     "feasible_mask",
     "fill",
     "first_twins",

@@ -248,9 +248,7 @@ def _preempt_for_group(
             algorithm=view.config.preemption.algorithm,
         )
     if not view.group_victims:
-        # In a domain or a tree the pods depend on each other: one by one they would not fit together.
-        apart = preemptor.domains is EVERYWHERE and preemptor.gang.tree is None
-        older = select_one_by_one(view, preemptor.gang) if apart else None
+        older = select_one_by_one(view, preemptor.gang, preemptor.domains)
         if older is None:
             return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS)
         return plan_of(view, for_, older, gang=True, without=status, short="")
