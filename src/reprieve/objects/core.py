@@ -124,8 +124,6 @@ class OldWorkloadReference(View):
     """How pods of Kubernetes 1.35 named their group; read only to say that nobody honours it any more."""
 
     name: str = ""
-    pod_group: str = ""
-    pod_group_replica_key: str = ""
 
 
 class PodResourceClaim(View):
