@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reprieve.objects import builtin_problems
 from reprieve.server.custom_resources import structural
 from reprieve.server.custom_resources.definitions import problems
 from reprieve.server.errors import ApiError
@@ -122,9 +123,27 @@ def test_a_set_with_very_many_members_is_checked_in_linear_time() -> None:
     assert cause.field == "spec.x[150000]"
 
 
+def test_very_many_tolerations_are_compared_in_linear_time() -> None:
+    before: dict[str, Any] = {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": []}}
+    before["spec"]["tolerations"] = [{"key": f"k{n}", "operator": "Exists"} for n in range(50_000)]
+    more = [{"operator": "Exists", "key": f"k{n}"} for n in range(50_001)]
+    after = {**before, "spec": {**before["spec"], "tolerations": more[::-1]}}
+    other = {**before, "spec": {**before["spec"], "tolerations": more[1:]}}
+    kind = {"apiVersion": "v1", "kind": "Pod"}
+
+    def refused(new: dict[str, Any]) -> bool:
+        found = builtin_problems({**kind, **new}, {**kind, **before})
+        return any("existing toleration" in each.message for each in found)
+
+    assert not within(AT_MOST_SECONDS, lambda: refused(after))
+    assert within(AT_MOST_SECONDS, lambda: refused(other))
+
+
 YAML = {"Content-Type": "application/yaml"}
 OPERATIONS = {"Content-Type": JSON_PATCH}
 HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata:\n"
+APPLIED = {"Content-Type": "application/apply-patch+yaml"}
+POD_PATH = "/api/v1/namespaces/default/pods"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 
@@ -192,12 +211,46 @@ async def test_a_storm_of_heavy_requests_holds_up_nobody_else(monkeypatch: pytes
 
 
 async def test_an_object_of_very_many_fields_is_refused_unless_it_defines_a_kind() -> None:
-    many = [f"k{number}" for number in range(20_001)]
+    many = [f"k{number}" for number in range(10_001)]
     fields = {"type": "object", "properties": {name: {"type": "string"} for name in many}}
     async with connected() as wire:
         refused = await wire.post(CONFIG_MAPS, {"metadata": {"name": "a"}, "data": dict.fromkeys(many, "v")})
-        assert (refused.status, "more than 20000 fields and items" in refused.message) == (413, True)
+        assert (refused.status, "more than 10000 fields and items" in refused.message) == (413, True)
         assert (await wire.post(CRDS, definition(fields))).status == 201
+
+
+async def test_pods_and_what_is_applied_may_have_fewer_fields() -> None:
+    env = [{"name": f"E{number}"} for number in range(4_001)]
+    spec = {"containers": [{"name": "c", "image": "i", "env": env}]}
+    applied: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    applied["data"] = {f"k{number}": "v" for number in range(4_001)}
+    async with connected() as wire:
+        pod = await wire.post(POD_PATH, {"metadata": {"name": "p"}, "spec": spec})
+        assert (pod.status, "more than 4000 fields and items" in pod.message) == (413, True)
+        refused = await wire("PATCH", f"{CONFIG_MAPS}/a?fieldManager=me", applied, APPLIED)
+        assert (refused.status, "more than 4000 fields and items" in refused.message) == (413, True)
+
+
+@pytest.mark.parametrize("media", ["application/merge-patch+json", "application/strategic-merge-patch+json"])
+async def test_patches_cannot_make_an_object_grow_without_end(media: str) -> None:
+    async with connected() as wire:
+        await wire.post(CONFIG_MAPS, config_map("grows", **{f"a{n}": "v" for n in range(9_900)}))
+        patches = [{"data": {f"{letter}{n}": "v" for n in range(9_990)}} for letter in "bcde"]
+        answers = [
+            await wire("PATCH", f"{CONFIG_MAPS}/grows", each, {"Content-Type": media}) for each in patches
+        ]
+        assert [each.status for each in answers] == [200, 200, 200, 413]
+        assert "more than 40000 fields and items" in answers[-1].message
+
+
+async def test_a_pod_that_could_be_sent_can_be_patched_whatever_defaults_added() -> None:
+    containers = [{"name": f"c{n}", "image": "i"} for n in range(1_300)]
+    async with connected() as wire:
+        made = await wire.post(POD_PATH, {"metadata": {"name": "p"}, "spec": {"containers": containers}})
+        assert made.status == 201
+        patch = {"metadata": {"labels": {"x": "y"}}}
+        media = {"Content-Type": "application/merge-patch+json"}
+        assert (await wire("PATCH", f"{POD_PATH}/p", patch, media)).status == 200
 
 
 async def test_a_patch_beside_which_others_write_loses_nothing() -> None:

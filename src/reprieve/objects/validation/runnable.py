@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from reprieve.objects.meta import Document
 from reprieve.objects.structure import DUPLICATE, FORBIDDEN, NOT_FOUND, Problem
 from reprieve.objects.text import shown
@@ -73,10 +75,15 @@ def _pod_change(spec: At, before: At) -> Problems:
     if _fixed_part(spec, free) != _fixed_part(before, free):
         message = f"pod updates may not change fields other than {_MUTABLE}"
         yield Problem(spec.path, None, message, FORBIDDEN)
-    kept = [each.value for each in spec.field("tolerations").items()]
-    if any(each.value not in kept for each in before.field("tolerations").items()):
+    if not _tolerations(spec) >= _tolerations(before):
         message = "existing toleration can not be modified except its tolerationSeconds"
         yield Problem(spec.field("tolerations").path, None, message, FORBIDDEN)
+
+
+def _tolerations(spec: At) -> set[bytes]:
+    return {
+        msgspec.json.encode(each.value, order="deterministic") for each in spec.field("tolerations").items()
+    }
 
 
 def _fixed_part(spec: At, free: tuple[str, ...]) -> Document:

@@ -47,6 +47,20 @@ from reprieve.server.storage import Record
 _LONGEST_WARNING = 256
 _PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)
 
+_GROWN = 4
+"""How many times as many fields as may be sent an object may have that patches made larger."""
+_HAVE_PODS = frozenset(
+    {
+        "pods",
+        "podtemplates",
+        "replicationcontrollers",
+        "jobs.batch",
+        "cronjobs.batch",
+        *(f"{plural}.apps" for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")),
+    }
+)
+"""Kinds whose objects are pods, or have templates of pods."""
+
 
 class Call:
     """One request for a resource."""
@@ -131,12 +145,19 @@ class Call:
             raise bad_request("the body of the request must be a JSON object")
         return document
 
-    def _read(self, read: Callable[[bytes, Limits], Any], body: bytes) -> Any:
+    def _read(self, read: Callable[[bytes, Limits], Any], body: bytes, applied: bool = False) -> Any:
         """An object, or a patch that is like one; a list of operations has a limit of its own."""
-        document, most = read(body, self.limits), self.limits.fields
-        if len(body) > most and isinstance(document, dict) and self.resource.storage_key != DEFINITIONS:
+        document, most = read(body, self.limits), self.most_fields(applied)
+        if len(body) > most and isinstance(document, dict):
             check_fields(document, most)
         return document
+
+    def most_fields(self, applied: bool = False) -> int:
+        """How many fields an object of this kind may have."""
+        if self.resource.storage_key == DEFINITIONS:
+            return self.limits.values
+        intricate = applied or self.resource.storage_key in _HAVE_PODS
+        return self.limits.intricate if intricate else self.limits.fields
 
     async def validate(self, document: Document) -> None:
         """Warnings about fields that the kind does not have, or the body has twice; 400 in strict mode."""
@@ -162,8 +183,13 @@ class Call:
             name = str((document.get("metadata") or {}).get("name", ""))
             raise invalid(*key, name, [cause_of(each) for each in problems])
 
+    def check_size(self, patched: Document, applied: bool = False) -> None:
+        """What a patch leaves behind. Defaults and statuses came to what was sent: it may have more."""
+        check_fields(patched, _GROWN * self.most_fields(applied))
+
     def check_fields(self, patched: Document) -> None:
         """The same for what a JSON patch leaves behind: its steps alone do not tell."""
+        self.check_size(patched)
         self.warnings += validate_fields(self.resource, patched, self.query.get("fieldValidation", ""))
 
     def options(self, force: bool = False) -> WriteOptions:
@@ -217,7 +243,7 @@ class Call:
                 )
             return media, patch
         read = read_json if body.lstrip()[:1] == b"{" else read_yaml
-        patch = await aside(len(body), lambda: self._read(read, body))
+        patch = await aside(len(body), lambda: self._read(read, body, applied=True))
         if not isinstance(patch, dict):
             raise bad_request("an applied configuration must be an object")
         if not patch.get("apiVersion") or not patch.get("kind"):

@@ -26,10 +26,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 100
     values: int = 200_000
     """How many values one body may hold."""
-    fields: int = 20_000
+    fields: int = 10_000
     """How many fields and items one object may have: what follows its reading is one step of the loop. Only
     definitions of kinds may have as many as a body holds.
     """
+    intricate: int = 4_000
+    """The same where each field is looked at several times: pods, what makes pods, and what is applied."""
     objects: int = 2_000_000
     """How many objects are stored at most."""
     header: int = 16 * 1024
@@ -116,8 +118,17 @@ def read_yaml(body: bytes, limits: Limits) -> Any:
     return document
 
 
-def check_fields(document: Any, limit: int) -> None:
-    found, level = 0, [document]
+def check_fields(document: dict[str, Any], limit: int) -> None:
+    """Who manages which field is not counted as part of the object; it may take twice as much."""
+    meta = document.get("metadata")
+    if isinstance(meta, dict) and "managedFields" in meta:
+        _count_fields(meta["managedFields"], 2 * limit)
+        document = {**document, "metadata": {**meta, "managedFields": None}}
+    _count_fields(document, limit)
+
+
+def _count_fields(value: Any, limit: int) -> None:
+    found, level = 0, [value]
     while level:
         containers = [value for value in level if isinstance(value, dict | list)]
         found += sum(map(len, containers))

@@ -5,11 +5,13 @@ exist (404, 405); then the body is read (413, 400, 415); then the operation deci
 its refusal rests on, is committed before the answer leaves.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from aiohttp import web
 
+from reprieve.objects import Document
 from reprieve.server.backend import Backend, WriteOptions
 from reprieve.server.errors import (
     ApiError,
@@ -56,6 +58,8 @@ _PODS_STAY = (
     "them, too, or propagationPolicy=Orphan to say that this is meant"
 )
 _READS = ("get", "list", "watch")
+_BYTES_OF_A_FIELD = 4
+"""At least, in JSON."""
 _MANY_OPERATIONS = 200
 _PATCH_ATTEMPTS = 5
 """As often as kube-apiserver tries."""
@@ -210,10 +214,19 @@ async def _patch(call: Call) -> web.StreamResponse:
             patch,
             options,
             target.subresource,
-            call.check_fields if media == JSON_PATCH else None,
+            call.check_fields if media == JSON_PATCH else _size_check(call, media == APPLY_PATCH),
         )
     call.warnings += warnings_about(resource, record, created)
     return await call.answer_record(record, 201 if created else 200)
+
+
+def _size_check(call: Call, applied: bool) -> Callable[[Document], None] | None:
+    """For objects with so many bytes that they may have too many fields."""
+    target = call.target
+    current = call.backend.store.head(call.resource.storage_key, target.namespace, target.name)
+    if current is None or len(current.raw) < _BYTES_OF_A_FIELD * call.most_fields(applied):
+        return None
+    return partial(call.check_size, applied=applied)
 
 
 async def _patched_aside(call: Call, operations: list[Any], options: WriteOptions) -> Record | None:

@@ -191,7 +191,7 @@ def patch(
     """
     current = backend.store.head(resource.storage_key, namespace, name)
     if content_type == APPLY_PATCH:
-        return _apply(backend, resource, namespace, name, current, body, options, subresource)
+        return _apply(backend, resource, namespace, name, current, body, options, subresource, review)
     if current is None:
         raise not_found(resource.group, resource.plural, name)
     before = served(resource, current)
@@ -246,6 +246,7 @@ def _apply(
     body: Document,
     options: WriteOptions,
     subresource: str,
+    review: Callable[[Document], None] | None,
 ) -> tuple[Record, bool]:
     meta = metadata.check_shape(resource, body)
     _settle_namespace(resource, meta, namespace)
@@ -262,6 +263,8 @@ def _apply(
     )
     if current is None:
         return create(backend, resource, after, namespace, options), True
+    if review is not None:
+        review(after)
     return replace(backend, resource, after, current, options, subresource, applied=True), False
 
 
