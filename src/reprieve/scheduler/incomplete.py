@@ -9,6 +9,9 @@ between, a gang may hold nodes with fewer pods than its `minCount`. Then, in thi
 3. After `scheduler.incompleteGangTimeout` the bound pods are released: evicted together, so that the gang can
    be placed as a whole. Only if each of them has a controller that replaces it; otherwise all of them stay.
 
+A tree of groups of which one group has all its pods and another one none, though both are needed, is the same
+at a higher level: it is completed, or all that is bound of it is released.
+
 A gang that was complete once (`PodGroupInitiallyScheduled`) and lost pods later is never released.
 """
 
@@ -20,6 +23,7 @@ from reprieve.config import Configuration
 from reprieve.objects import Duration, Pod, PodGroup, Reference, find_condition, some, well_known
 from reprieve.scheduler import marks, status
 from reprieve.scheduler.actions import Evicted, SetGroupCondition
+from reprieve.scheduler.trees import HalfTrees
 from reprieve.scheduler.waiting import WaitingPods
 
 
@@ -31,6 +35,8 @@ class Shortfall:
     wanted: int
     bare: tuple[str, ...]
     """Bound pods without a controller that would replace them."""
+    leads: bool = True
+    """Of a tree one group has the bound pods released, for all."""
 
     def sentence(self, timeout: Duration) -> str:
         missing = self.wanted - len(self.bound)
@@ -55,6 +61,8 @@ class IncompleteGangs:
         self._names = names
         self.timeout = config.scheduler.incomplete_gang_timeout
         self._gangs = config.gate("GenericWorkload") and config.gate("GangScheduling")
+        trees = self._gangs and config.gate("CompositePodGroup")
+        self._trees = HalfTrees(cluster, waiting) if trees else None
         self._controlled: set[str] = set()
         """Pods of groups, on nodes, that have a controller."""
         self.marked: dict[str, Reference] = {}
@@ -76,6 +84,13 @@ class IncompleteGangs:
     def shortfall(self, unit: Reference) -> Shortfall | None:
         """What an incomplete gang lacks; None for every other unit."""
         group = self._waiting.group(unit)
+        half = self._trees.half(unit) if self._trees is not None and group is not None else None
+        if half is not None:
+            leads = half.leader == unit
+            if not leads and not half.lacking:
+                return None
+            bare = tuple(key for key in half.bound if key not in self._controlled)
+            return Shortfall(half.bound, len(half.bound) + half.missing, bare, leads)
         if not self._gangs or group is None or not group.is_gang or self._waiting.once_complete(group):
             return None
         bound, wanted = self._waiting.staying(unit), group.min_count - self._waiting.ended(unit)
@@ -93,7 +108,12 @@ class IncompleteGangs:
 
     def due(self, unit: Reference, shortfall: Shortfall, now: float) -> float | None:
         """When its bound pods are to be released; None for never."""
-        return None if shortfall.bare or not self.timeout else self.since(unit, now) + self.timeout
+        if shortfall.bare or not self.timeout or not shortfall.leads:
+            return None
+        return self.since(unit, now) + self.timeout
+
+    def in_half_tree(self, unit: Reference) -> bool:
+        return self._trees is not None and self._trees.half(unit) is not None
 
     def members(self, shortfall: Shortfall) -> tuple[Evicted, ...]:
         """The bound pods, to be evicted."""
@@ -109,6 +129,8 @@ class IncompleteGangs:
     def over(self, unit: Reference) -> list[SetGroupCondition]:
         """The condition of a gang that is not incomplete any more, if it has to change."""
         group = self._waiting.group(unit)
+        if self._trees is not None:
+            self._trees.note(unit)
         if self.shortfall(unit) is not None:
             return []
         self._since.pop(unit, None)
@@ -122,7 +144,8 @@ class IncompleteGangs:
 
     def saved(self) -> list[Reference]:
         """Pods that were marked to be released and stay: their gang is not incomplete any more."""
-        return [ref for key, ref in self.marked.items() if self.shortfall(self._unit(key)) is None]
+        whole = ((ref, self._unit(key)) for key, ref in self.marked.items())
+        return [ref for ref, unit in whole if self.shortfall(unit) is None and not self.in_half_tree(unit)]
 
     def _unit(self, key: str) -> Reference:
         group = self._cluster.pods.group[self._cluster.pods.row_of[key]]

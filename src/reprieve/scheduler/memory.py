@@ -82,7 +82,7 @@ class Memory:
             self.queue.gate(unit, gate.text)
             self.untold.setdefault(ref, now)
         elif unit.state is State.GATED:
-            unit.unfinished = self.waiting.is_unfinished(ref)
+            unit.unfinished = self.waiting.is_unfinished(ref) or self.incomplete.in_half_tree(ref)
             self.queue.activate(unit)
 
     def hold_pods(self, owners: set[str], now: float) -> None:
