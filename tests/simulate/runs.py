@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reprieve.simulate import Job, NodeEvent, Result, Scene, Settings, Simulation, policy, ticks
-from tests.builders import node, views
+from tests.builders import Document, document, node, views
 
 GPU = "nvidia.com/gpu"
 PRIORITIES = {"high": 1000, "normal": 100, "low": 0}
@@ -16,6 +16,21 @@ PRIORITIES = {"high": 1000, "normal": 100, "low": 0}
 def gpu_nodes(count: int, gpus: int = 8, pods: int = 110) -> list[Any]:
     offer = {GPU: str(gpus)}
     return views(*(node(f"n{number}", 1000, pods=pods, allocatable=offer) for number in range(count)))
+
+
+def queue(name: str, gpus: int, **more: Any) -> list[Document]:
+    """A ClusterQueue of so many GPUs and its LocalQueue."""
+    group = {
+        "coveredResources": [GPU],
+        "flavors": [{"name": "f", "resources": [{"name": GPU, "nominalQuota": gpus}]}],
+    }
+    spec = {"namespaceSelector": {}, "resourceGroups": [group], **more}
+    local = document("LocalQueue", name, "ns", spec={"clusterQueue": name})
+    return [document("ClusterQueue", name, spec=spec), local]
+
+
+def queues(*found: list[Document]) -> list[Any]:
+    return views(document("ResourceFlavor", "f", spec={}), *(each for pair in found for each in pair))
 
 
 def one(

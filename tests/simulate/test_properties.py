@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from reprieve.simulate import NodeEvent, Task, compare, measure, resume, snapshot, ticks
 from tests.scale import examples
-from tests.simulate.runs import POLICIES, gpu_nodes, overcommitted, run, simulation, workloads
+from tests.simulate.runs import (
+    POLICIES,
+    gpu_nodes,
+    overcommitted,
+    queue,
+    queues,
+    run,
+    simulation,
+    workloads,
+)
 
 POLICY = st.sampled_from(POLICIES)
 HABITS = st.fixed_dictionaries(
@@ -21,6 +30,7 @@ HABITS = st.fixed_dictionaries(
     }
 )
 NODES = st.integers(1, 3)
+RECLAIM = {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}
 
 
 @st.composite
@@ -56,6 +66,30 @@ def test_what_runs_fits_and_every_job_that_can_ends(jobs, nodes, name, habits, e
     assert ended == set(range(len(jobs))) - set(result.too_large)
     for stretch in result.stretches:
         assert len(stretch.nodes) == jobs[stretch.job].pods
+
+
+@examples(40)
+@given(workloads(), NODES, POLICY, HABITS, st.sampled_from((8, 16, 24)))
+def test_with_quota_the_same_is_kept_and_quota_is_never_exceeded(jobs, nodes, name, habits, quota):
+    halves = [msgspec.structs.replace(job, queue=f"q{at % 2}") for at, job in enumerate(jobs)]
+    shared = queues(*(queue(f"q{at}", quota // 2, cohortName="c", preemption=RECLAIM) for at in range(2)))
+    result = run(halves, [*gpu_nodes(nodes), *shared], name, **habits)
+    assert overcommitted(result, 8000) == []
+    for job, fate in zip(result.jobs, result.fates, strict=True):
+        assert fate.held == fate.useful + fate.lost
+        assert fate.useful in (0, job.duration)
+    possible = {at for at, job in enumerate(halves) if job.gpus <= quota * 1000} - set(result.too_large)
+    assert {at for at, fate in enumerate(result.fates) if fate.finish >= 0} == possible
+    most, held = 0, 0
+    for _, change in sorted(
+        change
+        for stretch in result.stretches
+        for size in (result.jobs[stretch.job].gpus,)
+        for change in ((stretch.start, size), (stretch.end, -size))
+    ):
+        held += change
+        most = max(most, held)
+    assert most <= quota * 1000
 
 
 @examples(30)

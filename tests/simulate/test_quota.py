@@ -5,8 +5,7 @@ import pytest
 
 from reprieve.objects import ReprieveError
 from reprieve.simulate import Generator, generated, read_generator, ticks
-from tests.builders import document, views
-from tests.simulate.runs import GPU, gpu_nodes, one, run, simulation, times
+from tests.simulate.runs import gpu_nodes, one, queue, queues, run, simulation, times
 
 BASELINE = {
     "cohorts": [
@@ -41,20 +40,6 @@ BASELINE = {
     ]
 }
 """The baseline load of Kueue's performance tests (© The Kubernetes Authors, Apache-2.0)."""
-
-
-def queue(name, gpus, **more):
-    group = {
-        "coveredResources": [GPU],
-        "flavors": [{"name": "f", "resources": [{"name": GPU, "nominalQuota": gpus}]}],
-    }
-    spec = {"namespaceSelector": {}, "resourceGroups": [group], **more}
-    local = document("LocalQueue", name, "ns", spec={"clusterQueue": name})
-    return [document("ClusterQueue", name, spec=spec), local]
-
-
-def queues(*found):
-    return views(document("ResourceFlavor", "f", spec={}), *(each for pair in found for each in pair))
 
 
 STRICT = {"withinClusterQueue": "LowerPriority"}
@@ -99,6 +84,19 @@ def test_a_job_in_no_queue_is_counted_and_the_run_goes_on():
     assert set(result.unqueued) == {0, 2}
     assert "'nowhere', which does not exist" in result.unqueued[0]
     assert times(result)["b"] == (1, 6)
+
+
+def test_a_job_that_never_gets_quota_keeps_nobody_behind_it():
+    jobs = [one("huge", 0, 10, 8, queue="q"), one("a", 1, 100, 4, queue="q")]
+    jobs += [one("b", 2, 10, 2, queue="q"), one("c", 3, 10, 4, queue="q")]
+    result = run(jobs, [*gpu_nodes(2), *queues(queue("q", 4))])
+    assert times(result) == {"huge": (-1e-6, -1e-6), "a": (1, 101), "b": (101, 111), "c": (111, 121)}
+
+
+def test_a_gang_asks_for_the_quota_of_all_its_pods_and_no_more():
+    jobs = [one("three", 0, 10, 4, queue="q", pods=3), one("two", 1, 10, 4, queue="q", pods=2)]
+    result = run(jobs, [*gpu_nodes(2), *queues(queue("q", 8))])
+    assert times(result) == {"three": (-1e-6, -1e-6), "two": (1, 11)}
 
 
 def test_cycles_take_place_at_multiples_of_the_given_time():

@@ -51,7 +51,7 @@ def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
     help="kubernetes, kep-5710, minimal-cost, fifo, fifo-skip, or a configuration file. May be given several "
     "times; default: the algorithm of the configuration.",
 )
-@click.option("--until", metavar="DURATION", help="Stop at this moment of the simulation, e.g. 14d is 336h.")
+@click.option("--until", metavar="DURATION", help="Stop at this moment of the simulation, e.g. 336h.")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of everything that is drawn: failures of nodes."
 )

@@ -93,6 +93,8 @@ class Admission:
 
     def _run(self, now: int) -> int | None:
         moment = instant(now)
+        tried: set[str] = set()
+        """Who was refused since the last progress: each counts once, then nothing changes any more."""
         while self._quota.has_heads(moment):
             if now < self._paused:
                 return self._paused
@@ -108,10 +110,15 @@ class Admission:
                 index = self._index[eviction.victim.info.key]
                 self._evicted[index] = eviction.workload
                 self._host.expelled(index, self._index[eviction.preemptor.key])
+            refused = {each.info.key for each in outcome.waiting}
             if self._every:
                 self._paused = now + self._every
-            elif not outcome.made_progress:
+            elif outcome.made_progress:
+                tried.clear()
+            elif refused <= tried:
                 break
+            else:
+                tried |= refused
         return None
 
 

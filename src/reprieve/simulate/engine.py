@@ -251,6 +251,8 @@ class Simulation:
         self._release(job)
 
     def expelled(self, job: int, by: int) -> None:
+        if job in self._line:
+            self._line.remove(job)
         if self.scheduling is not None:
             self.scheduling.stop(job)
         self._stop(job, lives.QUOTA, by)

@@ -51,7 +51,7 @@ class JobObjects:
         self._specs: dict[_Shape, PodSpec] = {}
         self._bound: dict[tuple[_Shape, str, str], PodSpec] = {}
         self._groups: dict[tuple[int, int], PodGroup] = {}
-        self._workloads: dict[tuple[_Shape, str], Workload] = {}
+        self._workloads: dict[tuple[_Shape, int, str], Workload] = {}
         self._made = 0
 
     def requests(self, job: Job) -> dict[str, str]:
@@ -94,12 +94,12 @@ class JobObjects:
 
     def workload(self, job: Job, queue: tuple[str, str], created: int) -> Workload:
         """`queue`: namespace and name of its LocalQueue."""
-        key = self._shape(job), queue[1]
+        key = self._shape(job), job.pods, queue[1]
         known = self._workloads.get(key)
         if known is None:
             container = {"name": "main", "resources": {"requests": self.requests(job)}}
             pods = {"name": "main", "count": job.pods, "template": {"spec": {"containers": [container]}}}
-            spec = {"queueName": queue[1], "priority": job.priority, "podSets": [pods]}
+            spec = {"queueName": queue[1], "priority": self._priority(job), "podSets": [pods]}
             document = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "spec": spec}
             known = self._workloads[key] = cast(
                 Workload, decode({**document, "metadata": {"name": "template"}})

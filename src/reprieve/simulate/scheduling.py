@@ -118,7 +118,9 @@ class Scheduling:
 
     def gone(self, index: int) -> None:
         """No pod of the job is left; the job itself may come back."""
-        for key in self._keys.get(index, ()):
+        if index not in self._keys:
+            return  # it was never shown to the scheduler
+        for key in self._keys[index]:
             pod = self._pods.pop(key)
             del self._owner[key]
             self.core.observe("DELETED", pod, pod, self._seconds)
