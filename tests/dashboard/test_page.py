@@ -13,7 +13,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 
 from reprieve.config import Configuration
 from reprieve.dashboard.planner import WhatIf
-from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
+from reprieve.kube import CLAIMS, KUEUE_WORKLOADS, POD_GROUPS, PODS, PRIORITY_CLASSES, Client
 from reprieve.local import local_cluster
 from reprieve.local.cluster import controllers_of
 from reprieve.local.fleet import local_fleet
@@ -254,3 +254,43 @@ async def test_the_what_if_form_answers_only_json(live: Live):
     ):
         assert response.status == 415
         assert "application/json" in (await response.json())["message"]
+
+
+WANTS_VOLUMES = """apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: scratch, namespace: default}
+spec: {accessModes: [ReadWriteOnce], storageClassName: fake-wait, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: urgent, namespace: default}
+spec:
+  priority: 1000000
+  containers: [{name: main, image: busybox}]
+  volumes:
+  - {name: a, persistentVolumeClaim: {claimName: only-one}}
+  - {name: b, persistentVolumeClaim: {claimName: scratch}}
+"""
+
+
+async def test_the_what_if_form_says_who_holds_a_claim_and_what_claims_get(live: Live):
+    page, client = live.page, live.client
+    await client.create(PRIORITY_CLASSES, priority_class("spare", 0))
+    spec = {"accessModes": ["ReadWriteOncePod"], "resources": {"requests": {"storage": "1Gi"}}}
+    await client.create(CLAIMS, {"metadata": {"name": "only-one", "namespace": "default"}, "spec": spec})
+    holds = [{"name": "a", "persistentVolumeClaim": {"claimName": "only-one"}}]
+    await client.create(PODS, pod("holder", "1", priority="spare", volumes=holds))
+    await live.go("map")
+    await expect(page.locator("dl.facts dd").nth(1)).to_have_text("1")
+    await live.go("whatif")
+    await page.locator("textarea").fill(WANTS_VOLUMES)
+    await page.get_by_role("button", name="Who would make way?").click()
+    plan = page.get_by_role("region", name="Plan")
+    await expect(plan).to_contain_text("it uses the claim default/only-one, which only one pod may use")
+    await live.picture("whatif-volumes")
+    await page.locator("textarea").fill(WANTS_VOLUMES.replace("claimName: only-one", "claimName: scratch"))
+    await page.get_by_role("button", name="Who would make way?").click()
+    await expect(plan).to_contain_text("default/scratch")
+    await expect(plan).to_contain_text("a new one, made for")
+    await live.picture("whatif-claims")
+    assert live.complaints == []

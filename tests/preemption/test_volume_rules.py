@@ -218,3 +218,11 @@ def test_an_ephemeral_claim_of_an_older_pod_is_not_taken() -> None:
     objects = [host("a"), waiting_class(), claim("p-s", metadata=other)]
     found = plan([*objects, pod("p", volumes=[{"name": "s", "ephemeral": {}}])])
     assert "PVC default/p-s was not created for pod default/p (pod is not owner)" in found.message
+
+
+def test_a_slot_that_is_kept_for_a_nominated_pod_is_named_as_kube_scheduler_names_it() -> None:
+    nominated = using("first", "a", priority=9, status={"nominatedNodeName": "n"})
+    objects = [host("n"), limited("n", 1), waiting_class(), *csi_bound("a"), *csi_bound("b"), nominated]
+    found = plan([*objects, using("p", "b", priority=9)], algorithm="kubernetes")
+    assert found.outcome == "unschedulable"
+    assert "1 node(s) exceed max volume count" in found.message

@@ -216,7 +216,19 @@ def _diagnose_nominations(filters: PodFilters, left: Mask, code: Rows, reasons: 
         slot = cluster.nodes.slot_of.get(name)
         if slot is not None and left[slot] and filters.nominated(slot) and not filters.allows(slot):
             code[slot] = UNSCHEDULABLE
-            _count(reasons, KEPT, 1)
+            _count(reasons, _kept(filters, slot), 1)
+
+
+def _kept(filters: PodFilters, slot: int) -> str:
+    """What is kept for them: volumes are named as kube-scheduler does, anything else is room."""
+    if filters.volumes is None:
+        return KEPT
+    twin = filters.forked()
+    for row in filters.nominated(slot):
+        twin.change(row, slot, 1)
+    found = twin.volumes.objections() if twin.volumes is not None else ()
+    said = (text for objection in found for text, mask in objection.reasons if mask[slot])
+    return next(said, KEPT)
 
 
 def _count(reasons: Counter[str], text: str, number: int) -> None:

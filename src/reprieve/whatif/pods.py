@@ -75,9 +75,10 @@ def load(
 
     `config`: its gates say which kinds exist; without it all of them do.
 
-    Manifests do not say whether the nominations of other waiting pods still hold, so no capacity is kept for
-    them; kube-scheduler's recorded answers do the same. Those with volumes count on their nominated nodes, in
-    its answers as well: a volume that is attached there is gone for others.
+    kube-scheduler knows the nomination of a pod that is in its queue, and only then: that pod counts on its
+    node for all of lower or equal priority. Manifests do not say who is in whose queue, so no capacity is
+    kept for nominated pods, and the plan says so. Those with volumes do count: a slot that is about to be
+    used is not given away.
     """
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)

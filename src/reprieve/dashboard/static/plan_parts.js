@@ -60,6 +60,17 @@ export function Placements({ placements, caption }) {
     ${more(rows.length, "pods")}`;
 }
 
+// What every claim without a volume gets: one that exists, or one that is made where its pod goes.
+export function Volumes({ volumes }) {
+  const [limit, more] = useMore(STEP);
+  const rows = Object.entries(volumes || {}).map(([claim, use]) => ({ key: claim, claim, ...use }));
+  if (!rows.length) return null;
+  return html`<${Table} shown caption="What the claims get" rows=${rows.slice(0, limit)} columns=${[
+    { title: "Claim", name: true, cell: (v) => v.claim },
+    { title: "Volume", wide: true, cell: (v) => v.volume || `a new one, made for ${v.provision}` }]} />
+    ${more(rows.length, "claims")}`;
+}
+
 export function Alternatives({ title, list }) {
   if (!list || !list.length) return null;
   const cost = (a) => (a.cost && a.cost.units !== undefined ? ` (${plural(a.cost.units, "unit")}, ${plural(a.cost.pods ?? 0, "pod")})` : "");

@@ -2,7 +2,7 @@
 import { html, useState, useEffect, useRef } from "../vendor/htm-preact.js";
 import { getJSON } from "../lib.js";
 import { Problem } from "../parts.js";
-import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
+import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims, Volumes } from "../plan_parts.js";
 
 const SAMPLE = `apiVersion: v1
 kind: Pod
@@ -30,6 +30,7 @@ function Plan({ plan }) {
     <${Reprieved} list=${plan.reprieved} />
     <${Budgets} list=${plan.budgets} />
     <${Placements} placements=${plan.placements} caption="Where it would go" />
+    <${Volumes} volumes=${plan.volumes} />
     <${Alternatives} title="Other ways" list=${plan.alternatives} />
   </section>`;
 }
