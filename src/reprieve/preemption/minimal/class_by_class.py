@@ -13,7 +13,7 @@ import numpy as np
 from reprieve.preemption.minimal.branch import STATES, BranchAndBound, Found
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.problem import Answer, Flags, Problem
-from reprieve.preemption.minimal.uniform import UniformSearch
+from reprieve.preemption.minimal.whole_groups import with_groups
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
 SMALL = 64
@@ -55,7 +55,8 @@ def _one_class(problem: Problem, evictable: Flags, work: WorkLimit) -> Found:
     nodes = np.flatnonzero(problem.most.any(axis=0)).tolist()
     if len(nodes) <= SMALL or problem.absorbs:
         return BranchAndBound(problem, evictable, nodes, INFINITE, work).solve()
-    return UniformSearch(problem, evictable, INFINITE, work).solve()
+    answer = with_groups(problem, evictable, work)
+    return Found(answer, INFINITE if answer is None else problem.cost(answer.units))
 
 
 def _reduced(
@@ -81,6 +82,7 @@ def _reduced(
         counts=problem.counts[[cls]],
         most=most[None, :],
         need=need,
+        allowed=np.maximum(problem.allowed - problem.uses[sorted(problem.whole(units))].sum(axis=0), 0),
         pod_unit=problem.pod_unit[stays],
         pod_node=problem.pod_node[stays],
         pod_requests=problem.pod_requests[stays],

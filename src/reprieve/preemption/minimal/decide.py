@@ -32,8 +32,9 @@ from reprieve.placement import (
 from reprieve.preemption.cost import Ledger, billed
 from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
-from reprieve.preemption.minimal.optimality import OPTIMAL, UNPROVEN, Price, gap
-from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem
+from reprieve.preemption.minimal.domains import by_promise
+from reprieve.preemption.minimal.optimality import OPTIMAL, UNPROVEN, Price, distance, gap
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem, Score
 from reprieve.preemption.minimal.scope import Scope, TreeScopes, scopes_of_gang
 from reprieve.preemption.minimal.search import SMALL, search
 from reprieve.preemption.minimal.translation import Translation, has_rules_beyond_node, translate
@@ -48,6 +49,11 @@ from reprieve.preemption.violations import count_violations
 
 #: How often the search is repeated with what the real filters refused ruled out.
 REPAIRS = 8
+
+#: Up to so many domains are searched one after the other.
+FEW = 3
+#: On a large cluster a plan that is proven to be this close to the optimum is taken as it is.
+CLOSE = 0.01
 
 Start = Callable[[], Selection | None]
 """Finds the plan to start from, or None when there is none."""
@@ -93,6 +99,8 @@ _NONE = _Floor((0, NO_PRIORITY, 0.0), relaxed=False)
 class Improved(NamedTuple):
     selection: Selection
     optimality: str
+    distance: float = 0.0
+    """The share of the cost that a better plan could save; 1 where not even that is known."""
 
 
 def improve(
@@ -124,11 +132,11 @@ class _Improvement:
     def run(self, start: Start) -> Improved | None:
         if has_devices(self.view.cluster, self.gang.rows):
             self._begin_with(start())
-            return None if self.best is None else Improved(self.best, UNPROVEN)
+            return None if self.best is None else Improved(self.best, UNPROVEN, 1.0)
         if self._better_alone():
             self.work.hold_back_half()
             alone = self._search()
-            if alone is not None and alone.optimality == OPTIMAL:
+            if alone is not None and alone.distance <= CLOSE:
                 return alone
             self.work.release()
             self._begin_with(start())
@@ -144,7 +152,6 @@ class _Improvement:
         waiting = {int(cluster.pods.cls[row]) for row in self.gang.rows}
         return (
             len(self.gang.rows) > 1
-            and self.gang.tree is None
             and len(cluster.nodes.order) > SMALL
             and not self.view.config.preemption.place_beyond_min_count
             and not any(has_rules_beyond_node(cluster, cluster.classes.all[number]) for number in waiting)
@@ -170,13 +177,13 @@ class _Improvement:
             return Improved(self.best, OPTIMAL)
         floor = min([price, *(each.price for each in floors if each is not None)])
         relaxed = any(each.relaxed for each in floors if each is not None)
-        return Improved(self.best, gap(price, floor, relaxed=relaxed))
+        return Improved(self.best, gap(price, floor, relaxed=relaxed), distance(price, floor))
 
     def _floors(self) -> "list[_Floor | None]":
         """Search every scope. Returns a lower bound for the plans in each of them."""
         tree = self.gang.tree
         if tree is None:
-            return [self._in_scope(each) for each in scopes_of_gang(self.gang, self.need, self.domains)]
+            return self._in_domains(scopes_of_gang(self.gang, self.need, self.domains))
         floors: list[_Floor | None] = []
         scopes = TreeScopes(self.view.cluster, tree)
         for scope in scopes:
@@ -188,12 +195,32 @@ class _Improvement:
                 return [*floors, _NONE]
         return floors if scopes.complete else [*floors, _NONE]
 
+    def _in_domains(self, scopes: list[Scope]) -> "list[_Floor | None]":
+        """Many domains in the order of what a plan there costs at least: most need no search."""
+        promising = by_promise(self.view, self.ledger, self.gang, scopes) if len(scopes) > FEW else None
+        if promising is None:
+            return [self._in_scope(each) for each in scopes]
+        floors: list[_Floor | None] = []
+        for floor, scope in promising.scopes:
+            to_beat = self._to_beat(promising.translation)
+            if floor is None:
+                floors.append(None)
+            elif self.best is not None and to_beat is not None and floor >= to_beat:
+                floors.append(_Floor(self._price(self.best), relaxed=False))
+            else:
+                floors.append(self._in_scope(scope))
+        return floors
+
     def _in_scope(self, scope: Scope) -> "_Floor | None":
         """Search one scope. Returns a lower bound for the plans in it, None when there are none."""
         best = self.best
         ceiling = best.highest if best is not None and not best.broken else None
         translation = translate(self.view, self.ledger, self.gang, scope, ceiling)
-        first = result = search(translation.problem, self.work, self._as_answer(translation, best))
+        start = self._as_answer(translation, best)
+        to_beat = self._to_beat(translation) if start is None else None
+        first = result = search(translation.problem, self.work, start, to_beat)
+        if best is not None and first.answer is None and to_beat is not None and first.proven:
+            return _Floor(self._price(best), relaxed=False)
         for _ in range(REPAIRS if translation.needs_filters else 1):
             if result.answer is None:
                 break
@@ -206,7 +233,8 @@ class _Improvement:
             translation = translation._replace(problem=_without_place(translation.problem, *refused))
             if self.work.spent:
                 break
-            result = search(translation.problem, self.work, self._as_answer(translation, best))
+            start = self._as_answer(translation, best)
+            result = search(translation.problem, self.work, start, to_beat)
         else:
             self._keep_places(translation, scope)
         if first.floor is None:
@@ -289,6 +317,17 @@ class _Improvement:
         if len(rows):
             cluster.detach_all(rows)
         return home
+
+    def _to_beat(self, translation: Translation) -> Score | None:
+        """The price of the best plan so far, which lies outside this scope, in the problem's numbers.
+
+        Weights of the problem are rounded: a plan that is better by no more than that counts as equal.
+        """
+        best = self.best
+        if best is None or not best.victims or translation.overlapping:
+            return None
+        violations, priority, total = self._price(best)
+        return Score(violations, priority, round(total * translation.scale) - len(best.victims))
 
     # --- which is better ------------------------------------------------------------------------------------
 

@@ -80,14 +80,16 @@ class NodeBounds(NamedTuple):
 
 
 def node_bounds(problem: Problem, held: Holdings, fits: Ints, cls: int) -> NodeBounds:
-    demand, free = problem.requests[cls], problem.free.copy()
     forced = held.bars[:, cls]
     base = np.bincount(held.node[forced], held.cost[forced], problem.nodes).astype(np.int64)
-    np.add.at(free, held.node[forced], held.requests[forced])
+    columns = _scarce(problem, fits, cls)
+    demand, free = problem.requests[cls, columns], problem.free[:, columns]
+    np.add.at(free, held.node[forced], held.requests[forced][:, columns])
     rest = held.only(~forced)
-    both = _stack(problem.nodes, rest, np.ones(len(rest.node), np.bool_))
-    cheap = _stack(problem.nodes, rest, ~rest.dear) if rest.dear.any() else both
-    dear = _stack(problem.nodes, rest, rest.dear)
+    rest = rest._replace(requests=rest.requests[:, columns])
+    both = stack(problem.nodes, rest, np.ones(len(rest.node), np.bool_))
+    cheap = stack(problem.nodes, rest, ~rest.dear) if rest.dear.any() else both
+    dear = stack(problem.nodes, rest, rest.dear)
     shape = problem.nodes, int(fits[cls].max(initial=0)) + 1
     found = NodeBounds(
         np.full(shape, INFINITE, np.int64), np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
@@ -110,6 +112,14 @@ def node_bounds(problem: Problem, held: Holdings, fits: Ints, cls: int) -> NodeB
     return found
 
 
+def _scarce(problem: Problem, fits: Ints, cls: int) -> Ints:
+    """Resources of which a node may have too little; the first one if there is none."""
+    demand = problem.requests[cls]
+    lacking = (fits[cls][:, None] * demand > problem.free) & (demand > 0)
+    found = np.flatnonzero(lacking.any(axis=0))
+    return found if len(found) else np.zeros(1, np.int64)
+
+
 def _plain(problem: Problem, held: Holdings, forced: Flags) -> Flags:
     """Nodes whose units are local, draw on no budget and bar no class: their bounds can be exact."""
     draws = np.asarray(problem.uses[held.unit].sum(axis=1) > 0)
@@ -118,7 +128,7 @@ def _plain(problem: Problem, held: Holdings, forced: Flags) -> Flags:
     return plain
 
 
-class _Stack:
+class Stack:
     """The holdings of each node side by side: sorted sums by resource and by cost."""
 
     def __init__(self, size: Ints, block: Ints, prices: Ints) -> None:
@@ -175,7 +185,7 @@ class _Stack:
         return np.asarray((freed >= lacking).all(axis=1))
 
 
-def _stack(nodes: int, held: Holdings, chosen: Flags) -> _Stack:
+def stack(nodes: int, held: Holdings, chosen: Flags) -> Stack:
     node, requests, cost = held.node[chosen], held.requests[chosen], held.cost[chosen]
     order = np.lexsort((cost, node))
     node, requests, cost = node[order], requests[order], cost[order]
@@ -186,7 +196,19 @@ def _stack(nodes: int, held: Holdings, chosen: Flags) -> _Stack:
     block[node, rank] = requests
     prices = np.full((nodes, width), _ABSENT, np.int64)
     prices[node, rank] = cost
-    return _Stack(size, block, prices)
+    return Stack(size, block, prices)
+
+
+def stacked(nodes: int, held: Holdings, chosen: Flags, values: Ints) -> Ints:
+    """[node, rank, value] of the chosen holdings, in the order of their stack."""
+    node, cost = held.node[chosen], held.cost[chosen]
+    order = np.lexsort((cost, node))
+    node = node[order]
+    size = np.bincount(node, minlength=nodes)
+    rank = np.arange(len(node)) - np.repeat(np.cumsum(size) - size, size)
+    block = np.zeros((nodes, int(size.max(initial=0)), values.shape[1]), np.int64)
+    block[node, rank] = values[chosen][order]
+    return block
 
 
 class Dual(NamedTuple):

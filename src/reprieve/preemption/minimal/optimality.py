@@ -1,11 +1,12 @@
 """How far from the optimum an answer can be: a lower bound for every problem, and the sentence about the gap.
 
-The bound leaves rules out until what remains can be solved at once. There are three relaxations and the
+The bound leaves rules out until what remains can be solved at once. There are four relaxations and the
 highest bound counts; each is at most the cost of any answer to the whole problem:
 
-1. All classes become one class that requests no more of anything than any of them.
-2. Only the class with the largest total request has to be placed; the others need nothing.
-3. All nodes become one, resource by resource, and units may be evicted in part, those that free most for
+1. Every class has a price, and every node decides for itself (`prices`). Where that is too much:
+2. all classes become one class that requests no more of anything than any of them, or
+3. only the class with the largest total request has to be placed; the others need nothing.
+4. All nodes become one, resource by resource, and units may be evicted in part, those that free most for
    their cost first. Spanning units count whole here, where the first two charge them in shares.
 """
 
@@ -16,18 +17,28 @@ import numpy as np
 
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.node_bounds import capacity, dual, holdings, node_bounds
-from reprieve.preemption.minimal.problem import NO_PRIORITY, Flags, Ints, Problem
+from reprieve.preemption.minimal.prices import price_bound
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Flags, Ints, Problem, Score
 
 
-def relaxed_bound(problem: Problem, evictable: Flags) -> int:
+def relaxed_bound(problem: Problem, evictable: Flags, target: int = INFINITE) -> int:
     """A lower bound (violations times their price plus weight) for answers that evict only these units.
 
-    INFINITE when there is no such answer.
+    INFINITE when there is no such answer. `target`: nothing is gained by a bound above it.
     """
     if not enough_capacity(problem, evictable):
         return INFINITE
+    bounds = [pooled(problem, evictable)]
+    if bounds[0] >= target:
+        return bounds[0]
+    if problem.classes > 1 or (problem.uses.size and target >= problem.violation_price()):
+        weight = target % problem.violation_price() if target < INFINITE else 0
+        priced = price_bound(problem, evictable, max(bounds[0], weight), min(target, INFINITE >> 8))
+        bounds += [] if priced is None else [priced]
+        if priced is not None and problem.classes > 1:
+            return min(max(bounds), INFINITE)
     one_by_one = problem if problem.classes == 1 else _merged(problem)
-    bounds = [_pooled(problem, evictable), _class_by_itself(one_by_one, evictable, 0, problem.need)]
+    bounds.append(_class_by_itself(one_by_one, evictable, 0, problem.need))
     if problem.classes > 1:
         size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
         must = problem.need - (int(problem.counts.sum()) - problem.counts)
@@ -35,6 +46,19 @@ def relaxed_bound(problem: Problem, evictable: Flags) -> int:
         if must[largest] > 0:
             bounds.append(_class_by_itself(problem, evictable, largest, int(must[largest])))
     return min(max(bounds), INFINITE)
+
+
+def rough_floor(problem: Problem) -> Score | None:
+    """A lower bound for every answer that takes little time; None when there is no answer."""
+    price = problem.violation_price()
+    for level in (NO_PRIORITY, *np.unique(problem.priority).tolist()):
+        evictable = np.asarray(problem.priority <= level)
+        if enough_capacity(problem, evictable):
+            rest = pooled(problem, np.ones(problem.units, np.bool_))
+            fewest = min(rest, INFINITE) // price  # levels above may save violations
+            own = pooled(problem, evictable)
+            return Score(fewest, level, max(0, own - fewest * price) if own // price == fewest else 0)
+    return None
 
 
 def enough_capacity(problem: Problem, evictable: Flags) -> bool:
@@ -62,7 +86,7 @@ def _merged(problem: Problem) -> Problem:
     )
 
 
-def _pooled(problem: Problem, evictable: Flags) -> int:
+def pooled(problem: Problem, evictable: Flags) -> int:
     """What all nodes together lack of a resource must be freed; the most expensive resource counts."""
     admitted = np.asarray(problem.most.any(axis=0))
     here = admitted[problem.pod_node]
@@ -116,6 +140,13 @@ def gap(price: Price, floor: Price, *, relaxed: bool) -> str:
     if floor >= price:
         return OPTIMAL
     return f"{_distance(price, floor)}{RELAXED if relaxed else ''}"
+
+
+def distance(price: Price, floor: Price) -> float:
+    """The share of its sum that a better plan could save; 1 where one with another priority is possible."""
+    if floor >= price:
+        return 0.0
+    return 1 - floor[2] / price[2] if floor[:2] == price[:2] else 1.0
 
 
 def _distance(price: Price, floor: Price) -> str:

@@ -14,17 +14,21 @@ import numpy as np
 
 from reprieve.preemption.minimal.branch import BranchAndBound, Found
 from reprieve.preemption.minimal.class_by_class import class_by_class, too_many_combinations
+from reprieve.preemption.minimal.components import component_bound
 from reprieve.preemption.minimal.dynamic_program import INFINITE
-from reprieve.preemption.minimal.first_answer import easy, first_answer, without_budgets
+from reprieve.preemption.minimal.first_answer import easy, first_answer
 from reprieve.preemption.minimal.optimality import enough_capacity, relaxed_bound
 from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Flags, Problem, Score
 from reprieve.preemption.minimal.prune import promising, restricted, widened
+from reprieve.preemption.minimal.rationing import without_budgets
 from reprieve.preemption.minimal.uniform import UniformSearch, choose_nodes
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
 #: Up to this many nodes branch and bound gets all of them; with one class of pods, bounds pay off earlier.
 SMALL = 64
 SMALL_UNIFORM = 16
+#: Of a large problem, what an answer may cost beyond the bound before it is searched thoroughly: a 200th.
+NEGLIGIBLE = 200
 #: How many nodes it gets of a larger problem with several classes of pods.
 CHOSEN = 96
 
@@ -42,19 +46,27 @@ class Result(NamedTuple):
         return self.floor is None or (self.score is not None and self.floor >= self.score)
 
 
-def search(problem: Problem, work: WorkLimit, start: Answer | None = None) -> Result:
-    search = _Search(problem, work, start)
-    if int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem):
+def search(
+    problem: Problem, work: WorkLimit, start: Answer | None = None, to_beat: Score | None = None
+) -> Result:
+    """The best answer: `start` or a better one, or only one that is better than `to_beat`."""
+    search = _Search(problem, work, start, to_beat)
+    large = int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem)
+    if large:
         search.first_answers()
-    search.thoroughly()
+        search.quick_bounds()
+    if not (large and too_many_combinations(problem)):  # there is nothing better than the first answers
+        search.thoroughly()
     return Result(search.best, search.score, search.floor())
 
 
 class _Search:
-    def __init__(self, problem: Problem, work: WorkLimit, start: Answer | None) -> None:
+    def __init__(
+        self, problem: Problem, work: WorkLimit, start: Answer | None, to_beat: Score | None
+    ) -> None:
         self.problem, self.work = problem, work
         self.price = problem.violation_price()
-        self.best, self.score = start, None if start is None else problem.score(start.units)
+        self.best, self.score = start, to_beat if start is None else problem.score(start.units)
         self.levels = [NO_PRIORITY, *np.unique(problem.priority).tolist()]
         self.bounds: dict[int, int] = {}  # a lower bound for the answers of each level
 
@@ -67,10 +79,32 @@ class _Search:
             if enough_capacity(self.problem, evictable):
                 self._consider(first_answer(self.problem, evictable, self._limit(level), self.work).answer)
 
+    def quick_bounds(self) -> None:
+        """Bounds of all levels that need no search; most say that the first answer is good enough."""
+        for level in self.levels:
+            if not self._matters(level):
+                break
+            self.bounds[level] = self._quick_bound(level)
+
+    def _quick_bound(self, level: int) -> int:
+        evictable, limit = self._evictable(level), self._limit(level)
+        self.work.take(2 * self.problem.nodes)
+        bound = relaxed_bound(self.problem, evictable, limit)
+        if bound < limit and self.problem.classes == 1:
+            bound = max(bound, component_bound(self.problem, evictable, limit, self.work))
+        return bound
+
+    def _close(self, level: int) -> bool:
+        """Whether an answer on this level could not be much better than the best one."""
+        limit = self._limit(level)
+        return level in self.bounds and self.bounds[level] >= limit - limit % self.price // NEGLIGIBLE
+
     def thoroughly(self) -> None:
         for level in self.levels:
             if self.work.spent or not self._matters(level):
                 break
+            if self._close(level):
+                continue
             evictable = self._evictable(level)
             if not enough_capacity(self.problem, evictable):
                 self.bounds[level] = INFINITE
@@ -78,13 +112,13 @@ class _Search:
             found = _on_level(self.problem, evictable, self._limit(level), self.work)
             self._consider(found.answer)
             if found.bound is not None:
-                self.bounds[level] = found.bound
+                self.bounds[level] = max(found.bound, self.bounds.get(level, 0))
 
     def floor(self) -> Score | None:
         """A lower bound: fewest violations, the lowest level that needs no more, the weight there."""
         for level in self.levels:
             if level not in self.bounds and self._matters(level):
-                self.bounds[level] = relaxed_bound(self.problem, self._evictable(level))
+                self.bounds[level] = relaxed_bound(self.problem, self._evictable(level), self._limit(level))
         possible = {level: bound for level, bound in self.bounds.items() if bound < INFINITE}
         if not possible:
             return self.score
@@ -142,6 +176,8 @@ def _among(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> F
 
 def _uniform(problem: Problem, evictable: Flags, limit: int, work: WorkLimit) -> Found:
     """First as if budgets that allow some disruption allowed any: an answer that breaks none is optimal."""
+    if component_bound(problem, evictable, limit, work) >= limit:
+        return Found(None, limit, limit)
     if not problem.uses.size:
         return UniformSearch(problem, evictable, limit, work).solve()
     unbudgeted = UniformSearch(without_budgets(problem), evictable, limit, work).solve()

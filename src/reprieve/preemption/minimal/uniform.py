@@ -29,7 +29,7 @@ class UniformSearch:
         found = node_bounds(problem, self.held, capacity(problem, evictable), 0)
         self.cost, self.exact, self.leaving = found
         self.known: dict[tuple[int, int], Option] = {}
-        work.take(1.5 * problem.nodes * self.cost.shape[1])
+        work.take(0.3 * problem.nodes * self.cost.shape[1])
         self._by_node = np.lexsort((self.held.unit, self.held.cost, self.held.node))
         self._starts = np.searchsorted(self.held.node[self._by_node], np.arange(problem.nodes + 1))
 
@@ -41,9 +41,26 @@ class UniformSearch:
         """Bounds alone are exact; options of nodes looked at closely may be incomplete."""
         return found.weakened_by(self.node_options) if "node_options" in vars(self) else found
 
+    def quick(self) -> Answer | None:
+        """The answer that the picks make, without closing the gap to the bound."""
+        _, picks = self._settle(dual(self.cost, self.problem.need))
+        direct = self._direct(picks) if picks else Found(None, INFINITE)
+        return self.solve().answer if direct.answer is None else direct.answer
+
     def solve(self) -> Found:
-        problem = self.problem
-        price = dual(self.cost, problem.need)
+        price = dual(self.cost, self.problem.need)
+        if price.bound >= self.limit:
+            return Found(None, self.limit, self.limit)
+        price, picks = self._settle(price)
+        if price.bound >= self.limit:
+            return self._weakened(Found(None, self.limit, self.limit))
+        direct = self._direct(picks) if picks else Found(None, INFINITE)
+        if direct.cost <= price.bound:
+            return self._weakened(direct._replace(bound=direct.cost))
+        return self._weakened(self._close_gap(price, picks, direct))
+
+    def _settle(self, price: Dual) -> tuple[Dual, dict[int, int]]:
+        """Look closely at what is picked until all of it is exact: the price then, and the picks."""
         picks = self._picks(price)
         for _ in range(ROUNDS):
             vague = [node for node, k in picks.items() if not self.exact[node, k]]
@@ -52,14 +69,9 @@ class UniformSearch:
             for node in vague:
                 if not self.work.spent:
                     self._look_closely(node)
-            price = dual(self.cost, problem.need)
+            price = dual(self.cost, self.problem.need)
             picks = self._picks(price)
-        if price.bound >= self.limit:
-            return self._weakened(Found(None, self.limit, self.limit))
-        direct = self._direct(picks) if picks else Found(None, INFINITE)
-        if direct.cost <= price.bound:
-            return self._weakened(direct._replace(bound=direct.cost))
-        return self._weakened(self._close_gap(price, picks, direct))
+        return price, picks
 
     def _close_gap(self, price: Dual, picks: dict[int, int], direct: Found) -> Found:
         """What branch and bound finds among the nodes that come close, if the picks leave a gap."""

@@ -1,0 +1,87 @@
+"""Bounds that need no search: no answer undercuts them, whatever the problem is like."""
+
+import numpy as np
+from hypothesis import given
+
+from reprieve.preemption.minimal.components import component_bound
+from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.optimality import rough_floor
+from reprieve.preemption.minimal.prices import price_bound
+from reprieve.preemption.minimal.problem import Problem
+from reprieve.preemption.minimal.rationing import rationed
+from reprieve.preemption.minimal.work_limit import WorkLimit
+from tests.preemption_minimal.instances import problems
+from tests.preemption_minimal.milp import Program
+from tests.scale import SCALE, examples
+
+PLENTY = 10**6
+
+
+def test_no_answer_undercuts_the_prices_of_classes_and_budgets() -> None:
+    tight = 0
+
+    @examples(80, least=60)
+    @given(problems(nodes=5, gang=6, classes=(1, 2, 3)))
+    def holds(problem: Problem) -> None:
+        nonlocal tight
+        best = Program(problem).optimum()
+        if best is None:
+            return
+        cost = best.violations * problem.violation_price() + best.weight
+        evictable = problem.priority <= best.priority
+        for guess, target in ((best.weight, cost), (1, INFINITE >> 8), (10**9, cost // 2 + 1)):
+            bound = price_bound(problem, evictable, guess, target)
+            assert bound is None or bound <= cost
+            tight += bound is not None and bound > 0
+
+    holds()
+    assert tight > 10 * SCALE  # it says something
+
+
+def test_no_answer_undercuts_the_bound_in_whole_groups() -> None:
+    tight = 0
+
+    @examples(80, least=60)
+    @given(problems(nodes=5, gang=6, classes=(1,)))
+    def holds(problem: Problem) -> None:
+        nonlocal tight
+        best = Program(problem).optimum()
+        if best is None:
+            return
+        cost = best.violations * problem.violation_price() + best.weight
+        bound = component_bound(problem, problem.priority <= best.priority, cost + 1, WorkLimit(PLENTY))
+        assert bound <= cost
+        tight += bound > 0
+
+    holds()
+    assert tight > 5 * SCALE
+
+
+def test_no_answer_undercuts_the_rough_floor_by_which_domains_are_ranked() -> None:
+    @examples(80, least=60)
+    @given(problems(nodes=5, gang=6))
+    def holds(problem: Problem) -> None:
+        best, floor = Program(problem).optimum(), rough_floor(problem)
+        if best is not None:
+            assert floor is not None
+            assert floor <= best
+
+    holds()
+
+
+def test_what_budgets_allow_is_shared_out_into_a_valid_answer() -> None:
+    found_any = 0
+
+    @examples(60, least=60)
+    @given(problems(nodes=5, classes=(1,)))
+    def holds(problem: Problem) -> None:
+        nonlocal found_any
+        if problem.absorbs:
+            return
+        answer = rationed(problem, np.ones(problem.units, np.bool_), WorkLimit(PLENTY)).answer
+        if answer is not None:
+            found_any += 1
+            assert answer.fault(problem) == ""
+
+    holds()
+    assert found_any > 10 * SCALE
