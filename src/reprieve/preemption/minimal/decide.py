@@ -53,7 +53,7 @@ REPAIRS = 8
 #: Up to so many domains are searched one after the other.
 FEW = 3
 #: On a large cluster a plan that is proven to be this close to the optimum is taken as it is.
-CLOSE = 0.01
+CLOSE = 0.05
 
 Start = Callable[[], Selection | None]
 """Finds the plan to start from, or None when there is none."""

@@ -199,16 +199,15 @@ def stack(nodes: int, held: Holdings, chosen: Flags) -> Stack:
     return Stack(size, block, prices)
 
 
-def stacked(nodes: int, held: Holdings, chosen: Flags, values: Ints) -> Ints:
-    """[node, rank, value] of the chosen holdings, in the order of their stack."""
-    node, cost = held.node[chosen], held.cost[chosen]
-    order = np.lexsort((cost, node))
-    node = node[order]
-    size = np.bincount(node, minlength=nodes)
-    rank = np.arange(len(node)) - np.repeat(np.cumsum(size) - size, size)
-    block = np.zeros((nodes, int(size.max(initial=0)), values.shape[1]), np.int64)
-    block[node, rank] = values[chosen][order]
-    return block
+def in_order(nodes: int, held: Holdings, chosen: Flags) -> Ints:
+    """[node, rank] the numbers of the chosen holdings in the order of their stack; -1: there is none."""
+    index = np.flatnonzero(chosen)
+    order = index[np.lexsort((held.cost[index], held.node[index]))]
+    size = np.bincount(held.node[order], minlength=nodes)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    found = np.full((nodes, int(size.max(initial=0))), -1, np.int64)
+    found[held.node[order], rank] = order
+    return found
 
 
 class Dual(NamedTuple):

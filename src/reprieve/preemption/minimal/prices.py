@@ -7,9 +7,9 @@ plus the prices of all pods, is at most the cost of any answer, whatever the pri
 towards classes of which too few pods are placed and budgets that are overdrawn (a subgradient step) as long
 as that raises the bound.
 
-A node that evicts t units frees at most what its t largest ones hold, and pays at least for the t cheapest;
-units under spent budgets are counted apart because they are so expensive. What the room is worth is looked
-up, resource by resource, among the combinations of pods that fit into it.
+What the room that a node makes is worth is looked up, resource by resource, among the combinations of pods
+that fit into it. A spanning unit is charged in shares, one for each of its nodes; they move, too, towards the
+nodes that rely on its eviction.
 """
 
 import itertools
@@ -18,17 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.preemption.minimal.dynamic_program import INFINITE
-from reprieve.preemption.minimal.node_bounds import Stack, capacity, holdings, stack, stacked
+from reprieve.preemption.minimal.evictions import FAR, Evictions, evictions
+from reprieve.preemption.minimal.node_bounds import Holdings, capacity, holdings
 from reprieve.preemption.minimal.options import spanning
 from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 
 #: Steps of the prices; combinations of pods on a node; sets of classes that nodes may admit.
-STEPS, COMBINATIONS, PATTERNS = 32, 4_000, 12
-#: Units under spent budgets that are counted one by one.
-DEAR = 3
-#: A cost that is never paid, small enough to add up.
-_FAR = INFINITE >> 8
+STEPS, COMBINATIONS, PATTERNS = 40, 4_000, 12
+#: Every how many steps the shares of spanning units move.
+SHARING = 3
 
 
 def price_bound(problem: Problem, evictable: Flags, guess: int, target: int) -> int | None:
@@ -37,7 +35,7 @@ def price_bound(problem: Problem, evictable: Flags, guess: int, target: int) -> 
     `guess`: about what an answer costs, to begin with. None when there are too many combinations of pods.
     """
     nodes = _Nodes.of(problem, evictable, np.minimum(capacity(problem, evictable), problem.need))
-    return None if nodes is None else max(0, _Climb(nodes, problem, guess, target).best)
+    return None if nodes is None else max(0, _Climb(nodes, guess, target).best)
 
 
 class _Side(NamedTuple):
@@ -48,10 +46,10 @@ class _Side(NamedTuple):
     fitting: list[Ints]  # [node, eviction] how many of them fit, in that order
     nodes: Ints
 
-    def value(self, price: Ints, cost: Ints) -> tuple[int, Ints, Ints, Ints]:
-        """What the nodes gain at these prices (not above 0), the pods they take; who does, and how."""
+    def choose(self, price: Ints, cost: Ints) -> tuple[Ints, Ints]:
+        """[node, eviction] what the nodes lose at these prices, and which pods they take."""
         worth = self.vectors @ price
-        value, pick = np.full(cost.shape, _FAR), np.zeros(cost.shape, np.int64)
+        value, pick = np.full(cost.shape, FAR), np.zeros(cost.shape, np.int64)
         for order, fitting in zip(self.orders, self.fitting, strict=True):
             ranked = worth[order]
             most = np.maximum.accumulate(ranked)
@@ -60,20 +58,30 @@ class _Side(NamedTuple):
             smaller = here < value
             value = np.where(smaller, here, value)
             pick = np.where(smaller, order[last[fitting]], pick)
-        loss = cost - value
-        at = loss.argmin(axis=1)
-        every = np.arange(len(loss))
-        used = loss[every, at] < 0
-        taken = self.vectors[pick[every, at][used]].sum(axis=0)
-        return int(loss[every, at][used].sum()), taken, self.nodes[used], at[used]
+        return cost - value, pick
+
+
+class _Prices(NamedTuple):
+    price: Ints  # [class] paid for a pod
+    fee: Ints  # [budget] charged for a disruption
+    share: Ints  # [holding] charged for its unit
+
+
+class _Bound(NamedTuple):
+    total: int
+    missing: Ints  # [class] pods
+    over: Ints  # [budget] disruptions beyond what is allowed
+    gains: Ints  # [holding] of spanning units: what its leaving is worth to its node
 
 
 class _Nodes(NamedTuple):
+    problem: Problem
+    held: Holdings
+    uses: Ints  # [holding, budget]; none of spanning units, which would be charged on every node
     sides: list[_Side]
     base: Ints  # [node] what any pod costs there
-    prices: Ints  # [node, unit] of units under no spent budget
-    uses: Ints  # [node, unit, budget]
-    dear: Ints  # [node, count] what so many units under spent budgets cost
+    evictions: Evictions
+    linked: bool  # there are spanning units
 
     @classmethod
     def of(cls, problem: Problem, evictable: Flags, fits: Ints) -> "_Nodes | None":
@@ -81,65 +89,63 @@ class _Nodes(NamedTuple):
         admitted = fits > 0
         forced = np.asarray((held.bars | ~admitted[:, held.node].T).all(axis=1))
         base = np.bincount(held.node[forced], held.cost[forced], problem.nodes).astype(np.int64)
-        demand = fits.T @ problem.requests
-        scarce = np.flatnonzero((demand > problem.free).any(axis=0))
+        scarce = np.flatnonzero((fits.T @ problem.requests > problem.free).any(axis=0))
         scarce = scarce if len(scarce) else np.zeros(1, np.int64)
-        free = problem.free[:, scarce]
+        free, requests = problem.free[:, scarce], problem.requests[:, scarce]
         np.add.at(free, held.node[forced], held.requests[forced][:, scarce])
         rest = held.only(~forced)
         rest = rest._replace(requests=rest.requests[:, scarce])
-        cheap, dear = stack(problem.nodes, rest, ~rest.dear), stack(problem.nodes, rest, rest.dear)
-        most_dear = min(DEAR, dear.costs.shape[1] - 1)
-        freed = _freed(cheap, dear, most_dear)
+        found = evictions(problem.nodes, rest)
         patterns, of_node = np.unique(admitted, axis=1, return_inverse=True)
         if patterns.shape[1] > PATTERNS:
             return None
         sides = []
         for number in np.flatnonzero(patterns.any(axis=0)).tolist():
             here = np.flatnonzero(of_node == number)
-            most = fits[:, here].max(axis=1)
-            room = np.maximum(free[here][:, None, :] + freed[here], 0)
-            vectors = _vectors(most, problem.requests[:, scarce], room.max(axis=(0, 1)))
-            if vectors is None:
+            room = np.maximum(free[here][:, None, :] + found.freed[here], 0)
+            side = _side(fits[:, here].max(axis=1), requests, room, here)
+            if side is None:
                 return None
-            requested = vectors @ problem.requests[:, scarce]
-            orders = [np.argsort(column, kind="stable") for column in requested.T]
-            fitting = [
-                np.searchsorted(column[order], room[:, :, r], side="right") - 1
-                for r, (column, order) in enumerate(zip(requested.T, orders, strict=True))
-            ]
-            sides.append(_Side(vectors, orders, fitting, here))
-        uses = np.where(spanning(problem)[:, None], 0, problem.uses)  # the others are charged once a unit
-        drawn = stacked(problem.nodes, rest, ~rest.dear, uses[rest.unit])
-        return cls(sides, base, cheap.prices, drawn, dear.costs[:, : most_dear + 1])
+            sides.append(side)
+        spans = spanning(problem)
+        uses = np.where(spans[:, None], 0, problem.uses)[rest.unit]
+        return cls(problem, rest, uses, sides, base, found, bool(spans[rest.unit].any()))
 
-    def bound(self, problem: Problem, price: Ints, fee: Ints) -> tuple[int, Ints, Ints]:
-        """The bound at these prices and fees, the pods that are missing, what budgets are overdrawn by."""
+    def bound(self, prices: _Prices) -> _Bound:
+        problem, (price, fee, share) = self.problem, prices
         beyond = int(problem.counts.sum()) - problem.need
         total = int(problem.counts @ price) - beyond * int(price.max()) - int(problem.allowed @ fee)
-        missing, over = problem.counts.copy(), -problem.allowed
+        missing = problem.counts.copy()
         missing[int(price.argmax())] -= beyond
-        charged = np.minimum(self.prices + self.uses @ fee, _FAR)
-        order = np.argsort(charged, axis=1, kind="stable")
-        sums = np.minimum(np.cumsum(np.take_along_axis(charged, order, axis=1), axis=1), _FAR)
-        cheap = np.concatenate([np.zeros((len(sums), 1), np.int64), sums], axis=1)
-        cost = (cheap[:, :, None] + self.dear[:, None, :]).reshape(len(cheap), -1) + self.base[:, None]
+        held = self.evictions.held
+        charged = np.append(np.minimum(share + self.uses @ fee, FAR), FAR)[held]  # the last: there is none
+        cost = np.minimum(self.evictions.cost(charged) + self.base[:, None], FAR)
+        relied, gains = np.zeros(len(share) + 1, np.bool_), np.zeros(len(share) + 1, np.int64)
         for side in self.sides:
-            value, placed, who, how = side.value(price, np.minimum(cost[side.nodes], _FAR))
-            total += value
-            missing -= placed
-            leaving = np.arange(order.shape[1]) < (how // self.dear.shape[1])[:, None]
-            drawn = np.take_along_axis(self.uses[who], order[who][:, :, None], axis=1)
-            over = over + (drawn * leaving[:, :, None]).sum(axis=(0, 1))
-        return total, missing, over
+            loss, pick = side.choose(price, cost[side.nodes])
+            at, every = loss.argmin(axis=1), np.arange(len(loss))
+            used = loss[every, at] < 0
+            total += int(loss[every, at][used].sum())
+            missing -= side.vectors[pick[every, at][used]].sum(axis=0)
+            who = side.nodes[used]
+            relied[held[who][self.evictions.leaving(who, at[used])]] = True
+            if self.linked:
+                gains[held[side.nodes]] = self.evictions.gains(loss, charged[side.nodes])
+        over = self.uses[relied[:-1]].sum(axis=0) - problem.allowed
+        return _Bound(total, missing, over, gains[:-1])
 
 
-def _freed(cheap: Stack, dear: Stack, most_dear: int) -> Ints:
-    """[node, eviction, resource] what so many units of both kinds free at most."""
-    freed = dear.sums[:, : most_dear + 1].copy()
-    freed[:, -1] = dear.freed if most_dear else 0  # the last step stands for all of them
-    both: Ints = cheap.sums[:, :, None, :] + freed[:, None, :, :]
-    return both.reshape(len(freed), -1, freed.shape[2])
+def _side(most: Ints, requests: Ints, room: Ints, here: Ints) -> _Side | None:
+    vectors = _vectors(most, requests, room.max(axis=(0, 1)))
+    if vectors is None:
+        return None
+    requested = vectors @ requests
+    orders = [np.argsort(column, kind="stable") for column in requested.T]
+    fitting = [
+        np.searchsorted(column[order], room[:, :, r], side="right") - 1
+        for r, (column, order) in enumerate(zip(requested.T, orders, strict=True))
+    ]
+    return _Side(vectors, orders, fitting, here)
 
 
 def _vectors(most: Ints, requests: Ints, room: Ints) -> Ints | None:
@@ -152,44 +158,63 @@ def _vectors(most: Ints, requests: Ints, room: Ints) -> Ints | None:
 
 
 class _Climb:
-    """Moves the prices and fees towards what is missing and overdrawn; `best` is the best bound."""
+    """Moves prices and fees towards what is missing and overdrawn, shares to where they are worth most."""
 
-    def __init__(self, nodes: _Nodes, problem: Problem, guess: int, target: int) -> None:
-        self.nodes, self.problem = nodes, problem
-        self.best, self.at = 0, (np.zeros(problem.classes, np.int64), np.zeros_like(problem.allowed))
+    def __init__(self, nodes: _Nodes, guess: int, target: int) -> None:
+        self.nodes, self.problem = nodes, nodes.problem
+        problem = nodes.problem
+        self.best = 0
+        nothing = np.zeros(problem.classes, np.int64)
+        self.at = _Prices(nothing, np.zeros_like(problem.allowed), nodes.held.cost)
+        self.spans = spanning(problem)[nodes.held.unit]
+        self.unit_cost = np.bincount(nodes.held.unit, nodes.held.cost, problem.units)
+        self.unit_nodes = np.maximum(np.bincount(nodes.held.unit, minlength=problem.units), 1)
         size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
         unit = size / max(float(size @ problem.counts), 1e-9)
-        violation = problem.violation_price()
+        self.violation = problem.violation_price()
         starts = [(guess * share, 0) for share in (1.0, 0.5, 1.5, 3.0, 6.0)]
-        if problem.uses.size and target >= violation:  # every draw as a violation, less what is allowed
-            starts.append((target + violation * int(problem.allowed.sum()), violation))
+        if problem.uses.size and target >= self.violation:  # every draw as a violation, less what is allowed
+            starts.append((target + self.violation * int(problem.allowed.sum()), self.violation))
         for total, fee in starts:
-            self._try(np.rint(unit * min(total, _FAR)).astype(np.int64), np.full_like(problem.allowed, fee))
-        self._move(target, violation)
+            price = np.rint(unit * min(total, FAR)).astype(np.int64)
+            self._try(_Prices(price, np.full_like(problem.allowed, fee), nodes.held.cost))
+        self._move(guess, target)
 
-    def _try(self, price: Ints, fee: Ints) -> tuple[int, Ints, Ints]:
-        found = self.nodes.bound(self.problem, price, fee)
-        if found[0] > self.best:
-            self.best, self.at = found[0], (price, fee)
+    def _try(self, prices: _Prices) -> _Bound:
+        found = self.nodes.bound(prices)
+        if found.total > self.best:
+            self.best, self.at = found.total, prices
         return found
 
-    def _move(self, target: int, violation: int) -> None:
+    def _move(self, guess: int, target: int) -> None:
         now, stretch, since = self.at, 1.0, 0
-        for _ in range(STEPS):
+        for number in range(STEPS):
             before = self.best
-            bound, missing, over = self._try(*now)
+            found = self._try(now)
             since = 0 if self.best > before else since + 1
             if self.best >= target - target // 1000:
                 return
             if since > 2:
                 stretch, since, now = stretch / 2, 0, self.at
-                bound, missing, over = self._try(*now)
-            over = np.where((now[1] == 0) & (over < 0), 0, over)  # a fee cannot fall below nothing
-            length = float(missing @ missing) + float(over @ over)
+                found = self._try(now)
+            over = np.where((now.fee == 0) & (found.over < 0), 0, found.over)  # no fee falls below nothing
+            length = float(found.missing @ found.missing) + float(over @ over)
             if not length:
                 return
-            aim = min(target, 2 * self.best)
-            step = stretch * max(aim - bound, aim // 1000) / length
-            price = np.maximum(now[0] + np.rint(step * missing).astype(np.int64), 0)
-            fee = np.clip(now[1] + np.rint(step * over).astype(np.int64), 0, violation)
-            now = price, fee
+            aim = min(target, 2 * self.best or guess)
+            step = stretch * max(aim - found.total, aim // 1000) / length
+            now = _Prices(
+                np.maximum(now.price + np.rint(step * found.missing).astype(np.int64), 0),
+                np.clip(now.fee + np.rint(step * over).astype(np.int64), 0, self.violation),
+                self._shares(found.gains, now.share) if number % SHARING == 0 else now.share,
+            )
+
+    def _shares(self, gains: Ints, before: Ints) -> Ints:
+        """Shares of spanning units in proportion to what their leaving is worth, no more than their cost."""
+        if not self.nodes.linked:
+            return before
+        unit = self.nodes.held.unit
+        total = np.bincount(unit, gains, self.problem.units)
+        part = np.maximum(self.unit_cost - 2 * self.unit_nodes, 0.0) / np.maximum(total, 1.0)
+        shares = np.floor(gains * part[unit]).astype(np.int64)
+        return np.where(self.spans & (total[unit] > 0), shares, before)
