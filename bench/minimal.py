@@ -104,7 +104,7 @@ def cluster(nodes: int, gang: int, traits: frozenset[str], pods: int = 10) -> Cl
             priority = own % 5 * 10 if own >= 0 else (i + j) % 5 * 10
             if own >= 0 and own not in known:
                 known.add(own)
-                whole = {"disruptionMode": {"all": {}}, "schedulingPolicy": {"basic": {}}}
+                whole: dict[str, object] = {"disruptionMode": {"all": {}}, "schedulingPolicy": {"basic": {}}}
                 built.set(decode(group(f"group-{own}", priority, **whole)))
             member = f"group-{own}" if own >= 0 else ""
             built.set(decode(pod(f"run-{i:05}-{j}", name, cpu, priority, start, member)))

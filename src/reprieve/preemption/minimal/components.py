@@ -90,7 +90,7 @@ def _joined(cost: Ints, of_node: Ints, need: int) -> Ints:
     order = np.argsort(of_node, kind="stable")
     size = np.bincount(of_node)
     first = np.cumsum(size) - size
-    found = cost[order[first]]
+    found: Ints = cost[order[first]]
     for rank in range(1, int(size.max(initial=1))):
         more = np.flatnonzero(size > rank)
         added = cost[order[first[more] + rank]]

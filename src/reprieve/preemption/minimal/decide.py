@@ -34,7 +34,8 @@ from reprieve.preemption.gangs import Gang
 from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.domains import by_promise
 from reprieve.preemption.minimal.optimality import OPTIMAL, UNPROVEN, Price, distance, gap
-from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Problem, Score
+from reprieve.preemption.minimal.places import places, without_place
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Score
 from reprieve.preemption.minimal.scope import Scope, TreeScopes, scopes_of_gang
 from reprieve.preemption.minimal.search import SMALL, search
 from reprieve.preemption.minimal.translation import Translation, has_rules_beyond_node, translate
@@ -230,7 +231,7 @@ class _Improvement:
                 if first.proven and result is first and not (translation.overlapping and selection.broken):
                     return _Floor(self._price(selection), relaxed=False)
                 break
-            translation = translation._replace(problem=_without_place(translation.problem, *refused))
+            translation = translation._replace(problem=without_place(translation.problem, *refused))
             if self.work.spent:
                 break
             start = self._as_answer(translation, best)
@@ -289,7 +290,7 @@ class _Improvement:
             home = self._detach(victims)
             emptied = cluster.checkpoint()
             assigned: list[Assignment] = []
-            for number, node, row in _places(translation, answer, self._nominated_slots):
+            for number, node, row in places(translation, answer, self._nominated_slots):
                 slot = int(translation.slots[node])
                 filters = PodFilters(cluster, row, faithful=False)
                 if translation.needs_filters:
@@ -376,34 +377,3 @@ class _Improvement:
         finally:
             cluster.rollback(mark)
         return selection._replace(assigned=assigned)
-
-
-def _places(
-    translation: Translation, answer: Answer, nominated: dict[int, int]
-) -> list[tuple[int, int, int]]:
-    """(class, node, pod): pods in queue order on nodes in the scheduler's order.
-
-    A pod with a nominated node gets it if any pod goes there, and is placed first: until then the capacity of
-    that node is kept from the others.
-    """
-    places = []
-    for number, rows in enumerate(translation.classes):
-        nodes = np.repeat(np.arange(translation.problem.nodes), answer.placed[number]).tolist()
-        kept = {}
-        for row in rows:
-            node = translation.node(nominated[row]) if row in nominated else None
-            if node in nodes:
-                nodes.remove(node)
-                kept[row] = node
-        others = zip(nodes, (row for row in rows if row not in kept), strict=False)
-        places += [
-            (number, node, row) for node, row in [*((node, row) for row, node in kept.items()), *others]
-        ]
-    return sorted(places, key=lambda each: (each[2] not in nominated, each[2]))
-
-
-def _without_place(problem: Problem, cls: int, node: int) -> Problem:
-    """The problem without any place for the class on the node."""
-    most = problem.most.copy()
-    most[cls, node] = 0
-    return replace(problem, most=most)

@@ -90,7 +90,8 @@ class _Counts:
         sums = np.minimum(np.cumsum(np.take_along_axis(charged, self._order, axis=1), axis=1), FAR)
         cheap = np.concatenate([np.zeros((len(sums), 1), np.int64), sums], axis=1)
         both = (cheap[:, :, None] + self._dear[:, None, :]).reshape(len(cheap), -1)
-        return np.minimum(both, FAR)
+        total: Ints = np.minimum(both, FAR)
+        return total
 
     def leaving(self, who: Ints, how: Ints) -> Flags:
         flags = np.zeros((len(who), self.held.shape[1]), np.bool_)
