@@ -1,33 +1,18 @@
 """What a plan says about the optimum holds, however little of the search was done."""
 
-import itertools
-import re
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import reprieve
-from reprieve.cluster import Cluster
-from reprieve.cluster.pods import ticks
-from reprieve.config import Configuration
-from reprieve.objects.times import parse_time
-from reprieve.placement import PodFilters, passes
-from reprieve.preemption.cost import Ledger
-from reprieve.preemption.importance import by_importance
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.optimality import relaxed_bound
 from reprieve.preemption.minimal.problem import NO_PRIORITY, Problem
 from reprieve.preemption.minimal.search import search
 from reprieve.preemption.minimal.work_limit import WorkLimit
-from reprieve.preemption.preemptor import find_group
-from reprieve.preemption.units import Candidates, VictimUnit
-from reprieve.preemption.view import View
-from reprieve.preemption.violations import count_violations
-from reprieve.whatif.pods import load
 from tests.builders import Document
+from tests.preemption_minimal.exhaustive import GANG, MINIMAL, cheapest_of_all, claimed
 from tests.preemption_minimal.instances import limited, problems
 from tests.preemption_minimal.manifests import (
     NOW,
@@ -106,10 +91,6 @@ def test_the_relaxed_bound_holds_on_every_level() -> None:
 
 # --- in plans, with all the rules that the model does not know ----------------------------------------------
 
-MINIMAL = Configuration.load({"preemption": {"algorithm": "minimal-cost"}})
-GANG = "PodGroup/default/gang"
-
-
 RULE: Document = {"labelSelector": {"matchLabels": {"app": "gang"}}, "topologyKey": ZONE}
 RULES: dict[str, Document] = {
     "spread": {"topologySpreadConstraints": [RULE | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
@@ -132,70 +113,6 @@ def ruled(draw: st.DrawFn, rule: str) -> list[Document]:
     objects += [budget("guard", 1, match={"app": "r"})] if choices.chance(50) else []
     cpu = choices.number(2, 4)
     return [*objects, *gang(2, **{"cpu": cpu, "labels": {"app": "gang"}, **RULES[rule]})]
-
-
-def price(view: View, units: list[VictimUnit]) -> tuple[int, int, float]:
-    rows = np.array([row for unit in units for row in unit.rows], np.int32)
-    numbers = np.repeat(np.arange(len(units)), [len(unit.rows) for unit in units])
-    groups = {number: unit.group for number, unit in enumerate(units) if unit.group >= 0}
-    broken = sum(count_violations(view, by_importance(view, units)).values())
-    return (
-        broken,
-        max(unit.priority for unit in units),
-        float(Ledger(view).weights(rows, numbers, groups).sum()),
-    )
-
-
-def fits(cluster: Cluster, rows: tuple[int, ...]) -> bool:
-    """Whether all these pods find nodes, by the real filters, in whatever order."""
-    if not rows:
-        return True
-    for slot in cluster.nodes.order.tolist():
-        mark = cluster.checkpoint()
-        try:
-            if passes(PodFilters(cluster, rows[0], faithful=False), slot):
-                cluster.attach(rows[0], slot)
-                if fits(cluster, rows[1:]):
-                    return True
-        finally:
-            cluster.rollback(mark)
-    return False
-
-
-def cheapest_of_all(objects: list[Any]) -> tuple[int, int, float] | None:
-    """Every set of victims, cheapest first, until one makes room."""
-    cluster = load(objects)
-    view = View(cluster, MINIMAL, ticks(parse_time(NOW)))
-    gang = find_group(view, "default/gang").gang
-    candidates = Candidates(view, gang.priority)
-    units = [candidates.unit(number) for number in range(len(candidates))]
-    sets = [
-        list(chosen) for size in range(1, len(units) + 1) for chosen in itertools.combinations(units, size)
-    ]
-    for cost, chosen in sorted(((price(view, chosen), chosen) for chosen in sets), key=lambda each: each[0]):
-        mark = cluster.checkpoint()
-        cluster.detach_all(np.array([row for unit in chosen for row in unit.rows], np.int32))
-        possible = fits(cluster, gang.rows[: max(1, gang.min_count - gang.running)])
-        cluster.rollback(mark)
-        if possible:
-            return cost
-    return None
-
-
-def claimed(plan: Any) -> tuple[int, int, float]:
-    """What no plan undercuts, by what the plan says of itself."""
-    own = plan.cost.budget_violations, plan.cost.highest_priority, plan.cost.total
-    said = plan.cost.optimality
-    if said == "no plan is cheaper":
-        return own
-    if found := re.match(r"at most ([\d.]+) % from the optimum", said):
-        return (*own[:2], own[2] * (1 - float(found[1]) / 100))
-    if found := re.match(r"a plan with (\d+) instead of \d+ budget violations is not ruled out", said):
-        return int(found[1]), NO_PRIORITY, 0
-    if found := re.match(r"a plan with no victim above priority (-?\d+) is not ruled out", said):
-        return own[0], int(found[1]), 0
-    assert said.startswith("a plan without victims is not ruled out"), said
-    return 0, NO_PRIORITY, 0
 
 
 @pytest.mark.parametrize("rule", RULES)
