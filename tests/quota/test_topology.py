@@ -270,6 +270,20 @@ def test_10929_pods_that_were_told_their_domain_are_not_counted_twice() -> None:
     assert (answer["mode"], answer["victims"]) == ("NoFit", [])
 
 
+def test_who_waits_in_vain_for_a_rack_is_told_what_the_largest_could_hold() -> None:
+    low = running("low", 8, 0, "n2")
+    answer = decided(*racks(4, 4, 8), low, asking("big", 4, 10, level=RACK, count=3))
+    assert (answer["mode"], answer["victims"]) == ("NoFit", [])
+    assert answer["reasons"][-1] == (
+        "Even without any other workload in flavor default, no rack could hold 3 pods: the largest, r2, "
+        "holds 2. To wait is in vain: ask for fewer or smaller pods or a higher level of the topology, or "
+        "add nodes."
+    )
+    answer = decided(*racks(4, 4, 8), low, asking("big", 4, 10, level=RACK, count=2))
+    assert [victim["workload"] for victim in answer["victims"]] == ["default/low"]
+    assert not any(each.startswith("Even") for each in answer["reasons"])
+
+
 def test_a_workload_that_waits_keeps_its_reserved_rack_from_those_behind_it() -> None:
     answer = decided(*racks(4), running("high", 4, 100, "n0"), asking("big", 4, 10))
     assert (answer["mode"], answer["victims"]) == ("Preempt", [])

@@ -38,7 +38,7 @@ from reprieve.quota.assignment import (
 )
 from reprieve.quota.demand import Demand
 from reprieve.quota.flavor_assigner import FlavorAssigner, Oracle
-from reprieve.quota.nomination import find_assignment
+from reprieve.quota.nomination import find_assignment, vain_wait
 from reprieve.quota.offline import Run, Step, load, settle, waiting_lists
 from reprieve.quota.outcome import DUE_TO, GATED, Event, Eviction, Outcome, Reservation, Waiting
 from reprieve.quota.plan import Proposal, QuotaPlan
@@ -111,6 +111,7 @@ __all__ = [
     "release",
     "reserve",
     "settle",
+    "vain_wait",
     "wait",
     "waiters",
     "waiting_lists",

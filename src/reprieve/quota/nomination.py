@@ -79,6 +79,12 @@ def topology_step(
     return TopologyStep(info, queue, capacity, rules, quota.cache.checks, replaced)
 
 
+def vain_wait(quota: Quota, info: WorkloadInfo, queue: QueueNode, assignment: Assignment) -> list[str]:
+    """Sentences for a workload whose pods no domain could hold; none for others."""
+    step = topology_step(quota, info, queue, None) if assignment.unplaceable else None
+    return step.vain(assignment) if step is not None else []
+
+
 def held_by(quota: Quota, info: WorkloadInfo, queue: QueueNode, assignment: Assignment) -> tuple[Held, ...]:
     """What the assignment takes of domains."""
     if quota.cache.capacity.unused or all(each.placement is None for each in assignment.pod_sets):

@@ -57,6 +57,7 @@ from reprieve.quota import (
     needs_second_pass,
     queue_summaries,
     settle,
+    vain_wait,
     waiters,
     waiting_lists,
 )
@@ -99,7 +100,9 @@ def plan_workload(
     queue = _queue(quota, found[0], cluster_queue)
     info = WorkloadInfo(found[0], queue.name, rules, quota.limit_ranges(found[0].namespace))
     answer = _Question(quota, info, queue).answer(given or {})
-    return replace(answer, ignored=notes.ignored, notes=notes._replace(missing=missing).sentences)
+    vain = vain_wait(quota, info, queue, answer.whole.assignment)
+    sentences = (*vain, *notes._replace(missing=missing).sentences)
+    return replace(answer, ignored=notes.ignored, notes=sentences)
 
 
 def _decoded(documents: list[Document | Source]) -> Completed:

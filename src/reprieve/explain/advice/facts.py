@@ -8,7 +8,7 @@ from reprieve.explain.advice.scene import Objections, Scene
 from reprieve.objects import Node, PodSpec, format_amount, outcomes, some
 from reprieve.placement import diagnosis
 from reprieve.preemption import UnknownTarget
-from reprieve.quota import Mode, Shortage, TooLarge
+from reprieve.quota import Mode, Shortage, TooLarge, vain_wait
 
 NAMED = 5
 
@@ -67,7 +67,8 @@ def quota_facts(scene: QuotaScene) -> list[str]:
     """For a workload that gets no quota."""
     if scene.holds():
         return [hold.message for hold in scene.holds()]
-    return [*_too_large(scene), *_holders(scene)]
+    vain = vain_wait(scene.quota, scene.info, scene.queue, scene.assignment[0])
+    return [*vain, *_too_large(scene), *_holders(scene)]
 
 
 def _too_large(scene: QuotaScene) -> Iterator[str]:

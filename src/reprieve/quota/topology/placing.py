@@ -26,6 +26,17 @@ class Area(NamedTuple):
     domain: int
 
 
+class Limit(NamedTuple):
+    """The most pods that fit, if nobody else were there."""
+
+    level: str
+    """The label of the level that was required; empty: any domains together."""
+    largest: str
+    """The domain that holds most."""
+    pods: int
+    wanted: int
+
+
 class Placer:
     """Places pod sets of one workload in one flavor; remembers what does not change between what-ifs."""
 
@@ -79,6 +90,22 @@ class Placer:
             told = _Explanation(self.columns, workers, wanted, counts, match, pods)
             return Failure(workers, told.text(leaves, choice.needed, leaf, assumed, area))
         return self._placements(workers, leader, leaves)
+
+    def limit(self, workers: Wish, leader: Wish | None) -> Limit | None:
+        """What the domains could hold without any workload of the flavor; None if that cannot be said."""
+        tree = self.columns.tree
+        wanted = parameters(workers.request, tree.levels, workers.implied)
+        if isinstance(wanted, Unusable) or not tree.leaves:
+            return None
+        match = self.columns.match(workers.spec, scored=False)
+        leaf = self._leaf_counts(workers, leader, match, empty=True)
+        counts = roll_up(tree, leaf.less({}), wanted, leader is not None, None)
+        level = wanted.level if wanted.required else 0
+        pods = counts[level].slices * wanted.size if level <= wanted.slice_level else counts[level].pods
+        if not wanted.required:
+            return Limit("", "", int(pods.sum()), workers.pods)
+        best = int(pods.argmax())
+        return Limit(tree.levels[level], tree.paths[level][best][-1], int(pods[best]), workers.pods)
 
     def _scores(self, workers: Wish, match: Match) -> Ints | None:
         """Kueue loses the scores after its first look at a pod set in a cycle, and so do we."""

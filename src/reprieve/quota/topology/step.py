@@ -20,6 +20,7 @@ from reprieve.objects import (
     PodSpec,
     ResourceFlavor,
     Workload,
+    counted,
     expanded,
     well_known,
 )
@@ -34,6 +35,7 @@ from reprieve.quota.topology.wish import Wish, Wishes, lost_nodes
 from reprieve.quota.workload_info import WorkloadInfo, is_true
 
 if TYPE_CHECKING:
+    from reprieve.quota.topology.placing import Limit
     from reprieve.quota.topology.workload_placing import WorkloadPlacer
 
 PENDING, READY = "Pending", "Ready"
@@ -54,6 +56,15 @@ def has_unhealthy_node(workload: Workload) -> bool:
         if each.topology_assignment is not None
         for domain in expanded(each.topology_assignment).domains
     )
+
+
+def _most(limit: Limit) -> str:
+    wanted = counted(limit.wanted, "pod")
+    if not limit.level:
+        return f"its domains together could hold only {limit.pods} of {wanted}"
+    word = limit.level.rpartition("/")[2].rpartition("-")[2]
+    word = "node" if word == "hostname" else word
+    return f"no {word} could hold {wanted}: the largest, {limit.largest}, holds {limit.pods}"
 
 
 def needs_second_pass(workload: Workload) -> bool:
@@ -155,6 +166,16 @@ class TopologyStep:
             else:
                 assignment.set_mode(placed.failure.wish.name, Mode.NO_FIT)
                 assignment.unplaceable = True
+
+    def vain(self, assignment: Assignment) -> list[str]:
+        """What to tell somebody whose pods no domain could hold, whoever left."""
+        if not assignment.unplaceable:
+            return []
+        return [
+            f"Even without any other workload in flavor {flavor}, {_most(limit)}. To wait is in vain: "
+            "ask for fewer or smaller pods or a higher level of the topology, or add nodes."
+            for flavor, limit in self._placer.limits(self._wishes(assignment))
+        ]
 
     def fits(self, assignment: Assignment) -> Callable[[], bool] | None:
         """Whether the workload has domains on the capacity as it is when called; None: it needs none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reprieve.objects import Domain, Placement, TopologyRequest, Workload, merged
@@ -10,7 +10,7 @@ from reprieve.quota.rules import TopologyRules
 from reprieve.quota.topology.columns import Columns
 from reprieve.quota.topology.held import Amounts, Held, total
 from reprieve.quota.topology.parameters import level_name, sliced
-from reprieve.quota.topology.placing import Area, Placer, sorted_domains
+from reprieve.quota.topology.placing import Area, Limit, Placer, sorted_domains
 from reprieve.quota.topology.wish import Failure, Seen, Wish, Wishes, lost_nodes
 
 _Assumed = dict[str, dict[str, int]]
@@ -60,6 +60,15 @@ class WorkloadPlacer:
             if len(groups) == 1 and not (self._rules.elastic and any(w.previous for w in listed)):
                 return self._placer(flavor).possible(*_roles(groups[0]))
         return self.place(wishes).failure is None
+
+    def limits(self, wishes: Wishes) -> Iterator[tuple[str, Limit]]:
+        """By flavor, for pod sets that do not fit even if all workloads of the flavor were gone."""
+        for flavor in sorted(wishes):
+            placer = self._placer(flavor)
+            for group in _groups(wishes[flavor]):
+                found = placer.limit(*_roles(group))
+                if found is not None and found.pods < found.wanted:
+                    yield flavor, found
 
     def _placer(self, flavor: str) -> Placer:
         columns = self._columns_of(flavor)
