@@ -30,6 +30,8 @@ class MemoryApi:
         self.requests = 0
         self.unserved: set[str] = set()
         """Plurals that this server does not know."""
+        self.groups: set[str] = set()
+        """Groups of kinds of jobs that its discovery lists."""
         self._revision = 0
         self._watchers: list[tuple[str, str, Callable[[Document], bool], asyncio.Queue[bytes | None]]] = []
         self._uid = 0
@@ -83,7 +85,7 @@ class MemoryApi:
         self.requests += 1
         if not request.path.startswith(("/api/", "/apis")):
             return Response(200, b"ok")
-        if (found := _discovery(request.path, self.unserved)) is not None:
+        if (found := _discovery(request.path, self.unserved, self.groups)) is not None:
             return _ok(found)
         plural, namespace, name, subresource = _parse(request.path)
         if request.method == "GET" and not name:
@@ -159,11 +161,11 @@ async def _drain(queue: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _discovery(path: str, unserved: set[str]) -> Document | None:
+def _discovery(path: str, unserved: set[str], groups: set[str]) -> Document | None:
     """Every group serves every version and every kind, except those nobody needs here."""
     parts = path.strip("/").split("/")
     if parts == ["apis"]:
-        return {"groups": []}
+        return {"groups": [{"name": name} for name in sorted(groups)]}
     if parts[0] == "apis" and len(parts) == 2:
         return {"versions": [{"version": version} for version in ("v1", "v1beta1", "v1beta2")]}
     if len(parts) == (2 if parts[0] == "api" else 3):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from reprieve.controllers import quota
 from reprieve.controllers.fleet import Manager
 from reprieve.fleet import FleetSettings
 from reprieve.jobs import JobKinds
@@ -229,6 +230,56 @@ async def test_somebody_elses_job_of_the_same_name_is_left_alone(caplog: Any) ->
         theirs = eu.get(plural, "ml", title)
         assert theirs is not None
         assert theirs["spec"] == {"theirs": True}
+
+
+QUOTA = [
+    builders.flavor(nodeLabels={"pool": "gpu"}),
+    builders.local_queue("main", "cq", namespace="ml"),
+]
+
+
+def only_cpu(value: Any) -> Any:
+    """The same job, which needs nothing but cpu, and no class."""
+    if isinstance(value, list):
+        return [only_cpu(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: {"requests": {"cpu": "1"}} if key == "resources" else only_cpu(each)
+        for key, each in value.items()
+        if key not in ("priorityClassName", "priorityClass")
+    }
+
+
+@pytest.mark.parametrize("name", ["jobset", "pytorchjob"])
+async def test_with_quota_on_both_sides_the_job_starts_on_the_worker_and_nowhere_else(name: str) -> None:
+    """The manager's quota controller makes the workload; the worker's admits the copy and starts the job."""
+    plural, job = example(name)
+    kind, title = KINDS.find(job), job["metadata"]["name"]
+    assert kind is not None
+    scene = Scene("eu")
+    home, eu = scene.home, scene.workers["eu"]
+    strategy = {"admissionChecksStrategy": {"admissionChecks": [{"name": "fleet"}]}}
+    for api, more in ((home, strategy), (eu, {})):
+        api.groups = {kind.group}
+        api.put("namespaces", {"metadata": {"name": "ml"}})
+        for each in (*QUOTA, builders.cluster_queue("cq", 1000, **more)):
+            api.put(f"{each['kind'].lower()}s", each)
+    check = the(home.get("admissionchecks", "", "fleet"))
+    set_condition(check, "Active", True, "Active", "", utc_now())
+    home.put("admissionchecks", check)
+    async with scene.running(), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(quota.run(Client(api.transport()))) for api in (home, eu)]
+        home.put(plural, only_cpu(job))
+
+        def started() -> bool:
+            remote = eu.get(plural, "ml", title)
+            return remote is not None and field(remote, kind.suspend) is False
+
+        await eventually(started, "the job starts on the worker")
+        assert field(the(home.get(plural, "ml", title)), kind.suspend) is True, "here it stays suspended"
+        for task in tasks:
+            task.cancel()
 
 
 # Gangs

@@ -211,6 +211,17 @@ async def test_a_workload_equal_to_one_that_waits_is_told_so_at_once() -> None:
         assert len({await message(place, name) for name in ("first", "second", "late")}) == 1
 
 
+async def test_a_workload_that_no_queue_takes_says_why() -> None:
+    async def message(place: Cluster) -> str:
+        return condition_of((await place.workloads())["lost"], "QuotaReserved").get("message", "")
+
+    async with cluster("one") as place:
+        await place.furnish()
+        place.start(quota.run(place.client))
+        await place.client.create(KUEUE_WORKLOADS, workload("lost", queue="nowhere"), NAMESPACE)
+        assert await eventually(partial(message, place), "it says why") == "LocalQueue nowhere doesn't exist"
+
+
 async def test_a_check_that_asks_to_retry_evicts_and_the_workload_queues_again() -> None:
     async with cluster("one") as place:
         await place.furnish(check="budget")

@@ -4,6 +4,7 @@ State is taken as it is: spellings are normalised, types are checked and what ev
 filled in, but no rule of admission is applied here (see `reprieve.objects.admission`).
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -175,7 +176,9 @@ def _view_of(document: Document) -> type[Object]:
 
 
 def _needs_rewriting(data: bytes, view: type[Object]) -> bool:
-    return any(marker in data for marker in _MARKERS.get(view, ()))
+    if any(marker in data for marker in _MARKERS.get(view, ())):
+        return True
+    return view is PodGroup and b'"disruptionMode"' in data and _MODE_IN_POLICY.search(data) is not None
 
 
 _GROUP_MARKERS = (
@@ -187,11 +190,16 @@ _GROUP_MARKERS = (
 )
 _MARKERS: dict[type[Object], tuple[bytes, ...]] = {
     PodGroup: _GROUP_MARKERS,
-    Workload: _GROUP_MARKERS,
-    ClusterQueue: (b'"Borrow"', b'"Preempt"'),
+    Workload: (b"",),
+    ClusterQueue: (b'"flavorFungibility"',),
     QuotaWorkload: (b'"state":"Open"', b'"state":"Closed"'),
 }
-"""What an old spelling looks like in JSON. Kinds that come by the thousand are not searched."""
+"""What an old spelling looks like in JSON; of kinds that are few, all objects are read the long way. Kinds
+that come by the thousand are not searched."""
+_MODE_IN_POLICY = re.compile(
+    rb'"schedulingPolicy":\{(?:[^{}]|\{[^{}]*\})*"disruptionMode"|"(?:gang|basic)":\{[^{}]*"disruptionMode"'
+)
+"""The disruption mode inside the policy; today it stands beside it."""
 
 
 @cache

@@ -53,6 +53,8 @@ class Quota:
         self.cycles = 0
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.priority_classes: dict[tuple[str, str], int] = {}
+        self._refused: dict[str, None] = {}
+        """Those of `unqueued` that may not have been told."""
         self.unqueued: dict[str, tuple[Workload, Refusal]] = {}
         """Workloads that cannot be queued, and why."""
         self._unqueued_of: defaultdict[str, set[str]] = defaultdict(set)
@@ -235,6 +237,7 @@ class Quota:
         self._forget_unqueued(key)
         if isinstance(wanted, Refusal):
             self.unqueued[key] = (workload, wanted)
+            self._refused[key] = None
             self._unqueued_of[_local_queue_of(workload)].add(key)
             return
         self._queued_in[key] = wanted.queue
@@ -307,11 +310,20 @@ class Quota:
         return any(pending.has_active and queues[name].active for name, pending in self.pending.items())
 
     def take_untold(self) -> list[str]:
-        """Keys of workloads that were parked along with an equal one and do not say so yet."""
-        return [info.key for pending in self.pending.values() for info in pending.take_untold()]
+        """Keys of workloads that wait without having been tried: parked along with an equal one, or refused
+        by every queue; they do not say so yet."""
+        refused, self._refused = self._refused, {}
+        parked = [info.key for pending in self.pending.values() for info in pending.take_untold()]
+        return [*(key for key in refused if key in self.unqueued), *parked]
 
     def parked_for(self, key: str) -> Condition | None:
-        """What an equal workload, which was tried, waits for; None unless this one is parked with it."""
+        """Why a workload waits that is not tried: what an equal one waits for that was, or why no queue takes
+        it. None for all others."""
+        if key in self.unqueued:
+            refusal = self.unqueued[key][1]
+            return Condition(
+                type=well_known.QUOTA_RESERVED, status="False", reason=refusal.reason, message=refusal.message
+            )
         info = self._waiting(key)
         return self.pending[info.queue].parked_for(info) if info is not None else None
 
