@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 RUNS   := $(VENV)/.runs
 CORE   := objects jobs config cluster placement preemption quota fleet
-PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds lives conditions absurd_pods group_priority quiet_cluster gates_on_off_on volumes volumes_crash volumes_failures trees_live nominations marks other_ways look_again devices_live devices_faults,tests/scheduler/test_$(name).py)
+PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds lives conditions absurd_pods group_priority quiet_cluster gates_on_off_on volumes volumes_crash volumes_failures trees_live nominations marks other_ways look_again devices_live devices_faults templates,tests/scheduler/test_$(name).py)
 # A room's folders (preemption has two); of the core everything but the recorded decisions, which take longest.
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
