@@ -266,11 +266,12 @@ def test_advice_for_a_unit_that_is_not_tried_yet_helps(reason: str) -> None:
 
 
 def test_every_reason_not_to_try_a_unit_has_a_case() -> None:
-    """Those about quota are in `BY_QUOTA`: the advice is that for the unit's workload."""
+    """Those about quota are in `BY_QUOTA`: the advice is that for the unit's workload. A link in an old
+    spelling says by itself what to write instead."""
     for pattern in spelled("scheduler/waiting.py", "Gate"):
         plain = re.sub(r"\\(.)", r"\1", pattern)
         known = any(each in plain for each in GATED_UNITS) or plain.startswith(
-            (".*: .*", "waiting for the gang's")
+            (".*: .*", "waiting for the gang's", "spec.workloadRef ")
         )
         assert known, plain
 
