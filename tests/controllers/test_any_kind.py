@@ -44,6 +44,7 @@ from tests.waiting import eventually
 
 FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.yaml") if path.stem != "cluster")
+PAGE = Path(__file__).parents[2] / "docs" / "jobs.md"
 KINDS = JobKinds()
 CONFIG = {
     "quota": {"quotaCheckStrategy": "IgnoreUndeclared"},
@@ -74,6 +75,10 @@ class Case:
         group, _, version = document["apiVersion"].rpartition("/")
         kind = document["kind"]
         return Resource(group, version, kind, f"{kind.lower()}s", "namespace" in document["metadata"])
+
+
+def _case(name: str) -> Case:
+    return Case(name, [source.document for source in read_documents(FOLDER / f"{name}.yaml")])
 
 
 class Deadly:
@@ -218,10 +223,7 @@ def draw_kills(world: World, cases: list[Case], phase: int) -> None:
 
 
 async def through_quota(dice: random.Random) -> None:
-    cases = [
-        Case(name, [source.document for source in read_documents(FOLDER / f"{name}.yaml")])
-        for name in EXAMPLES
-    ]
+    cases = [_case(name) for name in EXAMPLES]
     async with a_world(dice) as world:
         await world.furnish(cases)
         draw_kills(world, cases, 0)
@@ -258,8 +260,52 @@ async def through_quota(dice: random.Random) -> None:
         assert not world.steps, f"the controller was not killed for {list(world.steps)}"
 
 
+QUOTA = {
+    "job": "suspended",
+    "pod": "gated, each pod by itself",
+    "group": "gated, all pods together",
+    "replica": "gated, each replica",
+}
+HEADER = "| Kind | plan | quota | fleet | resumed after kill -9 |"
+
+
+def test_the_table_in_the_docs_has_the_kinds_that_went_through_quota() -> None:
+    """Written by `python -m tests.controllers.test_any_kind`; the column about fleets is left as it is."""
+    assert _table(_written_fleets()) in PAGE.read_text()
+
+
+def _table(fleets: dict[str, str]) -> str:
+    rows = [HEADER, "|---|---|---|---|---|"]
+    for case in map(_case, EXAMPLES):
+        kind = case.kind
+        rows.append(f"| {kind.kind} | yes | {QUOTA[kind.asks]} | {fleets.get(kind.kind, '')} | yes |")
+    return "\n".join(rows)
+
+
+def _written_fleets() -> dict[str, str]:
+    """By kind, what the page says of fleets."""
+    found = {}
+    for line in PAGE.read_text().partition(HEADER)[2].splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        found[cells[0]] = cells[3]
+    return found
+
+
+def _write_table() -> None:
+    text = PAGE.read_text()
+    before, _, after = text.partition(HEADER)
+    rest = after.partition("\n\n")[2]
+    PAGE.write_text(f"{before}{_table(_written_fleets())}\n\n{rest}")
+
+
 @pytest.mark.slow
 @examples(1)
 @given(st.integers(0, 10**6))
 def test_each_kind_is_held_started_evicted_restored_and_resumed_after_a_kill(seed: int) -> None:
     asyncio.run(through_quota(random.Random(seed)))
+
+
+if __name__ == "__main__":
+    _write_table()

@@ -45,6 +45,12 @@ def crds(kueue: bool) -> None:
     "reprieve-dashboard.",
 )
 @click.option(
+    "--webhook",
+    is_flag=True,
+    help="Hold jobs and pods of queues at their creation: a MutatingWebhookConfiguration that the quota "
+    "controller answers. Without it they are held a moment later.",
+)
+@click.option(
     "--policy-version",
     type=click.Choice(["v1", "v1beta1"]),
     default="v1",
@@ -59,6 +65,8 @@ def deploy(controllers: str, image: str | None, **options: Any) -> None:
     names = tuple(name.strip() for name in controllers.split(",") if name.strip())
     if unknown := [name for name in names if name not in RULES] or (["none"] if not names else []):
         raise click.BadParameter(f"{unknown[0]!r}; known are {', '.join(RULES)}", param_hint="--controllers")
+    if options["webhook"] and "quota" not in names:
+        raise click.BadParameter("needs --controllers quota, which answers it", param_hint="--webhook")
     if problem := dns_label(options["namespace"]):
         raise click.BadParameter(f"{options['namespace']!r}: {problem}", param_hint="--namespace")
     if image:

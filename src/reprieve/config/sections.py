@@ -97,6 +97,13 @@ class NamespaceSelector(Section):
     match_expressions: tuple[SelectorRequirement, ...] = ()
 
 
+class QuotaWebhook(Section):
+    port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    """Where the webhook that holds jobs at their creation is served; 0: it is not."""
+    name: str = "reprieve"
+    """Of its MutatingWebhookConfiguration and of the Service in front of it."""
+
+
 class Quota(Section):
     exclude_resource_prefixes: tuple[str, ...] = ()
     """Resources whose names start so are not counted."""
@@ -109,6 +116,8 @@ class Quota(Section):
     """Jobs of any kind without a queue wait until they get one, except in kube-system and kueue-system."""
     managed_jobs_namespace_selector: NamespaceSelector | None = None
     """Only in namespaces with these labels do jobs need a queue."""
+
+    webhook: QuotaWebhook = QuotaWebhook()
 
     def managed_namespaces(self) -> LabelSelector | None:
         if self.managed_jobs_namespace_selector is None:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from reprieve.manifests.rights import KUBECONFIGS, LEASE, rules
+from reprieve.jobs import JobKinds
+from reprieve.manifests.rights import KUBECONFIGS, LEASE, WEBHOOK_ACCESS, WEBHOOK_SECRET, rules
 from reprieve.objects import Document, format_yaml, well_known
 
 PORT = 8080
+WEBHOOK_PORT = 9443
 NAME = "reprieve"
 LABELS = {"app.kubernetes.io/name": NAME}
 TOKEN_SECRET = "reprieve-dashboard"
@@ -27,6 +29,8 @@ class Installation:
     """Of the PodDisruptionBudget: v1 from Kubernetes 1.21 on, v1beta1 before."""
     dashboard: bool = False
     """Serve the web page: more rights to read, and a Secret with the token that visitors need."""
+    webhook: bool = False
+    """Hold jobs at their creation; else the quota controller does that a moment later."""
 
 
 def deployment(installation: Installation) -> list[Document]:
@@ -40,6 +44,7 @@ def deployment(installation: Installation) -> list[Document]:
         _service(installation),
         _budget(installation),
         _network(installation),
+        *([_webhook(installation)] if installation.webhook else ()),
     ]
 
 
@@ -66,10 +71,15 @@ def _access(installation: Installation) -> list[Document]:
         return {"apiGroup": rbac, "kind": kind, "name": NAME}
 
     api = f"{rbac}/v1"
+    everywhere = rules(installation.controllers, installation.dashboard)
+    here: list[Document] = [dict(rule) for rule in LEASE]
+    if installation.webhook:
+        everywhere += [dict(rule) for rule in WEBHOOK_ACCESS]
+        here += [dict(rule) for rule in WEBHOOK_SECRET]
     return [
-        labelled(api, "ClusterRole", None, rules=rules(installation.controllers, installation.dashboard)),
+        labelled(api, "ClusterRole", None, rules=everywhere),
         labelled(api, "ClusterRoleBinding", None, roleRef=reference("ClusterRole"), subjects=[subject]),
-        labelled(api, "Role", installation, rules=[dict(rule) for rule in LEASE]),
+        labelled(api, "Role", installation, rules=here),
         labelled(api, "RoleBinding", installation, roleRef=reference("Role"), subjects=[subject]),
         *(_access_to_workers(api, reference("Role"), subject) if "fleet" in installation.controllers else ()),
     ]
@@ -86,7 +96,7 @@ def _access_to_workers(api: str, role: Document, subject: Document) -> list[Docu
 
 
 def _configuration(installation: Installation) -> Document:
-    settings = {
+    settings: Document = {
         "apiVersion": well_known.API_VERSION,
         "kind": "ReprieveConfiguration",
         "scheduler": {
@@ -94,6 +104,8 @@ def _configuration(installation: Installation) -> Document:
             "leaderElection": {"namespace": installation.namespace, "name": NAME},
         },
     }
+    if installation.webhook:
+        settings["quota"] = {"webhook": {"port": WEBHOOK_PORT, "name": NAME}}
     return labelled("v1", "ConfigMap", installation, data={"config.yaml": format_yaml([settings])})
 
 
@@ -116,7 +128,10 @@ def _pods(installation: Installation) -> Document:
         },
         "topologySpreadConstraints": [spread],
         "containers": [_container(installation)],
-        "volumes": [{"name": "config", "configMap": {"name": NAME}}],
+        "volumes": [
+            {"name": "config", "configMap": {"name": NAME}},
+            *([{"name": "tmp", "emptyDir": {"medium": "Memory"}}] if installation.webhook else ()),
+        ],
     }
     template = {"metadata": {"labels": dict(LABELS)}, "spec": spec}
     body = {
@@ -147,7 +162,10 @@ def _container(installation: Installation) -> Document:
             *(["--dashboard"] if installation.dashboard else []),
         ],
         **page,
-        "ports": [{"name": "http", "containerPort": PORT, "protocol": "TCP"}],
+        "ports": [
+            {"name": name, "containerPort": number, "protocol": "TCP"}
+            for name, number in _ports(installation).items()
+        ],
         "livenessProbe": probe("/healthz", periodSeconds=10, failureThreshold=3),
         "readinessProbe": probe("/readyz", periodSeconds=5),
         "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"memory": "4Gi"}},
@@ -156,14 +174,58 @@ def _container(installation: Installation) -> Document:
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
-        "volumeMounts": [{"name": "config", "mountPath": "/etc/reprieve", "readOnly": True}],
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/etc/reprieve", "readOnly": True},
+            *([{"name": "tmp", "mountPath": "/tmp"}] if installation.webhook else ()),
+        ],
     }
 
 
 def _service(installation: Installation) -> Document:
     # The protocol is a key of the list: servers before 1.22 refuse to apply (server-side) what leaves it out.
-    ports = [{"name": "http", "port": PORT, "targetPort": "http", "protocol": "TCP"}]
+    ports = [
+        {"name": name, "port": 443 if name == "webhook" else number, "targetPort": name, "protocol": "TCP"}
+        for name, number in _ports(installation).items()
+    ]
     return labelled("v1", "Service", installation, spec={"selector": dict(LABELS), "ports": ports})
+
+
+def _ports(installation: Installation) -> dict[str, int]:
+    return {"http": PORT, **({"webhook": WEBHOOK_PORT} if installation.webhook else {})}
+
+
+def _webhook(installation: Installation) -> Document:
+    """For new pods and jobs of queues. Ignored if nobody answers: the controller holds them soon after."""
+    groups: dict[tuple[str, str], list[str]] = {("", "v1"): ["pods"]}
+    for kind in JobKinds():
+        if kind.asks != "none":
+            groups.setdefault((kind.group, kind.versions[0]), []).append(kind.plural)
+    rules = [
+        {"apiGroups": [group], "apiVersions": [version], "resources": names, "operations": ["CREATE"]}
+        for (group, version), names in groups.items()
+    ]
+    kept_out = [*well_known.UNMANAGED_NAMESPACES, installation.namespace]
+    where = {"key": well_known.NAMESPACE_NAME_LABEL, "operator": "NotIn", "values": kept_out}
+    service = {
+        "name": NAME,
+        "namespace": installation.namespace,
+        "path": well_known.WEBHOOK_PATH,
+        "port": 443,
+    }
+    hook = {
+        "name": "hold.reprieve.dev",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"service": service},
+        "failurePolicy": "Ignore",
+        "matchPolicy": "Equivalent",
+        "sideEffects": "None",
+        "timeoutSeconds": 5,
+        "namespaceSelector": {"matchExpressions": [where]},
+        "objectSelector": {"matchExpressions": [{"key": well_known.QUEUE_LABEL, "operator": "Exists"}]},
+        "rules": rules,
+    }
+    api = "admissionregistration.k8s.io/v1"
+    return labelled(api, "MutatingWebhookConfiguration", None, webhooks=[hook])
 
 
 def _budget(installation: Installation) -> Document:
@@ -180,7 +242,7 @@ def _network(installation: Installation) -> Document:
     spec = {
         "podSelector": {"matchLabels": dict(LABELS)},
         "policyTypes": ["Ingress", "Egress"],
-        "ingress": [{"ports": [{"protocol": "TCP", "port": PORT}]}],
+        "ingress": [{"ports": [{"protocol": "TCP", "port": port} for port in _ports(installation).values()]}],
         "egress": egress,
     }
     return labelled("networking.k8s.io/v1", "NetworkPolicy", installation, spec=spec)

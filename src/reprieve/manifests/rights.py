@@ -147,6 +147,27 @@ LEASE = (
 """Only the one Lease, only in our own namespace; `create` cannot be limited by name."""
 
 
+WEBHOOK_ACCESS = (
+    {
+        "apiGroups": ["admissionregistration.k8s.io"],
+        "resources": ["mutatingwebhookconfigurations"],
+        "resourceNames": ["reprieve"],
+        "verbs": ["get", "patch"],
+    },
+)
+"""The certificate of the webhook is written into its configuration."""
+
+WEBHOOK_SECRET = (
+    _rule("", ["secrets"], "create"),
+    {
+        "apiGroups": [""],
+        "resources": ["secrets"],
+        "resourceNames": ["reprieve-webhook"],
+        "verbs": ["get", "patch"],
+    },
+)
+"""... and kept for all replicas, in our own namespace."""
+
 KUBECONFIGS = (_rule("", ["secrets"], "get"),)
 """The workers' kubeconfigs, for the fleet; only in the namespace that holds them."""
 

@@ -239,6 +239,9 @@ BEFORE_START_ANNOTATION = "reprieve.dev/before-start"
 
 NOT_MATCHING_TEMPLATE = "reprieve.dev/NotMatchingTemplate"
 """Condition of a group that contradicts the template of its Workload."""
+WEBHOOK_PATH = "/hold"
+"""Where the quota controller answers the API server about new jobs and pods."""
+
 INCOMPLETE = "reprieve.dev/Incomplete"
 """Condition of a group whose pods are bound in part."""
 

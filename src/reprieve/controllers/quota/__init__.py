@@ -8,10 +8,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 
 from reprieve.config import Configuration
+from reprieve.controllers import utc_now
 from reprieve.controllers.quota.controller import QuotaController
 from reprieve.controllers.quota.kinds import JobInformers
+from reprieve.controllers.quota.webhook import Webhook
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -69,6 +72,10 @@ async def run(client: Client, config: Configuration | None = None, services: Ser
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
         jobs = await watching(controller, stack)
         missing.clear()
+        if configuration.quota.webhook.port:
+            hook = Webhook(client, configuration, controller.quota.namespaces)
+            serve = partial(hook.run, utc_now())
+            group.create_task(keep_running("quota: webhook", serve), name="quota-webhook")
         if services is not None:
             await services.leading.wait()
         group.create_task(keep_running("quota: events", events.run), name="quota-events")
