@@ -70,11 +70,41 @@ def test_zones_racks_labels_and_taints_are_dealt_out() -> None:
         ("h=2:cpu=1;labels=a", "no label"),
         ("h=2:cpu=1;racks=two", "no number"),
         ("h=2:cpu=1;blocks=two", "blocks='two' is no number"),
+        ("h=2:cpu=1;devices=gpu", "are no devices; write CLASS:COUNT"),
+        ("h=2:cpu=1;devices=gpu:0", "no devices"),
+        ("h=2:cpu=1;devices=gpu:999", "at most 128"),
+        ("h=2:cpu=1;devices=gpu:2:model", "no devices"),
+        ("h=2:cpu=1;devices=gpu:2;devices=gpu:1", "each class once"),
     ],
 )
 def test_a_bad_template_says_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(TemplateError, match=said):
         NodeTemplate.parse(text)
+
+
+async def test_fake_nodes_publish_their_devices_and_a_class_for_them() -> None:
+    text = "h=2:cpu=1;devices=gpu:2:model=H100,memory=80Gi,index=3,fast=true,driver=1.2.3;devices=nic:1"
+    async with running([text]) as rig:
+        await rig.settle()
+        found = {each["metadata"]["name"]: each for each in rig.api.select("resourceslices.resource.k8s.io")}
+        assert sorted(found) == [f"h-{n}-{c}.reprieve.dev" for n in (0, 1) for c in ("gpu", "nic")]
+        spec = found["h-1-gpu.reprieve.dev"]["spec"]
+        assert (spec["nodeName"], spec["pool"]["name"], len(spec["devices"])) == ("h-1", "h-1", 2)
+        assert spec["devices"][0] == {
+            "name": "gpu-0",
+            "attributes": {
+                "model": {"string": "H100"},
+                "index": {"int": 3},
+                "fast": {"bool": True},
+                "driver": {"version": "1.2.3"},
+            },
+            "capacity": {"memory": {"value": "80Gi"}},
+        }
+        classes = rig.api.select("deviceclasses.resource.k8s.io")
+        assert [each["metadata"]["name"] for each in classes] == ["gpu", "nic"]
+        await rig.api.delete("nodes", "h-1")
+        await rig.settle()
+        assert rig.gone("resourceslices.resource.k8s.io", "h-1-gpu.reprieve.dev", "")
 
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -49,7 +49,7 @@ class Options:
     multiple=True,
     metavar="SPEC",
     help="Fake nodes, e.g. 'h100=8:cpu=96,memory=1Ti,nvidia.com/gpu=8;zones=a,b;racks=4;blocks=2;"
-    "labels=pool=gpu;taints=k=v:NoSchedule'. "
+    "labels=pool=gpu;taints=k=v:NoSchedule;devices=gpu:8:model=H100,memory=80Gi'. "
     f"May be given several times. 'none' for no nodes.  [default: {DEFAULT_NODES[0]}]",
 )
 @click.option(
@@ -312,7 +312,8 @@ def _since_start() -> float:
 
 
 def _describe(template: NodeTemplate) -> str:
-    resources = ", ".join(f"{v} {k}" for k, v in template.resources.items())
+    amounts = [f"{v} {k}" for k, v in template.resources.items()]
+    resources = ", ".join([*amounts, *(f"{each.count} devices of {each.name}" for each in template.devices)])
     return f"{template.count} x {template.name} ({resources})"
 
 

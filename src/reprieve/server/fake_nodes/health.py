@@ -23,6 +23,7 @@ from reprieve.server.patch import STRATEGIC_MERGE_PATCH
 from reprieve.server.storage import DELETED, Change, Record
 
 LEASES = "kube-node-lease"
+CLASSES, SLICES = "deviceclasses.resource.k8s.io", "resourceslices.resource.k8s.io"
 RENEW_SECONDS = 10.0
 RENEWALS_PER_SECOND = 20
 """More nodes renew less often, so that heartbeats never become the load."""
@@ -88,6 +89,25 @@ class NodeKeeper:
         for node in wanted:
             node["status"] |= self._alive(node)
         await in_parallel(partial(self._api.create, "nodes", n, manager="kubelet") for n in wanted)
+        await self._publish_devices()
+
+    async def _publish_devices(self) -> None:
+        """As the drivers on the nodes would: a slice a node, and a class for people to name."""
+        wanted: list[tuple[str, Document]] = []
+        for template in self._templates:
+            nodes = [self._api.peek("nodes", name) for name in template.names()] if template.devices else []
+            for each in template.devices:
+                wanted.append((CLASSES, each.device_class()))
+                wanted += [(SLICES, each.slice(node)) for node in nodes if node is not None]
+        new = {
+            (resource, document["metadata"]["name"]): document
+            for resource, document in wanted
+            if self._api.peek(resource, document["metadata"]["name"]) is None
+        }
+        await in_parallel(
+            partial(self._api.create, resource, document, manager="kubelet")
+            for (resource, _), document in new.items()
+        )
 
     async def _reconcile(self, name: str) -> None:
         node = self._api.peek("nodes", name)

@@ -1,10 +1,11 @@
 """Nodes from one line of text.
 
     NAME=COUNT:RESOURCE=QUANTITY,...[;zones=A,B][;racks=N][;blocks=N]
-        [;labels=K=V,...][;taints=K=V:EFFECT,...]
+        [;labels=K=V,...][;taints=K=V:EFFECT,...][;devices=CLASS:COUNT:NAME=VALUE,...]
 
 Nodes are called NAME-0, NAME-1, …; zones and racks are dealt out in turn, neighbouring racks are in one
-block; `pods` is 110 and `ephemeral-storage` 100Gi unless given.
+block; `pods` is 110 and `ephemeral-storage` 100Gi unless given. `devices` may be there several times, once
+for each class (`fake_nodes.devices`).
 """
 
 import hashlib
@@ -22,11 +23,12 @@ from reprieve.objects import (
     label_value,
     well_known,
 )
+from reprieve.server.fake_nodes.devices import MOST_DEVICES, FakeDevices
 
 KUBELET_VERSION = "v1.37.0-reprieve"
 MAX_NODES = 100_000
 _USUAL = {"pods": "110", "ephemeral-storage": "100Gi"}
-_OPTIONS = ("zones", "racks", "blocks", "labels", "taints")
+_OPTIONS = ("zones", "racks", "blocks", "labels", "taints", "devices")
 
 
 class TemplateError(ReprieveError, ValueError):
@@ -43,6 +45,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
     zones: tuple[str, ...] = ()
     racks: int = 0
     blocks: int = 0
+    devices: tuple[FakeDevices, ...] = ()
 
     @staticmethod
     def parse(text: str) -> "NodeTemplate":
@@ -56,7 +59,8 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
             raise TemplateError(f"{text!r}: {count!r} is no number of nodes between 1 and {MAX_NODES}")
         if not colon:
             raise TemplateError(f"{text!r}: no resources; write {name}={count}:cpu=8,memory=32Gi")
-        found = dict(_option(option, text) for option in options if option.strip())
+        given = [_option(option, text) for option in options if option.strip()]
+        found = dict(given)
         return NodeTemplate(
             name=name,
             count=int(count),
@@ -66,6 +70,7 @@ class NodeTemplate(msgspec.Struct, frozen=True, kw_only=True):
             zones=tuple(_split(found.get("zones", ""))),
             racks=_number("racks", found.get("racks", "0"), text),
             blocks=_number("blocks", found.get("blocks", "0"), text),
+            devices=_devices([value for option, value in given if option == "devices"], text),
         )
 
     def names(self) -> list[str]:
@@ -162,6 +167,19 @@ def _quantities(body: str, text: str) -> dict[str, str]:
             raise TemplateError(f"{text!r}: {part!r} is no amount; write for instance cpu=8 or memory=32Gi")
         found[name] = quantity
     return found
+
+
+def _devices(bodies: list[str], text: str) -> tuple[FakeDevices, ...]:
+    found: list[FakeDevices] = []
+    for body in bodies:
+        devices = FakeDevices.parse(body)
+        if devices is None or any(each.name == devices.name for each in found):
+            raise TemplateError(
+                f"{text!r}: devices={body!r} are no devices; write CLASS:COUNT:NAME=VALUE,…, for instance "
+                f"devices=gpu:8:model=H100,memory=80Gi (each class once, at most {MOST_DEVICES} on a node)"
+            )
+        found.append(devices)
+    return tuple(found)
 
 
 def _taint(part: str, text: str) -> dict[str, str]:
