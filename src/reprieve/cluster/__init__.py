@@ -15,7 +15,8 @@ supposed changes run under `checkpoint()` and `rollback()`. Nothing here does I/
 from reprieve.cluster.attached import AttachedTable
 from reprieve.cluster.classes import PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Mask, Rows, add_at
-from reprieve.cluster.devices import DeviceId, DeviceTable, PoolId, Shares
+from reprieve.cluster.device_holders import DeviceId, PoolId, Shares
+from reprieve.cluster.devices import DeviceTable
 from reprieve.cluster.in_tree import plugin_of, required_by_driver
 from reprieve.cluster.nodes import CPU, EPHEMERAL, MAX_AMOUNT, MEMORY, PODS, NodeTable, Topology
 from reprieve.cluster.pod_volumes import PodVolumes

@@ -11,8 +11,11 @@ from typing import Any
 from reprieve.cluster.devices import DeviceTable
 from reprieve.cluster.pods import PodTable
 
-LEFT, RETURNED, HELD = "left", "returned", "held"
+LEFT, RETURNED, HELD, MANY = "left", "returned", "held", "many left"
 """Kinds of entries in the undo log."""
+
+FEW = 16
+"""Up to so many pods every change is noted by itself; of more, what was there before."""
 
 Entry = tuple[Any, ...]
 
@@ -27,11 +30,16 @@ class ClaimUsers:
         devices = self._devices
         if not devices.any_users or not devices.evictions_free:
             return
+        rows = list(rows)
+        if len(rows) > FEW:
+            undo.append((MANY, devices.snapshot(), len(devices.pool_changes)))
+            undo = []
+        keys, info = self._pods.keys, self._pods.info
         for row in rows:
-            for key in devices.claims_used_by(self._pods.keys[row], self._pods.info[row].uid):
+            for key in devices.claims_used_by(keys[row], info[row].uid):
                 devices.leave(key)
                 undo.append((LEFT, key))
-                if self._unused(key):
+                if key in devices.only_user or self._unused(key):
                     undo.append((HELD, key, devices.suppose(key, None)))
 
     def come_back(self, row: int, undo: list[Entry]) -> None:
@@ -42,23 +50,31 @@ class ClaimUsers:
         for key in devices.claims_used_by(self._pods.keys[row], self._pods.info[row].uid):
             if not devices.gone(key):
                 continue  # it was there all the time
-            if self._unused(key):
+            if key in devices.only_user or self._unused(key):
                 undo.append((HELD, key, devices.suppose(key, devices.claims[key].status.allocation)))
             devices.leave(key, back=True)
             undo.append((RETURNED, key))
 
     def abandoned(self) -> list[str]:
         """Claims whose users are all gone: their devices come free as soon as somebody notices."""
-        devices = self._devices
-        return [
-            key
-            for key in devices.allocations
-            if key in devices.claims and devices.claims[key].status.reserved_for and self._unused(key)
-        ]
+        devices, row_of, info = self._devices, self._pods.row_of, self._pods.info
+        found = []
+        for key in devices.allocations:
+            only = devices.only_user.get(key)
+            if only is not None:
+                row = row_of.get(only[0])
+                if row is not None and info[row].uid in ("", only[1]):
+                    continue  # the usual case
+            claim = devices.claims.get(key)
+            if claim is not None and claim.status.reserved_for and self._unused(key):
+                found.append(key)
+        return found
 
     def undo(self, entry: Entry) -> None:
         kind, key, *before = entry
-        if kind == HELD:
+        if kind == MANY:
+            self._devices.restore(key, before[0])
+        elif kind == HELD:
             self._devices.suppose(key, before[0])
         else:
             self._devices.leave(key, back=kind == LEFT)

@@ -7,8 +7,8 @@ not written yet, and `written` what the API answered to a write before the watch
 """
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
+from reprieve.cluster.device_holders import DeviceHolders, DeviceId, PoolId
 from reprieve.objects import (
     Allocation,
     ConsumerReference,
@@ -18,51 +18,28 @@ from reprieve.objects import (
     ResourceClaim,
     ResourceSlice,
     devices,
-    nano,
 )
-
-DeviceId = tuple[str, str, str]
-"""(driver, pool, name)"""
-PoolId = tuple[str, str]
-"""(driver, name)"""
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 
 
-class Shares(NamedTuple):
-    """A device that several claims hold a part of."""
-
-    holders: int
-    consumed: dict[str, int]
-    """Billionths of each capacity."""
-
-
-NOTHING_SHARED = Shares(0, {})
-
-
-class DeviceTable:
+class DeviceTable(DeviceHolders):
     def __init__(self) -> None:
+        super().__init__()
         self.slices: dict[str, ResourceSlice] = {}
         self.classes: dict[str, DeviceClass] = {}
         self.rules: dict[str, DeviceTaintRule] = {}
         self.claims: dict[str, ResourceClaim] = {}
-        self.allocations: dict[str, Allocation] = {}
-        """Present allocations by claim: written, assumed and supposed ones."""
         self.assumed: dict[str, Allocation] = {}
         """Decided and not yet seen in the API."""
         self.in_flight: dict[str, int] = {}
         """How many pods that use a claim are being bound."""
         self.latest = 0
         """The newest version of a claim that the watch has told of."""
-        self.dedicated: dict[DeviceId, int] = {}
-        """Devices that a claim holds alone; more than one is a mistake that somebody made."""
-        self.shared: dict[DeviceId, Shares] = {}
         self.version = 0
         """Increases with every change of slices or taint rules."""
         self.slice_changes: list[str] = []
         """Nodes with changed slices, in order; empty text: any node."""
-        self.pool_changes: list[PoolId] = []
-        """Pools with changed holders, in order."""
         self.enabled = True
         self.group_claims = True
         """Whether a PodGroup may own the claims of its pods."""
@@ -74,8 +51,8 @@ class DeviceTable:
         """Allocated claims by the pods (`namespace/name`) that use them."""
         self._holding: dict[PoolId, dict[str, None]] = {}
         """Claims that hold devices of a pool, as the API has them: whatever a what-if supposes."""
-        self._gone: dict[str, int] = {}
-        """How many of a claim's users are supposed gone."""
+        self.only_user: dict[str, tuple[str, str]] = {}
+        """Of claims with a single pod as user, as the API has it: the pod (`namespace/name`) and its uid."""
         self._extended: dict[str, str] | None = None
         self._extended_of: dict[str, dict[str, None]] = {}
         """Claims for extended resources, by the pods (`namespace/name`) that own them."""
@@ -156,6 +133,9 @@ class DeviceTable:
         self.claims[found.key] = found
         for user in _pods_using(found):
             self._claims_of.setdefault(user, {})[found.key] = None
+        reserved = found.status.reserved_for
+        if len(reserved) == 1 and reserved[0].resource == "pods":
+            self.only_user[found.key] = f"{found.namespace}/{reserved[0].name}", reserved[0].uid
         for pool in _pools_of(found):
             self._holding.setdefault(pool, {})[found.key] = None
         for owner in _extends(found):
@@ -203,6 +183,7 @@ class DeviceTable:
             self._hold(key, claim.status.allocation if claim is not None else None)
 
     def _forget_users(self, claim: ResourceClaim) -> None:
+        self.only_user.pop(claim.key, None)
         for pool in _pools_of(claim):
             self._holding[pool].pop(claim.key, None)
         for owner in _extends(claim):
@@ -228,13 +209,17 @@ class DeviceTable:
 
     def claims_used_by(self, pod: str, uid: str) -> list[str]:
         """Allocated claims that count this pod as a user."""
-        return [
-            key
-            for key in self._claims_of.get(pod, ())
-            if any(
+        found = []
+        for key in self._claims_of.get(pod, ()):
+            only = self.only_user.get(key)
+            if only is not None:
+                if not uid or only[1] in ("", uid):
+                    found.append(key)
+            elif any(
                 _is_user(self.claims[key], each, pod, uid) for each in self.claims[key].status.reserved_for
-            )
-        ]
+            ):
+                found.append(key)
+        return found
 
     def pools_of(self, pod: str, uid: str) -> Collection[PoolId]:
         """Pools with devices in claims that the pod uses, as the API has them."""
@@ -259,41 +244,15 @@ class DeviceTable:
     def gone(self, key: str) -> int:
         return self._gone.get(key, 0)
 
-    # --- who holds what -------------------------------------------------------------------------------------
-
-    def _hold(self, key: str, allocation: Allocation | None) -> None:
-        before = self.allocations.get(key)
-        if before is allocation or before == allocation:
-            return
-        if before is not None:
-            self._count(before, -1)
-        if allocation is not None:
-            self._count(allocation, 1)
-            self.allocations[key] = allocation
-        else:
-            del self.allocations[key]
-
-    def _count(self, allocation: Allocation, sign: int) -> None:
-        for result in allocation.devices.results:
-            if result.admin_access:
-                continue
-            id = (result.driver, result.pool, result.device)
-            self.pool_changes.append((result.driver, result.pool))
-            if not result.share_id:
-                held = self.dedicated.get(id, 0) + sign
-                if held:
-                    self.dedicated[id] = held
-                else:
-                    del self.dedicated[id]
-                continue
-            count, consumed = self.shared.get(id, NOTHING_SHARED)
-            consumed = dict(consumed)
-            for name, amount in result.consumed_capacity.items():
-                consumed[name] = consumed.get(name, 0) + sign * nano(amount)
-            if count + sign:
-                self.shared[id] = Shares(count + sign, consumed)
-            else:
-                del self.shared[id]
+    def whole_devices(self, key: str) -> tuple[DeviceId, ...]:
+        """What a claim has in the API, or gets when it is supposed back: devices that it holds alone."""
+        written = self.claims[key].status.allocation
+        results = written.devices.results if written is not None else ()
+        return tuple(
+            (each.driver, each.pool, each.device)
+            for each in results
+            if not each.admin_access and not each.share_id
+        )
 
     # --- extended resources ---------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from reprieve.cluster.arrivals import Arrivals, is_plain
 from reprieve.cluster.budgets import BudgetTable
-from reprieve.cluster.claim_users import HELD, LEFT, RETURNED, ClaimUsers
+from reprieve.cluster.claim_users import HELD, LEFT, MANY, RETURNED, ClaimUsers
 from reprieve.cluster.classes import ClassTable, PodClass
 from reprieve.cluster.columns import LOST, NOWHERE, Ints, Rows
 from reprieve.cluster.devices import DeviceTable
@@ -223,7 +223,7 @@ class Cluster:
                 self.pods.node[rows] = NOWHERE
                 self._usage.count_many(rows, slots, -1)
                 self.touched.extend(slots.tolist())
-            elif kind in (HELD, LEFT, RETURNED):
+            elif kind in (HELD, LEFT, RETURNED, MANY):
                 self._claim_users.undo((kind, *record))
             elif kind == "nominations":
                 (self.nominated,) = record

@@ -106,19 +106,58 @@ class DeviceTrial:
             or not only_devices_and_capacity(assigned)
         )
         """Whether a pod of the preemptor on one node may feel what happens on another."""
+        self._spare: dict[int, int] = {} if self._together else self._spare_devices()
+        """Nodes with devices that one claim holds alone, and how many more are free than the preemptor needs
+        at the very least: a unit that holds more of them cannot stay, whatever a search would find."""
+
+    def _spare_devices(self) -> dict[int, int]:
+        dedicated, spare = self._cluster.devices.dedicated, {}
+        for each in self._assigned:
+            devices = each.filters.devices
+            if devices is None:
+                continue
+            if each.slot not in spare:
+                entries = [e for pool in devices.inventory.pools(each.slot) for e in pool.entries]
+                if any(e.model.shareable for e in entries):
+                    continue
+                spare[each.slot] = sum(e.id not in dedicated for e in entries)
+            spare[each.slot] -= devices.fewest_devices(each.slot)
+        return spare
 
     def stays(self, unit: VictimUnit) -> bool:
         cluster = self._cluster
+        returning = self._returning(unit) if self._spare else {}
+        if any(number > self._spare[slot] for slot, number in returning.items()):
+            return False
         mark = cluster.checkpoint()
         touched = self._touched(unit)
         for row in unit.rows:
             cluster.attach(row, self._home[row])
         self._count(unit, 1)
         if self._stands(touched):
+            for slot, number in returning.items():
+                self._spare[slot] -= number
             return True
         cluster.rollback(mark)
         self._count(unit, -1)
         return False
+
+    def _returning(self, unit: VictimUnit) -> dict[int, int]:
+        """How many devices on nodes of the preemptor the unit holds alone once it is back."""
+        pods, table = self._cluster.pods, self._cluster.devices
+        found: dict[int, int] = {}
+        keys = {
+            key: None
+            for row in unit.rows
+            for key in table.claims_used_by(pods.keys[row], pods.info[row].uid)
+            if key not in table.allocations
+        }
+        for key in keys:
+            for device in table.whole_devices(key):
+                for slot in self._slots_of.get(device[:2], ()):
+                    if slot in self._spare:
+                        found[slot] = found.get(slot, 0) + 1
+        return found
 
     def served(self) -> list[Assignment]:
         """The places with the devices that each pod gets there now."""

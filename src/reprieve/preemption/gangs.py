@@ -154,13 +154,11 @@ class GangSearch:
         return self._reprieve(assigned, out)
 
     def _reprieve_by_devices(self, assigned: list[Assignment], out: Mask) -> Selection:
-        """Only units that could matter are tried; the others are back where they were."""
-        cluster, candidates = self.view.cluster, self.candidates
+        """Only units that could matter are tried: on the preemptor's nodes, or with devices it can reach."""
+        candidates = self.candidates
         tried = out
         if devices.only_devices_and_capacity(assigned):
             tried = out & devices.near(self.view, candidates, assigned)
-            for row in candidates.pods_of(out & ~tried).tolist():
-                cluster.attach(row, candidates.home_of[row])
         trial = devices.DeviceTrial(self.view, assigned, candidates.home_of)
         selection = self._reprieve_one_by_one(assigned, tried, trial)
         return selection._replace(assigned=trial.served())

@@ -274,6 +274,17 @@ class DeviceFilter:
         ((resources, _),) = self._by_resources(mask)
         return extended_claim(self._cluster, self._row, resources) if resources else None
 
+    def fewest_devices(self, slot: int) -> int:
+        """How many devices of the node the pod needs at least for itself, whatever a search would find."""
+        mask = np.zeros(self._cluster.nodes.slots, dtype=np.bool_)
+        mask[slot] = True
+        ((resources, _),) = self._by_resources(mask)
+        return sum(
+            min(0 if ask.all or ask.admin else ask.count for ask in request)
+            for each in self._asks_for(resources).asks
+            for request in each.requests
+        )
+
     def unavailable(self) -> list[ResourceClaim]:
         """Allocated claims of the pod that cannot be used on some node, or no more on any."""
         nodes = [each for each in self._cluster.nodes.objects if each is not None]

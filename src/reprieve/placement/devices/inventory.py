@@ -37,7 +37,7 @@ class Inventory:
         self._situations: dict[object, int] = {}
         self.answers: dict[object, Answer] = {}
         """What searches have found: for equal claims in equal situations it holds again."""
-        self._catalogue = Catalogue(self._table)
+        self._catalogue: Catalogue
         self.refresh()
 
     def remember(self, key: object, answer: Answer) -> None:

@@ -8,9 +8,10 @@ Order of devices:
 4. Devices as the slice lists them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from reprieve.cluster import DeviceId, DeviceTable, PoolId
@@ -26,6 +27,7 @@ from reprieve.objects import (
 from reprieve.placement.devices.models import Model, model_of
 
 INCOMPLETE, INVALID = "incomplete", "invalid"
+_encoder = msgspec.json.Encoder()
 
 Site = tuple[str, dict[str, str]]
 """(name, labels) of a node."""
@@ -48,7 +50,10 @@ class Entry(NamedTuple):
 class Pool:
     """A pool as one node, or every node with the same slices of it, sees it."""
 
-    __slots__ = ("binding", "counters", "elsewhere", "entries", "id", "shape", "state", "state_at", "trouble")
+    __slots__ = (
+        "_entries", "_ids", "_make", "binding", "counters", "elsewhere", "id", "shape", "state", "state_at",
+        "trouble",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -59,7 +64,9 @@ class Pool:
         trouble: str = "",
     ) -> None:
         self.id = id
-        self.entries = entries
+        self._entries: tuple[Entry, ...] | None = entries
+        self._make: Callable[[], tuple[Entry, ...]] | None = None
+        self._ids: tuple[DeviceId, ...] | None = None
         self.elsewhere = elsewhere
         """Devices of slices for other nodes: they draw on the same counters."""
         self.counters: Counters = counters or {}
@@ -68,22 +75,64 @@ class Pool:
         """Pools with binding conditions are tried last."""
         models = tuple((each.model, each.here, each.id[2]) for each in entries)
         others = tuple(each.model for each in elsewhere)
-        self.shape = (id[0], trouble, models, others, tuple(sorted(self.counters.items())))
+        self.shape: object = (id[0], trouble, models, others, tuple(sorted(self.counters.items())))
         """Equal for pools that no search can tell apart but by their names."""
         self.state: object = None
         self.state_at = -1
 
+    @staticmethod
+    def plain(id: PoolId, shape: "PlainShape", make: "Callable[[], tuple[Entry, ...]]") -> "Pool":
+        """Of one slice on one node, of which there are many alike: its devices are listed when needed."""
+        found = Pool.__new__(Pool)
+        found.id, found.shape, found.trouble, found.binding = id, shape, shape.trouble, shape.binding
+        found.elsewhere, found.counters = (), {}
+        found._entries, found._make, found._ids = None, make, None
+        found.state, found.state_at = None, -1
+        return found
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        if self._entries is None:
+            assert self._make is not None
+            self._entries = () if self.trouble else self._make()
+        return self._entries
+
+    @property
+    def ids(self) -> tuple[DeviceId, ...]:
+        """Devices whose holders decide what is left of the pool."""
+        if self._ids is None:
+            counted = (*self.entries, *self.elsewhere) if self.counters else self.entries
+            self._ids = tuple(each.id for each in counted)
+        return self._ids
+
     def holders(self, table: DeviceTable) -> object:
         """Who holds its devices, as a key: equal for equal situations."""
+        if self.id not in table.used_pools:
+            return 0
         dedicated, shared = table.dedicated, table.shared
-        bits = 0
+        bits, bit = 0, 1
+        for id in self.ids:
+            if id in dedicated:
+                bits |= bit
+            bit <<= 1
         parts = []
-        for index, entry in enumerate((*self.entries, *self.elsewhere) if self.counters else self.entries):
-            if entry.id in dedicated:
-                bits |= 1 << index
-            if entry.model.shareable and (shares := shared.get(entry.id)) is not None:
+        for index, id in enumerate(self.ids) if shared else ():
+            if (shares := shared.get(id)) is not None:
                 parts.append((index, shares.holders, tuple(sorted(shares.consumed.items()))))
         return (bits, tuple(parts)) if parts else bits
+
+
+class PlainShape:
+    """The devices of a slice without its names; equal slices share one."""
+
+    __slots__ = ("binding", "trouble")
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        entries = tuple(entries)
+        twice = len({each.id for each in entries}) < len(entries)
+        unknown = any(each.device.consumes_counters for each in entries)
+        self.trouble = INVALID if twice or unknown else ""
+        self.binding = any(each.model.binding for each in entries)
 
 
 class Catalogue:
@@ -103,6 +152,7 @@ class Catalogue:
                 self.shared.append(slice)
         self._devices: dict[str, tuple[tuple[Device, Model], ...]] = {}
         self._pools: dict[object, Pool] = {}
+        self._plain: dict[tuple[str, bytes], PlainShape] = {}
 
     def devices(self, slice: ResourceSlice) -> tuple[tuple[Device, Model], ...]:
         found = self._devices.get(slice.name)
@@ -115,14 +165,32 @@ class Catalogue:
 
     def pools_for(self, site: Site) -> tuple[Pool, ...]:
         """The pools of a node, in the order in which they are tried."""
+        own = self.on_node.get(site[0], ())
+        if len(own) == 1 and not self.shared and not self._table.rules and _is_plain(own[0]):
+            return (self._plain_pool(own[0]),)
         relevant: dict[PoolId, list[ResourceSlice]] = {}
-        for slice in (*self.on_node.get(site[0], ()), *self.shared):
+        for slice in (*own, *self.shared):
             if slice.spec.node_name or self._is_relevant(slice, site):
                 _add(relevant.setdefault((slice.spec.driver, slice.spec.pool.name), []), slice)
         pools = [
             pool for id, slices in relevant.items() if (pool := self._pool(id, slices, site)) is not None
         ]
         return tuple(sorted(pools, key=lambda pool: (pool.binding, pool.id)))
+
+    def _plain_pool(self, slice: ResourceSlice) -> Pool:
+        spec = slice.spec
+        id = (spec.driver, spec.pool.name)
+
+        def make() -> tuple[Entry, ...]:
+            return tuple(
+                Entry((*id, device.name), model, True, slice, device) for device, model in self.devices(slice)
+            )
+
+        key = (spec.driver, _encoder.encode(spec.devices))
+        shape = self._plain.get(key)
+        if shape is None:
+            shape = self._plain[key] = PlainShape(make())
+        return Pool.plain(id, shape, make)
 
     def _is_relevant(self, slice: ResourceSlice, site: Site) -> bool:
         spec = slice.spec
@@ -189,6 +257,16 @@ class Catalogue:
         if twice or unknown or _names_unknown_set(sets, (*entries, *elsewhere)):
             return Pool(id, trouble=INVALID)
         return Pool(id, entries, elsewhere, counters)
+
+
+def _is_plain(slice: ResourceSlice) -> bool:
+    """Whether it is a whole pool by itself, with nothing but devices."""
+    spec = slice.spec
+    return (
+        spec.pool.resource_slice_count == 1
+        and not spec.shared_counters
+        and not spec.per_device_node_selection
+    )
 
 
 def _names_unknown_set(sets: Iterable[devices.CounterSet], entries: Iterable[Entry]) -> bool:
