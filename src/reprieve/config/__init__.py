@@ -20,6 +20,7 @@ from reprieve.config.sections import (
     Preemption,
     Quota,
     Records,
+    Resources,
     Scheduler,
     ScoringStrategy,
     Section,
@@ -68,6 +69,7 @@ class Configuration(Section):
     fair_sharing: FairSharing | None = None
     admission_fair_sharing: AdmissionFairSharing | None = None
     quota: Quota = Quota()
+    resources: Resources = Resources()
     fleet: Fleet = Fleet()
     scheduler: Scheduler = Scheduler()
     records: Records = Records()

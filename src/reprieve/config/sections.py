@@ -125,6 +125,18 @@ class Quota(Section):
         return msgspec.convert(msgspec.to_builtins(self.managed_jobs_namespace_selector), LabelSelector)
 
 
+class DeviceClassMapping(Section):
+    """Devices of these classes count as a resource of this name."""
+
+    name: str
+    device_class_names: tuple[str, ...]
+
+
+class Resources(Section):
+    device_class_mappings: tuple[DeviceClassMapping, ...] = ()
+    """As which resource quota counts the devices of claim templates; empty: it does not count them."""
+
+
 class Fleet(Section):
     gate_policy: Literal["first-come", "least-cost"] = "first-come"
     single_cluster_preemption_timeout: Duration = Duration(300)

@@ -49,6 +49,7 @@ from reprieve.kube.reflector import Reflector
 from reprieve.kube.resources import (
     ADMISSION_CHECKS,
     BUDGETS,
+    CLAIM_TEMPLATES,
     CLAIMS,
     CLUSTER_QUEUES,
     COHORTS,
@@ -87,6 +88,7 @@ __all__ = [
     "APPLY_PATCH",
     "BUDGETS",
     "CLAIMS",
+    "CLAIM_TEMPLATES",
     "CLUSTER_QUEUES",
     "COHORTS",
     "COMPOSITE_POD_GROUPS",

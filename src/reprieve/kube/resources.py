@@ -128,6 +128,7 @@ STORAGE_KINDS = (
 """What decides where the volumes of a pod can be had."""
 
 RESOURCE_CLAIMS = _resource("resource.k8s.io", "v1", devices.ResourceClaim, "resourceclaims")
+CLAIM_TEMPLATES = _resource("resource.k8s.io", "v1", devices.ResourceClaimTemplate, "resourceclaimtemplates")
 DEVICE_KINDS = (
     _resource("resource.k8s.io", "v1", devices.DeviceClass, "deviceclasses", namespaced=False),
     _resource("resource.k8s.io", "v1", devices.ResourceSlice, "resourceslices", namespaced=False),

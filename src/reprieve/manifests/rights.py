@@ -71,6 +71,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "quota": (
         EVENTS,
         _rule("", ["namespaces", "limitranges", "nodes"], *FOLLOW),
+        _rule(DEVICES, ["resourceclaimtemplates"], *FOLLOW),  # devices that quota counts
         _rule("", ["pods"], *FOLLOW, "patch", "delete"),  # a group's pods: their gate lifted, evicted
         *_jobs(*FOLLOW, "get", "patch"),  # suspend and resume, gate pods; get: what is above a job
         _rule("batch", ["jobs/status"], "patch"),

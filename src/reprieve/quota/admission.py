@@ -143,6 +143,8 @@ class _Cycle:
         refused = refusal(
             info.workload, queue, quota.namespaces.get(namespace), quota.limit_ranges(namespace)
         )
+        if refused is None and (problem := quota.devices_of(info.workload).problem):
+            refused = Refusal(MISCONFIGURED, f"devices cannot be counted: {problem}")
         if has_quota(info.workload):
             refused = None
         elif refused is None and (preemptor := quota.preemption_limit.yields_to(info.key)):

@@ -7,7 +7,7 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -93,18 +93,23 @@ def demands(
     reclaimable: Iterable[ReclaimablePod],
     limit_ranges: Collection[LimitRange] = (),
     excluded_prefixes: tuple[str, ...] = (),
+    devices: Sequence[Mapping[str, int]] = (),
 ) -> tuple[Demand, ...]:
-    """Pod sets as they are to be admitted: without the pods that are done already."""
+    """Pod sets as they are to be admitted: without the pods that are done already.
+
+    `devices`: for each pod set, the devices that one pod asks for, by the resource they count as.
+    """
     done = {each.name: each.count for each in reclaimable}
     found = []
-    for pod_set in pod_sets:
+    for index, pod_set in enumerate(pod_sets):
         spec = with_defaults(pod_set.template.spec, limit_ranges)
         count = pod_set.count - min(done.get(pod_set.name, 0), pod_set.count)
         single = all_requests(spec)
+        asked = {**single, **devices[index]} if devices else single
         requests = in_order(
             {
                 name: times(max(0, number), count)
-                for name, number in single.items()
+                for name, number in asked.items()
                 if not name.startswith(excluded_prefixes)
             }
         )

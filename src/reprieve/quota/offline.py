@@ -24,6 +24,7 @@ from reprieve.objects import (
     Object,
     Pod,
     PriorityClass,
+    ResourceClaimTemplate,
     ResourceFlavor,
     Topology,
     Workload,
@@ -68,6 +69,8 @@ def load(objects: Iterable[Object], rules: Rules, now: datetime) -> Quota:
             quota.priority_classes[type(each).__name__, each.name] = each.value
         elif isinstance(each, LimitRange):
             quota.put_limit_range(each)
+        elif isinstance(each, ResourceClaimTemplate):
+            quota.put_claim_template(each, now)
         elif isinstance(each, Namespace):
             quota.put_namespace(
                 each.name, {well_known.NAMESPACE_NAME_LABEL: each.name, **each.metadata.labels}

@@ -1,7 +1,7 @@
 """The switches that change decisions, read once from the configuration."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reprieve.config import Configuration
 
@@ -57,6 +57,8 @@ class Rules:
     stop_without_candidates: bool = False
     """KEP-582 as it was proposed: preempt in this flavor or not at all, and begin with the first again."""
     excluded_prefixes: tuple[str, ...] = ()
+    device_classes: Mapping[str, str] = field(default_factory=dict)
+    """The resource as which each DeviceClass is counted."""
     topology: TopologyRules = TopologyRules()
     elastic: bool = True
     usage: UsageRules | None = None
@@ -85,6 +87,11 @@ class Rules:
             and config.quota.quota_check_strategy == "IgnoreUndeclared",
             stop_without_candidates=config.quota.when_no_candidates == "StopSearch",
             excluded_prefixes=config.quota.exclude_resource_prefixes,
+            device_classes={
+                cls: each.name
+                for each in config.resources.device_class_mappings
+                for cls in each.device_class_names
+            },
             topology=_topology(config),
             elastic=gate("ElasticJobsViaWorkloadSlices"),
             usage=_usage(config),

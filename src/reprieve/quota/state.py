@@ -19,6 +19,7 @@ from reprieve.objects import (
     LimitRange,
     LocalQueue,
     QuantityError,
+    ResourceClaimTemplate,
     Workload,
     find_condition,
     matches,
@@ -27,6 +28,7 @@ from reprieve.objects import (
 )
 from reprieve.quota.admissible import MISCONFIGURED, Refusal
 from reprieve.quota.cache import Cache
+from reprieve.quota.devices import DeviceDemand, device_demand, names_claims
 from reprieve.quota.local_usage import LocalUsage
 from reprieve.quota.pending import PendingQueue, Scan
 from reprieve.quota.preemption_limit import PreemptionLimit
@@ -61,6 +63,7 @@ class Quota:
         """The same, by the LocalQueue they name."""
         self._local_queues: dict[str, LocalQueue] = {}
         self._limit_ranges: dict[str, dict[str, LimitRange]] = {}
+        self._claim_templates: dict[str, ResourceClaimTemplate] = {}
         self._queued_in: dict[str, str] = {}
         """The ClusterQueue in which each waiting workload is queued."""
 
@@ -158,6 +161,24 @@ class Quota:
     def limit_ranges(self, namespace: str) -> tuple[LimitRange, ...]:
         found = self._limit_ranges.get(namespace)
         return tuple(found.values()) if found else ()
+
+    def put_claim_template(self, template: ResourceClaimTemplate, now: datetime) -> None:
+        self._claim_templates[template.key] = template
+        self._recount_devices(template.namespace, now)
+
+    def drop_claim_template(self, key: str, namespace: str, now: datetime) -> None:
+        self._claim_templates.pop(key, None)
+        self._recount_devices(namespace, now)
+
+    def _recount_devices(self, namespace: str, now: datetime) -> None:
+        if self.rules.device_classes:
+            for pending in list(self.pending.values()):
+                for info in list(pending):
+                    if info.workload.namespace == namespace and names_claims(info.workload):
+                        self.put_workload(info.workload, now)
+
+    def devices_of(self, workload: Workload) -> DeviceDemand:
+        return device_demand(workload, self._claim_templates, self.rules.device_classes)
 
     # --- workloads ----------------------------------------------------------------------------------
 
@@ -294,7 +315,8 @@ class Quota:
             self._enqueue(self.unqueued[key][0], now)
 
     def _info(self, workload: Workload, queue: str, before: WorkloadInfo | None) -> WorkloadInfo:
-        return WorkloadInfo(workload, queue, self.rules, self.limit_ranges(workload.namespace), before)
+        ranges, devices = self.limit_ranges(workload.namespace), self.devices_of(workload).requests
+        return WorkloadInfo(workload, queue, self.rules, ranges, before, devices)
 
     def _waiting(self, key: str) -> WorkloadInfo | None:
         queue = self._queued_in.get(key)

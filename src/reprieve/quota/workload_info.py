@@ -6,7 +6,7 @@ A `WorkloadInfo` is rebuilt from its Workload whenever that changes. Nothing is 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from reprieve.objects import (
@@ -56,6 +56,7 @@ class WorkloadInfo:
         rules: Rules,
         limit_ranges: Collection[LimitRange] = (),
         before: WorkloadInfo | None = None,
+        devices: Sequence[Mapping[str, int]] = (),
     ) -> None:
         """`before` is an older state of the same workload; what did not change is taken from it."""
         status = workload.status
@@ -70,10 +71,10 @@ class WorkloadInfo:
         self.queued_at = _queue_time(workload, true, rules)
         self._fingerprint: Hashable = None
         self.demands: tuple[Demand, ...]
-        if before is not None and _same_demands(before.workload, workload) and not limit_ranges:
+        if before is not None and _same_demands(before.workload, workload) and not (limit_ranges or devices):
             self.demands, self._fingerprint = before.demands, before._fingerprint
         else:
-            self.demands = _demands(workload, rules, limit_ranges)
+            self.demands = _demands(workload, rules, limit_ranges, devices)
         self.gate_closed = has_closed_gate(workload, rules)
         self.cannot_preempt = _says(workload, well_known.CANNOT_PREEMPT_ANNOTATION)
         self.evicted = well_known.EVICTED in true
@@ -102,9 +103,14 @@ class WorkloadInfo:
         return self._fingerprint
 
 
-def _demands(workload: Workload, rules: Rules, limit_ranges: Collection[LimitRange]) -> tuple[Demand, ...]:
+def _demands(
+    workload: Workload,
+    rules: Rules,
+    limit_ranges: Collection[LimitRange],
+    devices: Sequence[Mapping[str, int]],
+) -> tuple[Demand, ...]:
     done = workload.status.reclaimable_pods if rules.reclaimable_pods else ()
-    return demands(workload.spec.pod_sets, done, limit_ranges, rules.excluded_prefixes)
+    return demands(workload.spec.pod_sets, done, limit_ranges, rules.excluded_prefixes, devices)
 
 
 def _same_demands(before: Workload, after: Workload) -> bool:

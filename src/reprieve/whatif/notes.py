@@ -41,6 +41,7 @@ QUOTA_KINDS = frozenset(
         ("", "Node"),
         ("", "Pod"),
         ("node.k8s.io", "RuntimeClass"),
+        ("resource.k8s.io", "ResourceClaimTemplate"),
         (well_known.SCHEDULING_API, "PriorityClass"),
         *(
             (well_known.KUEUE_API, kind)

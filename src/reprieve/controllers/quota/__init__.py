@@ -17,6 +17,7 @@ from reprieve.controllers.quota.kinds import JobInformers
 from reprieve.controllers.quota.webhook import Webhook
 from reprieve.kube import (
     ADMISSION_CHECKS,
+    CLAIM_TEMPLATES,
     CLUSTER_QUEUES,
     COHORTS,
     KUEUE_WORKLOADS,
@@ -91,6 +92,7 @@ async def watching(controller: QuotaController, stack: AsyncExitStack) -> JobInf
     client, seen = controller.client, controller.seen
     followed: list[tuple[Resource, Callable[[Change], None]]] = [
         *((kind, seen.parameter_changed) for kind in PARAMETERS),
+        *([(CLAIM_TEMPLATES, seen.parameter_changed)] if controller.quota.rules.device_classes else ()),
         (RUNTIME_CLASSES, seen.runtime_class_changed),
         (NODES, seen.node_changed),
         (CLUSTER_QUEUES.raw(), seen.queue_changed),

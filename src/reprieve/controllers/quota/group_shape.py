@@ -26,6 +26,7 @@ from reprieve.objects import (
 
 _SHAPE: Final = (
     "containers",
+    "resourceClaims",
     "initContainers",
     "nodeSelector",
     "affinity",

@@ -32,6 +32,7 @@ from reprieve.objects import (
     Pod,
     PodSet,
     PriorityClass,
+    ResourceClaimTemplate,
     ResourceFlavor,
     RuntimeClass,
     Topology,
@@ -259,6 +260,8 @@ class Observed:
                 )
             case LimitRange():
                 quota.put_limit_range(thing)
+            case ResourceClaimTemplate():
+                quota.put_claim_template(thing, now)
             case WorkloadPriorityClass():
                 self.priorities.workload_classes[thing.name] = thing.value
                 quota.put_priority_class("WorkloadPriorityClass", thing.name, thing.value, now)
@@ -281,6 +284,8 @@ class Observed:
                 quota.namespaces.pop(thing.name, None)
             case LimitRange():
                 quota.drop_limit_range(thing.namespace, thing.name)
+            case ResourceClaimTemplate():
+                quota.drop_claim_template(thing.key, thing.namespace, now)
             case WorkloadPriorityClass():
                 self.priorities.workload_classes.pop(thing.name, None)
                 quota.drop_priority_class("WorkloadPriorityClass", thing.name, now)

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from reprieve.objects import Document
 from reprieve.server.api import Api
-from reprieve.server.controllers.controller import Controller, Key
+from reprieve.server.controllers.controller import Changes, Controller, Key
 from reprieve.server.controllers.pods import Pod, PodIndex
 from reprieve.server.documents import at, items
 from reprieve.server.storage import DELETED, Change, Record
@@ -29,11 +29,40 @@ POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name"
 DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
 
 
+class ClaimIndex:
+    """Claims by the uids of their owners and users: nobody looks through all of them."""
+
+    def __init__(self, api: Api, changes: Changes) -> None:
+        self._of: dict[str, set[Key]] = {}
+        self._uids: dict[Key, set[str]] = {}
+        for record in api.backend.store.collection(CLAIMS).scan(None):
+            self._note(record, gone=False)
+        changes.of(CLAIMS, lambda change: self._note(change.record, change.type == DELETED))
+
+    def of(self, uid: str) -> list[Key]:
+        return sorted(self._of.get(uid, ()))
+
+    def _note(self, record: Record, gone: bool) -> None:
+        key, claim = (record.namespace, record.name), record.object
+        named = [*(claim["metadata"].get("ownerReferences") or ()), *items(claim, "status", "reservedFor")]
+        after = set() if gone else {str(each.get("uid", "")) for each in named}
+        before = self._uids.pop(key, set())
+        for uid in before - after:
+            self._of[uid].discard(key)
+            if not self._of[uid]:
+                del self._of[uid]
+        for uid in after - before:
+            self._of.setdefault(uid, set()).add(key)
+        if after:
+            self._uids[key] = after
+
+
 class ClaimsFromTemplates(Controller):
     """Makes the claims that pods or groups name by a template."""
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
+        self._claims = ClaimIndex(api, self.changes)
         self.changes.of(TEMPLATES, lambda _change: self._look_again())
 
     def _look_again(self, group: Record | None = None) -> None:
@@ -68,13 +97,10 @@ class ClaimsFromTemplates(Controller):
     async def claim_for(self, owner: Document, named: Document) -> str | None:
         """The claim made for the owner: one that is there already, or a new one; None without a template."""
         meta, name = owner["metadata"], named["name"]
-        for record in self.api.backend.store.collection(CLAIMS).scan(meta["namespace"]):
-            found = record.object["metadata"]
-            owners = found.get("ownerReferences") or ()
-            if found.get("annotations", {}).get(POD_CLAIM_NAME) == name and any(
-                each.get("uid") == meta["uid"] for each in owners
-            ):
-                return str(found["name"])
+        for namespace, known in self._claims.of(meta["uid"]):
+            found = self.api.peek(CLAIMS, known, namespace)
+            if found and (found["metadata"].get("annotations") or {}).get(POD_CLAIM_NAME) == name:
+                return known
         body = self.api.peek(TEMPLATES, named["resourceClaimTemplateName"], meta["namespace"])
         if body is None:
             return None
@@ -132,23 +158,21 @@ class ResourceClaims(Controller):
 
     def __init__(self, api: Api, pods: PodIndex) -> None:
         super().__init__(api)
+        self._claims = ClaimIndex(api, self.changes)
         pods.listen(self._pod_changed)
         self.changes.of(GROUPS, self._group_changed)
 
     def _group_changed(self, change: Change) -> None:
         if change.type == DELETED:
-            for record in self.api.backend.store.collection(CLAIMS).scan(change.record.namespace):
-                if items(record.object, "status", "reservedFor"):
-                    self.queue.add((record.namespace, record.name))
+            for key in self._claims.of(change.record.object["metadata"]["uid"]):
+                self.queue.add(key)
 
     def _pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         pod = after or before
         if pod is None or (after is not None and after.phase not in ("Succeeded", "Failed")):
             return
-        for record in self.api.backend.store.collection(CLAIMS).scan(pod.namespace):
-            owned = record.object["metadata"].get("ownerReferences")
-            if owned or items(record.object, "status", "reservedFor"):
-                self.queue.add((record.namespace, record.name))
+        for key in self._claims.of(pod.uid):
+            self.queue.add(key)
 
     async def reconcile(self, key: Key) -> datetime | None:
         claim = self.api.peek(CLAIMS, key[1], key[0])
