@@ -1,4 +1,4 @@
-"""Quota counts the devices of claim templates by DeviceClass, as Kueue does, and says what it cannot count."""
+"""Quota counts the devices of claim templates by DeviceClass, as Kueue does, and says what it cannot."""
 
 from typing import Any
 

@@ -20,6 +20,7 @@ from reprieve.placement.devices import (
     has_devices,
     named,
 )
+from reprieve.placement.devices import texts as device_texts
 from reprieve.placement.diagnosis import (
     FEASIBLE,
     UNRESOLVABLE,
@@ -69,6 +70,7 @@ __all__ = [
     "binding_state",
     "carried_over",
     "device_filter",
+    "device_texts",
     "diagnose",
     "diagnosis",
     "domains_of",

@@ -22,7 +22,7 @@ from reprieve.explain.advice.node_changes import (
 from reprieve.explain.advice.pod_changes import AllowSkew, AskForLess, Drop, SetPriority, Tolerate
 from reprieve.explain.advice.scene import Scene
 from reprieve.objects import Node, PodSpec, Taint, format_amount, tolerates, well_known
-from reprieve.placement import PodFilters, diagnosis, volume_texts
+from reprieve.placement import DeviceFilter, PodFilters, device_texts, diagnosis, volume_texts
 
 Side = Literal["cluster", "pod"]
 """What is to be changed if there is a choice."""
@@ -266,8 +266,47 @@ def _kept(question: Question) -> Options:
     return room, [SetPriority(unit=question.unit, priority=highest + 1)]
 
 
+def _devices(question: Question) -> Options:
+    """As few pods as give back the devices that the pod needs on the node, the least important first."""
+    cluster, devices = question.scene.cluster, question.filters.devices
+    if devices is None or devices.refusal or devices.error:
+        return [], []
+    own = set(question.scene.draft.members(question.scene.unit))
+    found = [cluster.pods.row_of[key] for key in devices.holders(question.slot) if key not in own]
+    rows = sorted(found, key=lambda row: (int(cluster.pods.priority[row]), cluster.pods.keys[row]))
+    mark = cluster.checkpoint()
+    before, cluster.devices.evictions_free = cluster.devices.evictions_free, True
+    ending: dict[int, int] = {}
+    try:
+        for row in rows:
+            if devices.allows(question.slot):
+                break
+            ending[row] = int(cluster.pods.node[row])
+            cluster.detach(row)
+        if not devices.allows(question.slot):
+            return [], []
+        needed = _needed(question, devices, ending)
+    finally:
+        cluster.rollback(mark)
+        cluster.devices.evictions_free = before
+    why = f"{'it holds' if len(needed) == 1 else 'they hold'} devices that it needs on node {question.node}"
+    return ([EndPods(pods=[cluster.pods.keys[row] for row in needed], why=why)] if needed else []), []
+
+
+def _needed(question: Question, devices: DeviceFilter, ending: dict[int, int]) -> list[int]:
+    """Of these pods, each with its node, those next to whom the pod would not get its devices."""
+    cluster, kept = question.scene.cluster, []
+    for row, home in reversed(ending.items()):
+        mark = cluster.checkpoint()
+        cluster.attach(row, home)
+        if not devices.allows(question.slot):
+            cluster.rollback(mark)
+            kept.append(row)
+    return kept[::-1]
+
+
 def _nothing(_question: Question) -> Options:
-    """Claims that are missing, volumes out of reach, devices: what to do, their own objects have to say."""
+    """Claims that are missing, volumes out of reach: what to do, their own objects have to say."""
     return [], []
 
 
@@ -318,5 +357,7 @@ FIXES: dict[str, Callable[[Question], Options]] = {
     volume_texts.TOO_MANY: _attached,
     volume_texts.DISK: _disks,
     volume_texts.IN_USE: _claims_in_use,
+    device_texts.CANNOT_ALLOCATE: _devices,
+    device_texts.UNAVAILABLE: _devices,
 }
 """By reason; those about resources are in `_resources`."""

@@ -4,7 +4,7 @@
 
 from reprieve.explain.advice.changes import Change, amounts_in_words, listed, pairs
 from reprieve.explain.advice.draft import Draft
-from reprieve.objects import amount, format_amount, some, well_known
+from reprieve.objects import Reference, amount, format_amount, some, well_known
 
 NAMED = 3
 NEW_NODE = "added-"
@@ -116,6 +116,25 @@ class EndPods(Change, frozen=True, kw_only=True, tag=True):
     def carry_out(self, draft: Draft) -> None:
         for key in self.pods:
             draft.remove("Pod", key)
+        _give_back_devices(draft, set(self.pods))
+
+
+def _give_back_devices(draft: Draft, gone: set[str]) -> None:
+    """As the claim controller does: a claim that lost its last user is allocated no more."""
+    for claim in draft.of_kind("ResourceClaim"):
+        key = Reference.read(claim).key
+        users = (claim.get("status") or {}).get("reservedFor") or []
+        namespace = key.partition("/")[0]
+        left = [
+            each
+            for each in users
+            if each.get("resource") != "pods" or f"{namespace}/{each.get('name')}" not in gone
+        ]
+        if len(left) < len(users):
+            status = draft.edit("ResourceClaim", key)["status"]
+            status["reservedFor"] = left
+            if not left:
+                status.pop("allocation", None)
 
 
 class StartPod(Change, frozen=True, kw_only=True, tag=True):

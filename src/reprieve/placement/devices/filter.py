@@ -18,9 +18,9 @@ from reprieve.placement.devices.claims import (
 from reprieve.placement.devices.extended import ExtendedClaim, extended_claim, extended_resources
 from reprieve.placement.devices.inventory import Inventory, inventory_of
 from reprieve.placement.devices.results import allocation_of
-from reprieve.placement.devices.search import CANNOT_ALLOCATE, FIRST_CHOICE, Answer, Found, Refusal, search
+from reprieve.placement.devices.search import FIRST_CHOICE, Answer, Found, Refusal, search
+from reprieve.placement.devices.texts import CANNOT_ALLOCATE, UNAVAILABLE
 
-UNAVAILABLE = "resourceclaim not available on the node"
 STALE_EXTENDED = "cannot schedule extended resource claim"
 Reasons = dict[str, Mask]
 
@@ -226,7 +226,7 @@ class DeviceFilter:
 
     def freed_by_eviction(self, reason: str) -> bool:
         """Whether a node that refuses for this reason may take the pod once others are gone."""
-        return self._cluster.devices.evictions_free and reason in (CANNOT_ALLOCATE.reason, UNAVAILABLE)
+        return self._cluster.devices.evictions_free and reason in (CANNOT_ALLOCATE, UNAVAILABLE)
 
     # --- scores ---------------------------------------------------------------------------------------------
 

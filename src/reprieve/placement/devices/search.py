@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reprieve.cluster import DeviceId, DeviceTable, Shares
 from reprieve.objects import devices
-from reprieve.placement.devices import capacity
+from reprieve.placement.devices import capacity, texts
 from reprieve.placement.devices.asks import MOST_RESULTS, AllocationError, Ask, ClaimAsk
 from reprieve.placement.devices.constraints import Constraint, constraints_of
 from reprieve.placement.devices.pools import INVALID, Counters, Entry, Pool
@@ -46,8 +46,8 @@ class Refusal(NamedTuple):
     reason: str
 
 
-CANNOT_ALLOCATE = Refusal("cannot allocate all claims")
-INVALID_POOLS = Refusal("invalid resource pools were encountered")
+CANNOT_ALLOCATE = Refusal(texts.CANNOT_ALLOCATE)
+INVALID_POOLS = Refusal(texts.INVALID_POOLS)
 Answer = Found | Refusal
 
 
