@@ -40,6 +40,17 @@ HOLDS = [
     f'!({OWN}.nope == "x" && false)',
     # Unlike types are unequal.
     f"!({OWN}.model == 3)",
+    # Addresses and networks.
+    'isIP("10.0.0.1") && !isIP("10.0.0.01") && !isIP("::ffff:1.2.3.4") && !isIP("fe80::1%eth0")',
+    'ip("10.0.0.1") == ip("10.0.0.1") && ip("10.0.0.1").family() == 4 && ip("::1").family() == 6',
+    'ip.isCanonical("2001:db8::1") && !ip.isCanonical("2001:DB8::0001")',
+    'ip("127.0.0.1").isLoopback() && ip("0.0.0.0").isUnspecified() && ip("fe80::1").isLinkLocalUnicast()',
+    'ip("224.0.0.1").isLinkLocalMulticast() && ip("10.0.0.1").isGlobalUnicast()',
+    '!ip("255.255.255.255").isGlobalUnicast() && !ip("224.0.0.1").isGlobalUnicast()',
+    'cidr("10.0.0.0/8").containsIP("10.1.2.3") && !cidr("10.0.0.0/8").containsIP(ip("::1"))',
+    'cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16") && !cidr("10.1.0.0/16").containsCIDR("10.0.0.0/8")',
+    'cidr("10.1.2.3/8").masked() == cidr("10.0.0.0/8") && cidr("10.1.2.3/8").ip() == ip("10.1.2.3")',
+    'cidr("::/64").prefixLength() == 64 && isCIDR("10.0.0.0/8") && !isCIDR("10.0.0.0") && !isCIDR("::/129")',
     # Quantities.
     f'{CAPACITY}.memory == quantity("81920Mi")',
     f'{CAPACITY}.memory.compareTo(quantity("40Gi")) > 0',

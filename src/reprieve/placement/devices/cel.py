@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from reprieve.objects import Device, ReprieveError, nano
+from reprieve.placement.devices import cel_network
 from reprieve.placement.devices import cel_values as values
 
 LONGEST_EXPRESSION = 10 * 1024
@@ -245,6 +246,10 @@ def _functions(cel: Any, quantity: Any, version: Any, checks: bool) -> list[Any]
         "sets.equivalent": [(t.BOOL, [t.LIST, t.LIST], False, values.set_equivalent)],
         "sets.intersects": [(t.BOOL, [t.LIST, t.LIST], False, values.set_intersects)],
     }
+    if checks:
+        members |= cel_network.functions(t, t.AbstractType("net.IP"), t.AbstractType("net.CIDR"))
+    else:
+        members |= cel_network.functions(t, t.BYTES, t.BYTES)
     both = (quantity, version) if checks else (quantity,)
     for name, result, does in (
         ("compareTo", t.INT, values.compare),
