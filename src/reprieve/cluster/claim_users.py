@@ -31,10 +31,17 @@ class ClaimUsers:
         if not devices.any_users or not devices.evictions_free:
             return
         rows = list(rows)
+        keys, info = self._pods.keys, self._pods.info
         if len(rows) > FEW:
             undo.append((MANY, devices.snapshot(), len(devices.pool_changes)))
-            undo = []
-        keys, info = self._pods.keys, self._pods.info
+            freed = []
+            for row in rows:
+                for key in devices.claims_used_by(keys[row], info[row].uid):
+                    devices.leave(key)
+                    if key in devices.only_user or self._unused(key):
+                        freed.append(key)
+            devices.give_back_all(freed)
+            return
         for row in rows:
             for key in devices.claims_used_by(keys[row], info[row].uid):
                 devices.leave(key)

@@ -1,5 +1,6 @@
 """Which claims hold which devices at present, whether that is written, assumed or supposed."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from reprieve.objects import Allocation, nano
@@ -68,6 +69,22 @@ class DeviceHolders:
             else:
                 del self.dedicated[id]
             self.pool_changes.append(id[:2])
+
+    def give_back_all(self, keys: Iterable[str]) -> None:
+        """Suppose many claims without their allocations, between `snapshot` and `restore`."""
+        allocations, dedicated, changes = self.allocations, self.dedicated, self.pool_changes
+        for key in keys:
+            ids = self._ids.pop(key, None)
+            if ids is None:
+                self._hold(key, None)
+                continue
+            del allocations[key]
+            for id in ids:
+                changes.append(id[:2])
+                if dedicated[id] > 1:
+                    dedicated[id] -= 1
+                else:
+                    del dedicated[id]
 
     def snapshot(self) -> tuple[dict[Any, Any], ...]:
         """Who holds what, to be restored after many changes at once."""

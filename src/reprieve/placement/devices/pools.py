@@ -51,8 +51,8 @@ class Pool:
     """A pool as one node, or every node with the same slices of it, sees it."""
 
     __slots__ = (
-        "_entries", "_ids", "_make", "binding", "counters", "elsewhere", "id", "shape", "state", "state_at",
-        "trouble",
+        "_entries", "_ids", "_make", "_slice", "binding", "counters", "elsewhere", "id", "shape", "state",
+        "state_at", "trouble",
     )  # fmt: skip
 
     def __init__(
@@ -67,6 +67,7 @@ class Pool:
         self._entries: tuple[Entry, ...] | None = entries
         self._make: Callable[[], tuple[Entry, ...]] | None = None
         self._ids: tuple[DeviceId, ...] | None = None
+        self._slice: ResourceSlice | None = None
         self.elsewhere = elsewhere
         """Devices of slices for other nodes: they draw on the same counters."""
         self.counters: Counters = counters or {}
@@ -81,12 +82,14 @@ class Pool:
         self.state_at = -1
 
     @staticmethod
-    def plain(id: PoolId, shape: "PlainShape", make: "Callable[[], tuple[Entry, ...]]") -> "Pool":
+    def plain(
+        id: PoolId, shape: "PlainShape", slice: ResourceSlice, make: "Callable[[], tuple[Entry, ...]]"
+    ) -> "Pool":
         """Of one slice on one node, of which there are many alike: its devices are listed when needed."""
         found = Pool.__new__(Pool)
         found.id, found.shape, found.trouble, found.binding = id, shape, shape.trouble, shape.binding
         found.elsewhere, found.counters = (), {}
-        found._entries, found._make, found._ids = None, make, None
+        found._entries, found._make, found._ids, found._slice = None, make, None, slice
         found.state, found.state_at = None, -1
         return found
 
@@ -100,6 +103,9 @@ class Pool:
     @property
     def ids(self) -> tuple[DeviceId, ...]:
         """Devices whose holders decide what is left of the pool."""
+        if self._ids is None and self._slice is not None:
+            driver, pool = self.id
+            self._ids = tuple([(driver, pool, each.name) for each in self._slice.spec.devices])
         if self._ids is None:
             counted = (*self.entries, *self.elsewhere) if self.counters else self.entries
             self._ids = tuple(each.id for each in counted)
@@ -190,7 +196,7 @@ class Catalogue:
         shape = self._plain.get(key)
         if shape is None:
             shape = self._plain[key] = PlainShape(make())
-        return Pool.plain(id, shape, make)
+        return Pool.plain(id, shape, slice, make)
 
     def _is_relevant(self, slice: ResourceSlice, site: Site) -> bool:
         spec = slice.spec
