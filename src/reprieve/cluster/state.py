@@ -44,7 +44,7 @@ from reprieve.objects import (
 
 Undo = tuple[Any, ...]
 
-LONGEST_LOG = 1_000_000
+LONGEST_LOG = 100_000
 """Changes that caches can catch up with; beyond that, recomputing is cheaper."""
 
 

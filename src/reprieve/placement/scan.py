@@ -70,8 +70,8 @@ class Scan:
 
 
 def scan_of(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Scan:
-    """The class's scan for the present usage, cached."""
-    key = ("scan", cls.id, scoring)
+    """The class's scan for the present usage, cached: classes that differ in labels only share it."""
+    key = ("scan", cls.shape, scoring)
     found: Scan | None = cluster.caches.get(key)
     if found is None:
         found = cluster.caches[key] = Scan(cluster, cls, scoring)

@@ -81,8 +81,8 @@ class StaticFit:
 
 
 def static_fit(cluster: Cluster, cls: PodClass) -> StaticFit:
-    """The class's static filters and scores, cached."""
-    key = ("static", cls.id)
+    """The class's static filters and scores, cached: classes that differ in labels only share them."""
+    key = ("static", cls.shape)
     found: StaticFit | None = cluster.lasting.get(key)
     if found is None:
         found = cluster.lasting[key] = StaticFit(cluster, cls)
