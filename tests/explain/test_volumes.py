@@ -55,3 +55,22 @@ def test_claims_that_cannot_be_used_are_explained(objects: list[Document], text:
     documents = [host("a"), waiting_class(), *objects, using("p", "c")]
     answer: Any = explain("Pod/default/p", Evidence(documents), NOW)
     assert all(each.sentence for each in answer.remedies), text
+
+
+HELD = {
+    "can have no more volumes of csi.example.com": "evicting it frees 1 slot of csi.example.com on a",
+    "only one pod may use their claim": "it uses the claim default/one, which only one pod may use",
+    "a disk cannot be shared with them": "it holds the disk disk-1",
+}
+
+
+@pytest.mark.parametrize("why", FREED)
+def test_a_victim_that_holds_what_the_pod_needs_is_named_with_that_reason(why: str) -> None:
+    documents = [
+        {**each, "spec": {**each["spec"], "priority": 9}} if each["metadata"]["name"] == "p" else each
+        for each in FREED[why]
+    ]
+    answer: Any = explain("Pod/default/p", Evidence(documents), NOW)
+    named = [sentence for sentence in answer.would_help if sentence.startswith("default/other: ")]
+    assert len(named) == 1, answer.would_help
+    assert HELD[why] in named[0]

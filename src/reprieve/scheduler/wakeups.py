@@ -47,11 +47,13 @@ def devices_changed(cluster: Cluster, unit: QueuedUnit) -> bool:
 
 
 def storage_changed(cluster: Cluster, unit: QueuedUnit, changed: Object) -> bool:
-    """A claim helps the pods that name it; volumes, classes and what drivers publish, all with volumes."""
+    """A claim helps the pods that name it, and so does a volume that is kept for it; free volumes, classes,
+    and what drivers publish, all with volumes."""
     found = _volumes_of(cluster, unit)
-    if isinstance(changed, storage.PersistentVolumeClaim):
-        return any(claim.key == changed.key for pod in found for claim in pod.claims)
-    return bool(found)
+    key = changed.key if isinstance(changed, storage.PersistentVolumeClaim) else ""
+    if isinstance(changed, storage.PersistentVolume) and changed.spec.claim_ref is not None:
+        key = changed.spec.claim_ref.key
+    return any(claim.key == key for pod in found for claim in pod.claims) if key else bool(found)
 
 
 def storage_matters(type: str, old: Object | None, new: Object) -> bool:

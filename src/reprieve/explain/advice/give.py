@@ -22,6 +22,7 @@ from reprieve.explain.answer import Advice
 from reprieve.explain.evictions import in_words
 from reprieve.explain.evidence import Evidence
 from reprieve.objects import Reference, ReprieveError, outcomes, some
+from reprieve.preemption import Plan
 
 NAMED = 3
 BLIND = (
@@ -89,4 +90,13 @@ def _by_itself(scene: Scene) -> list[str]:
     victims = [victim.pod for victim in plan.victims]
     if not victims:
         return reasons
-    return [f"A preemption would make room: {some(victims, NAMED)} would make way.", *reasons, *others]
+    head = f"A preemption would make room: {some(victims, NAMED)} would make way."
+    return [head, *_held(scene, plan), *reasons, *others]
+
+
+def _held(scene: Scene, plan: Plan) -> list[str]:
+    """Of a unit with volumes: why each of the first victims, which may hold a claim, a disk or a slot."""
+    storage = scene.cluster.storage.pods
+    if not storage or not any(row in storage for row in scene.waiting_rows()):
+        return []
+    return [f"{victim.pod}: {victim.reason}." for victim in plan.victims[:NAMED]]
