@@ -260,7 +260,8 @@ async def test_with_quota_on_both_sides_the_job_starts_on_the_worker_and_nowhere
     scene = Scene("eu")
     home, eu = scene.home, scene.workers["eu"]
     strategy = {"admissionChecksStrategy": {"admissionChecks": [{"name": "fleet"}]}}
-    for api, more in ((home, strategy), (eu, {})):
+    queues: list[tuple[MemoryApi, Document]] = [(home, strategy), (eu, {})]
+    for api, more in queues:
         api.groups = {kind.group}
         api.put("namespaces", {"metadata": {"name": "ml"}})
         for each in (*QUOTA, builders.cluster_queue("cq", 1000, **more)):
