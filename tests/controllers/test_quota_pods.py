@@ -7,7 +7,7 @@ import pytest
 from reprieve.config import Configuration
 from reprieve.controllers import quota
 from reprieve.controllers.quota import kinds as job_informers
-from reprieve.kube import JOBS, KUEUE_WORKLOADS, NAMESPACES, PODS, RUNTIME_CLASSES, Resource
+from reprieve.kube import JOBS, KUEUE_WORKLOADS, NAMESPACES, NODES, PODS, RUNTIME_CLASSES, Resource
 from tests import builders
 from tests.controllers.clusters import NAMESPACE, Cluster, cluster, is_true, job
 from tests.waiting import eventually
@@ -171,3 +171,32 @@ async def test_where_all_jobs_need_a_queue_the_selector_says_in_which_namespaces
 
         await eventually(lambda: held("in"), "a job in a namespace that is meant waits for a queue")
         assert not await held("out"), "it was created before the other one"
+
+
+async def test_quota_for_a_pod_that_no_node_could_hold_is_said_on_the_workload() -> None:
+    async with cluster("one") as place:
+        await place.furnish(cpu="64")
+        await place.client.create(NODES, builders.node("small", 4, labels={"pool": "gpu"}))
+        await place.client.create(NODES, builders.node("other", 64))
+        place.start(quota.run(place.client))
+        await place.client.create(JOBS, job("large", cpu="16", count=2), NAMESPACE)
+        await place.client.create(JOBS, job("fits", cpu="4", count=2), NAMESPACE)
+
+        async def said() -> list[str]:
+            found = await place.workloads()
+            conditions = [each for item in found.values() for each in item["status"].get("conditions", ())]
+            return [each["message"] for each in conditions if each["type"] == "reprieve.dev/NoNodeFits"]
+
+        async def admitted() -> bool:
+            found = await place.workloads()
+            return len(found) == 2 and all(is_true(each, "Admitted") for each in found.values())
+
+        await eventually(admitted, "quota counts amounts")
+        [message] = await eventually(said, "one of the two has no place")
+        assert message.startswith("no node could ever hold a pod of pod set main: none of the 2 nodes")
+        await place.client.create(NODES, builders.node("large", 16, labels={"pool": "gpu"}))
+        await eventually(lambda: _says(said, "there is a node that could hold it"), "a node came")
+
+
+async def _says(said: Any, message: str) -> bool:
+    return await said() == [message]

@@ -41,13 +41,20 @@ def command(shell: str) -> None:
 def complete_target(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """KIND/NAMESPACE/NAME: kinds first; then names from the files given, or from the cluster."""
     word, slash, rest = incomplete.partition("/")
-    kinds = Reference.words()
     if not slash:
-        names = [f"{words[0]}/" for words in kinds.values() if words[0].startswith(word.lower())]
+        names = [f"{words[0]}/" for words in _words().values() if words[0].startswith(word.lower())]
         return (
             names if len(names) != 1 else list(_named(names[0][:-1], "", _known(ctx, names[0][:-1]))) or names
         )
     return list(_named(word, rest, _known(ctx, word)))
+
+
+def _words() -> dict[str, tuple[str, ...]]:
+    """By kind, what people type for it; of jobs of other projects, too."""
+    from reprieve.jobs import JobKinds
+
+    jobs = {kind.kind: (kind.kind.lower(), kind.plural, *kind.short_names) for kind in JobKinds()}
+    return {**jobs, **{kind: tuple(words) for kind, words in Reference.words().items()}}
 
 
 def _named(word: str, rest: str, known: Iterable[Reference]) -> Iterator[str]:
@@ -62,7 +69,7 @@ def _named(word: str, rest: str, known: Iterable[Reference]) -> Iterator[str]:
 
 def _known(ctx: click.Context, word: str) -> list[Reference]:
     """What exists of the kind; nothing where that cannot be found out quickly."""
-    kind = next((kind for kind, words in Reference.words().items() if word.lower() in words), "")
+    kind = next((kind for kind, words in _words().items() if word.lower() in words), "")
     files = [
         str(name) for name in ctx.params.get("files") or ctx.params.get("filenames") or () if name != "-"
     ]

@@ -239,6 +239,9 @@ BEFORE_START_ANNOTATION = "reprieve.dev/before-start"
 
 NOT_MATCHING_TEMPLATE = "reprieve.dev/NotMatchingTemplate"
 """Condition of a group that contradicts the template of its Workload."""
+NO_NODE_FITS = "reprieve.dev/NoNodeFits"
+"""Condition of a workload that has quota although no node could ever hold one of its pods."""
+
 WEBHOOK_PATH = "/hold"
 """Where the quota controller answers the API server about new jobs and pods."""
 

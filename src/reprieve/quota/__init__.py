@@ -58,6 +58,7 @@ from reprieve.quota.transitions import (
     with_status,
 )
 from reprieve.quota.tree import UNLIMITED, FlavorResource, Usage
+from reprieve.quota.unfit import no_place
 from reprieve.quota.victims.finder import VictimFinder
 from reprieve.quota.workload_info import WorkloadInfo, is_true
 
@@ -103,6 +104,7 @@ __all__ = [
     "is_true",
     "load",
     "needs_second_pass",
+    "no_place",
     "placed_elsewhere",
     "preempt",
     "queue_summaries",

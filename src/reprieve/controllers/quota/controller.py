@@ -54,7 +54,7 @@ from reprieve.objects import (
     split_key,
     well_known,
 )
-from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, wait
+from reprieve.quota import Event, Outcome, Quota, Rules, Waiting, cycle, is_true, no_place, wait
 from reprieve.records import DecisionLog
 from reprieve.runtime import keep_running
 
@@ -282,7 +282,12 @@ class QuotaController:
         if lease.state is LeaseState.NOTE:
             await self._annotate(key, lease.note)
             return lease.left.total_seconds()
-        coming = next_state(self._situation(key, self.seen.workloads[key]), self._seconds())
+        before = self.seen.workloads[key]
+        coming = next_state(self._situation(key, before), self._seconds())
+        if is_true(coming.workload, well_known.NO_NODE_FITS) and not is_true(before, well_known.NO_NODE_FITS):
+            found = find_condition(coming.workload.status.conditions, well_known.NO_NODE_FITS)
+            assert found is not None
+            self._record([Event(key, "Warning", "NoNodeFits", found.message)])
         if coming.deactivate and self.seen.workloads[key].spec.active:
             await self._deactivate(key)
             cause = find_condition(coming.workload.status.conditions, well_known.EVICTED)
@@ -328,7 +333,13 @@ class QuotaController:
             held,
             self._gates,
             self._health(key, workload).failed,
+            self._no_place(workload),
         )
+
+    def _no_place(self, workload: Workload) -> str:
+        if not workload.may_run:
+            return ""
+        return no_place(workload, self.seen.nodes.values(), self.quota.cache.flavors)
 
     def _health(self, key: str, workload: Workload) -> Health:
         """Of the nodes that an admitted workload was sent to."""

@@ -57,6 +57,8 @@ class Situation(msgspec.Struct, frozen=True):
     publish_gates: bool = False
     failed_nodes: tuple[UnhealthyNode, ...] = ()
     """Nodes that it was sent to and that cannot run its pods."""
+    no_place: str = ""
+    """Why no node could ever hold one of its pods."""
 
 
 class Next(msgspec.Struct, frozen=True):
@@ -114,8 +116,21 @@ def next_state(situation: Situation, now: datetime) -> Next:
     ready = all(state == well_known.READY for state in states.values())
     if ready and workload.status.cluster_name:
         workload = placed_elsewhere(workload)
-    admitted = with_admitted(workload, ready, now)
+    admitted = _with_place(with_admitted(workload, ready, now), situation.no_place, now)
     return Next(admitted, after=time_left(admitted, now) or 0.0)
+
+
+def _with_place(workload: Workload, why: str, now: datetime) -> Workload:
+    """Say that no node could hold it, and when that is over; nothing for all others."""
+    known = find_condition(workload.status.conditions, well_known.NO_NODE_FITS)
+    if not why and (known is None or known.status == "False"):
+        return workload
+    reason, message = ("NoNodeFits", why) if why else ("NodeFits", "there is a node that could hold it")
+    generation = workload.metadata.generation
+    conditions = with_condition(
+        workload.status.conditions, well_known.NO_NODE_FITS, bool(why), reason, message, now, generation
+    )
+    return with_status(workload, conditions=conditions)
 
 
 def time_left(workload: Workload, now: datetime) -> float | None:

@@ -41,7 +41,7 @@ from reprieve.objects import (
     decode_as,
     well_known,
 )
-from reprieve.quota import Quota
+from reprieve.quota import Quota, is_true
 
 
 class Observed:
@@ -188,6 +188,10 @@ class Observed:
         """Workloads that were sent to it look again, and those that wait for a place may be tried again."""
         node: Node = change.new
         capacity = self.quota.cache.capacity
+        if change.type == "ADDED":
+            for key, workload in self.workloads.items():
+                if is_true(workload, well_known.NO_NODE_FITS):
+                    self._touch(f"workload/{key}")
         if change.type == "DELETED":
             self.nodes.pop(node.name, None)
             capacity.drop_node(node.name)
