@@ -13,6 +13,7 @@ from reprieve.config import Configuration
 from reprieve.jobs import JobKinds, expand, pod_sets, template_problems, workload_of
 from reprieve.objects import InvalidObject, read_documents
 from reprieve.whatif import targets
+from tests import builders
 
 FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
 KINDS = JobKinds()
@@ -191,3 +192,17 @@ def test_a_ray_job_on_a_cluster_that_exists_has_a_submitter_only() -> None:
 def test_validate_has_nothing_to_say_about_the_pods_of_the_examples(name: str) -> None:
     context = Configuration.load(None).admission_context()
     assert template_problems(written(name), KINDS, context, documents(name)) == []
+
+
+def test_quota_that_no_node_could_serve_is_said_before_it_is_given() -> None:
+    queue = [builders.flavor(), builders.cluster_queue("cq", 64), builders.local_queue()]
+    small = [builders.node(f"n{number}", 4) for number in range(3)]
+    job = builders.job("large", cpu=16, count=2, queue="main")
+    answer = reprieve.admit([*queue, *small, job])
+    assert list(answer.to_dict()["admitted"]) == ["default/job-large"]
+    [said] = [each for each in answer.notes.sentences if "no node could ever hold" in each]
+    assert said.startswith(
+        "Warning: Workload/default/job-large gets quota, but no node could ever hold a pod"
+    )
+    fits = reprieve.admit([*queue, *small, builders.node("large", 16), job])
+    assert not any("no node could" in each for each in fits.notes.sentences)

@@ -5,7 +5,7 @@ Both work on a state built for the purpose and touch nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,8 @@ from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
     InvalidObject,
+    Node,
+    Object,
     Placement,
     PodSpec,
     Problem,
@@ -55,6 +57,7 @@ from reprieve.quota import (
     find_assignment,
     load,
     needs_second_pass,
+    no_place,
     queue_summaries,
     settle,
     vain_wait,
@@ -287,4 +290,12 @@ def admit_all(
     views, missing = _decoded(documents)
     quota = load(views, Rules.of(config), now)
     run = settle(quota, now, max_cycles, deletions)
-    return Admissions(quota, run, notes._replace(missing=missing))
+    return Admissions(quota, run, notes._replace(missing=(*missing, *_without_place(quota, views))))
+
+
+def _without_place(quota: Quota, views: Iterable[Object]) -> Iterator[str]:
+    """Quota counts amounts, not nodes: said of what gets quota and could run on no node that was given."""
+    nodes = [view for view in views if isinstance(view, Node)]
+    for key, info in sorted(quota.cache.workloads.items()):
+        if why := no_place(info.workload, nodes, quota.cache.flavors):
+            yield f"Warning: Workload/{key} gets quota, but {why}."
