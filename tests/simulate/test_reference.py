@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprieve.simulate import SCENARIOS, measure, read_trace, ticks
+from tests.builders import node, views
 from tests.scale import examples
-from tests.simulate.runs import gpu_nodes, one, run
+from tests.simulate.runs import GPU, one, run
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,8 @@ def plain_queue(jobs, capacity, *, skip):
 
 
 def pool(gpus):
-    return gpu_nodes(1, gpus, pods=100_000)
+    """One node that states GPUs alone: the reference counts neither cores nor memory."""
+    return views(node("pool", status={"allocatable": {GPU: str(gpus), "pods": "100000"}}))
 
 
 def found(result):
