@@ -178,7 +178,8 @@ def test_killed_at_any_point_no_half_tree_stays(data: st.DataObject) -> None:
         world = world.restart()
         taken = {each.get("spec", {}).get("nodeName") for each in world.documents.values()}
         free = sorted(name for kind, name in world.documents if kind == "Node" and name not in taken)
-        if free and data.draw(st.booleans(), label="a free node is lost"):
+        lost = data.draw(st.booleans(), label="a free node is lost")
+        if free and lost:
             world.remove("Node", free[0])
         if data.draw(st.booleans(), label="somebody takes what is free"):
             world.add(pod(f"boss-{world.now}", 1, 100, owner="y", preemptionPolicy="Never"))
