@@ -7,7 +7,6 @@ with the value before, so that whoever stops it can put everything back exactly,
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 import msgspec
@@ -66,7 +65,7 @@ class _Notes:
 
 def suspended(document: Document, kind: JobKind, hold: bool = True) -> Document:
     """The job with its field for suspension set."""
-    made = deepcopy(document)
+    made: Document = _copied(document)
     *steps, last = kind.suspend.split(".")
     place = made
     for step in steps:
@@ -96,7 +95,7 @@ def started(
 
 def gated(document: Document, sets: Iterable[PodSet], additions: Mapping[str, Additions]) -> Document:
     """The job whose pods are held by gates and ask for themselves; as it is if they do already."""
-    notes = _Notes(deepcopy(restored(document, sets)))
+    notes = _Notes(_copied(restored(document, sets)))
     for each in sets:
         if added := additions.get(each.name):
             _add(notes, each, added)
@@ -108,7 +107,7 @@ def restored(document: Document, sets: Iterable[PodSet]) -> Document:
     before = _before(document)
     if before is None:
         return document
-    made = deepcopy(document)
+    made: Document = _copied(document)
     bases = {each.name: pointer(each.written.path if each.written else each.path) for each in sets}
     for owner, changes in reversed(before.items()):
         if owner and owner not in bases:
@@ -173,13 +172,20 @@ def _add_whole(notes: _Notes, pod_set: PodSet, added: Additions) -> None:
     assert pod_set.written is not None
     written, inner = pod_set.written, _Notes({})
     if written.whole:
-        inner.document = deepcopy(pod_set.template)
+        inner.document = _copied(pod_set.template)
     else:
-        inner.document = deepcopy(written.item or {})
+        inner.document = _copied(written.item or {})
     _add(inner, msgspec.structs.replace(pod_set, written=None, path=""), added)
     where = pointer(written.path)
     known = _at(notes.document, where) or []
     notes.set("", (), where, inner.document if written.whole else [*known, inner.document])
+
+
+def _copied(document: Any) -> Any:
+    """A document has objects, lists and values: no need for what `deepcopy` looks after."""
+    if isinstance(document, dict):
+        return {key: _copied(value) for key, value in document.items()}
+    return [_copied(each) for each in document] if isinstance(document, list) else document
 
 
 def _noted(notes: _Notes) -> Document:

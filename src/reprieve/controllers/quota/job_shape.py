@@ -24,7 +24,7 @@ from reprieve.jobs import (
     time_limit,
     workload_name,
 )
-from reprieve.objects import Document, InvalidObject, ResourceFlavor, Workload, encode, well_known
+from reprieve.objects import Document, InvalidObject, ResourceFlavor, Workload, well_known
 
 
 def owned_workload(
@@ -111,8 +111,10 @@ def as_it_runs(
     """The job started on the nodes of its flavors."""
     kind, others = kinds.find(job), list(others)
     assert kind is not None
-    plain = restored(job, pod_sets(job, kinds, others))
-    sets = pod_sets(plain, kinds, others)
+    sets = pod_sets(job, kinds, others)
+    plain = restored(job, sets)
+    if plain is not job:
+        sets = pod_sets(plain, kinds, others)
     added = {each.name: _additions(workload, each.name, flavors) for each in sets}
     return started(plain, kind, sets, added, _assigned_count(workload))
 
@@ -144,7 +146,7 @@ def injected(
             flavor = flavors.get(name)
             if flavor is not None:
                 labels |= flavor.spec.node_labels
-                tolerations += encode(flavor).get("spec", {}).get("tolerations", [])
+                tolerations += to_builtins(flavor.spec.tolerations)
     for check in workload.status.admission_checks:
         for update in check.pod_set_updates:
             if update.name == pod_set:
