@@ -37,6 +37,10 @@ new PerformanceObserver(keep).observe({ entryTypes: ["longtask"] });
 """
 
 
+async def no_reason(_target: str, _decisions: object) -> dict[str, Any]:
+    return {}
+
+
 async def no_plan(_manifest: str, _for: str) -> dict[str, Any]:
     return {}
 
@@ -70,6 +74,7 @@ async def serving(shown: Inventory) -> AsyncIterator[str]:
         shown,
         records,
         no_plan,
+        no_reason,
         quota=lambda each, now: quota_view(each, rules, now),
         fleet=lambda each, _: fleet_view(each, timedelta(minutes=5)),
     ).add_routes(app)

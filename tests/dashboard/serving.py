@@ -1,6 +1,6 @@
 """A page over an inventory that a test fills by hand: no cluster, no controller, but the same HTTP."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,18 +8,23 @@ from typing import Any
 from aiohttp import web
 
 from reprieve.config import Configuration
-from reprieve.dashboard.app import Dashboard, Planner
+from reprieve.dashboard.app import Dashboard, Explainer, Planner
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.quota_views import fleet_view, quota_view
 from reprieve.quota.rules import Rules
-from reprieve.records import DecisionLog
+from reprieve.records import Decision, DecisionLog
 from reprieve.runtime import endpoints
 
 
 async def no_plan(_manifest: str, _for: str) -> dict[str, Any]:
     return {"for": "Pod/default/urgent", "outcome": "scheduled", "reasons": ["It fits."]}
+
+
+async def no_reason(target: str, _decisions: Iterable[Decision]) -> dict[str, Any]:
+    sentence = f"{target} waits for 4 cpu."
+    return {"for": target, "state": "waiting", "sentence": sentence, "wouldHelp": ["add a node"]}
 
 
 @asynccontextmanager
@@ -30,6 +35,7 @@ async def serving(
     access: Access | None = None,
     contact: Contact | None = None,
     planner: Planner = no_plan,
+    explainer: Explainer = no_reason,
     port: int = 0,
 ) -> AsyncIterator[str]:
     """The page's address."""
@@ -43,6 +49,7 @@ async def serving(
         inventory,
         records,
         planner,
+        explainer,
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, timedelta(minutes=5)),
         contact=contact or Contact(lambda: datetime.now(UTC)),

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -14,7 +15,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access
 from reprieve.dashboard.inventory import Inventory
-from reprieve.records import DecisionLog
+from reprieve.records import Decision, DecisionLog
 from tests.dashboard import scenes
 from tests.dashboard.manifests import node, pod, put
 from tests.dashboard.serving import serving
@@ -24,7 +25,8 @@ from tests.waiting import PATIENCE
 expect.set_options(timeout=PATIENCE * 1000)
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]  # one browser for all of them
 
-VIEWS = ("map", "queue", "groups", "preemptions", "quota", "fleet", "whatif")
+VIEWS = ("map", "queue", "groups", "flow", "preemptions", "quota", "fleet", "whatif")
+GANG = "PodGroup%2Fml%2Ftrain"
 SCENES = {
     "nothing": (Inventory, DecisionLog),
     "few nodes": (lambda: scenes.crowd(5), lambda: scenes.decisions(200)),
@@ -106,10 +108,42 @@ async def test_nothing_is_wider_than_the_window_and_nothing_complains(browser: B
             await page.close()
 
 
+async def test_every_name_leads_to_the_story_of_its_unit(browser: Browser):
+    """From the picture of who made way to the one that went, and back to whom it made way for."""
+    records = DecisionLog()
+    now = datetime.now(UTC)
+    crunch = "PodGroup/data/crunch"
+    gang = [{"pod": f"data/crunch-{i}", "unit": crunch, "reason": "node-1 is needed"} for i in range(3)]
+    lone = {"pod": "dev/notebook-0", "unit": "Pod/dev/notebook-0", "violatesBudget": True}
+    happened: list[tuple[str, str, list[dict[str, Any]]]] = [
+        (crunch, "scheduled", []),
+        ("PodGroup/ml/train", "preempts", [*gang, lone]),
+        ("PodGroup/ml/train", "waits", [*gang, lone]),
+        (crunch, "unschedulable", []),
+    ]
+    for unit, outcome, victims in happened:
+        records.add(Decision(time=now, controller="scheduler", for_=unit, outcome=outcome, victims=victims))
+    async with serving(scenes.crowd(5), records) as url:
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        complaints: list[str] = []
+        listen(page, complaints)
+        await look(page, url, "flow")
+        await expect(page.locator("path.flow")).to_have_count(2)
+        await expect(page.locator("path.flow.broken")).to_have_count(1)
+        await page.locator(".flows").get_by_role("link", name=crunch).click()
+        await expect(page.locator(".answer")).to_contain_text(f"{crunch} waits for 4 cpu.")
+        await expect(page.locator(".life li")).to_have_count(3)
+        await expect(page.locator(".life li.went")).to_contain_text("made way with 3 pods for")
+        await page.locator(".life").get_by_role("link", name="PodGroup/ml/train").click()
+        await expect(page.locator(".life li.preempts")).to_contain_text(crunch)
+        assert complaints == []
+        await page.close()
+
+
 async def test_everything_that_can_be_used_has_a_name_and_can_be_reached_by_key(browser: Browser):
     async with serving(scenes.crowd(5), scenes.decisions(9)) as url:
         page = await browser.new_page(viewport={"width": 1440, "height": 900})
-        for view in (*VIEWS, "map/node/h100-1", "preemptions/id/1"):
+        for view in (*VIEWS, "map/node/h100-1", "preemptions/id/1", f"unit/of/{GANG}"):
             await look(page, url, view)
             for role in ("link", "button", "textbox", "searchbox", "combobox"):
                 for each in await page.get_by_role(role).all():  # type: ignore[arg-type]

@@ -269,5 +269,5 @@ def test_the_page_gets_its_rights_and_its_token_only_where_it_is_wanted():
     shown = {
         (resource.group, resource.plural) for resource in (*feed.WATCHED, *SCHEDULER_KINDS, *QUOTA_KINDS)
     }
-    assert read == shown | {("scheduling.reprieve.dev", "podgroups")}
+    assert read == shown | {("scheduling.reprieve.dev", "podgroups"), ("", "events")}  # events: for the why
     assert {verb for rule in rules([], dashboard=True) for verb in rule["verbs"]} == {"list", "watch"}

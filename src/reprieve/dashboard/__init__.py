@@ -6,8 +6,9 @@
 
 `inventory` keeps compact records of the objects a page shows, `views` and `quota_views` turn them into JSON,
 `history` keeps the last hours, `feed` fills the inventory from an API server and knows when that fails,
-`planner` answers the what-if form, `guard` decides who may look, `app` serves it all. Nothing here decides
-anything else: reasons come from decision records and plans and are only rendered.
+`planner` answers the what-if form and says why, `stories` tells who made way for whom, `guard` decides who
+may look, `app` serves it all. Nothing here decides anything else: reasons come from decision records and
+plans and are only rendered.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -58,10 +59,12 @@ def _serve(
         async with feeding(client, inventory, contact):
             yield
 
+    ask = WhatIf(client, config.to_dict())
     Dashboard(
         inventory,
         decisions,
-        WhatIf(client, config.to_dict()),
+        ask,
+        ask.explain,
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, turn),
         contact=contact,

@@ -7,7 +7,7 @@ below forbids it.
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import HEADERS, refusal
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.stories import flows, story
 from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.objects import ReprieveError
 from reprieve.records import Decision
@@ -48,13 +49,16 @@ Planner = Callable[[str, str], Awaitable[dict[str, Any]]]
 """Manifests as text and the unit to plan for (empty: the only one) -> the plan as JSON."""
 
 
+Explainer = Callable[[str, Iterable[Decision]], Awaitable[dict[str, Any]]]
+"""KIND/NAMESPACE/NAME and the decisions that are kept -> why it is as it is, as JSON."""
+
 Section = Callable[[Inventory, datetime], View]
 """A part of the state that another module renders: quota, fleet."""
 
 
 class Dashboard:
     """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if
-    form.
+    form, `explainer` why something is as it is.
 
     `login`: viewers had to log in, so they can log out.
     """
@@ -64,6 +68,7 @@ class Dashboard:
         inventory: Inventory,
         decisions: Decisions,
         planner: Planner,
+        explainer: Explainer,
         quota: Section,
         fleet: Section,
         contact: Contact | None = None,
@@ -73,6 +78,7 @@ class Dashboard:
         self._inventory = inventory
         self._decisions = decisions
         self._planner = planner
+        self._explainer = explainer
         self._quota = quota
         self._fleet = fleet
         self._contact = contact or Contact(now)
@@ -92,6 +98,9 @@ class Dashboard:
         app.router.add_get("/api/stream", self._stream)
         app.router.add_get("/api/nodes/{name}", self._node)
         app.router.add_get("/api/history", self._recent)
+        app.router.add_get("/api/flows", self._flows)
+        app.router.add_get("/api/story", self._story)
+        app.router.add_get("/api/explain", self._explain)
         app.router.add_post("/api/plan", self._plan)
         app.cleanup_ctx.append(self._sampling)
 
@@ -170,6 +179,18 @@ class Dashboard:
         response = _json(self._history.to_dict(int(since)))
         response.enable_compression()
         return response
+
+    async def _flows(self, _: web.Request) -> web.Response:
+        return _json(flows(self._decisions.find()))
+
+    async def _story(self, request: web.Request) -> web.Response:
+        return _json(story(request.query.get("of", ""), self._decisions.find()))
+
+    async def _explain(self, request: web.Request) -> web.Response:
+        try:
+            return _json(await self._explainer(request.query.get("of", ""), self._decisions.find()))
+        except ReprieveError as error:
+            return refusal(422, str(error))
 
     async def _plan(self, request: web.Request) -> web.Response:
         if request.content_type != "application/json":  # which a form on somebody else's page cannot send

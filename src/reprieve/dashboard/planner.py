@@ -1,4 +1,4 @@
-"""The what-if form: a viewer's manifests, planned on top of the live cluster. Nothing is created.
+"""The what-if form (a viewer's manifests, planned on top of the live cluster) and the why of one object.
 
 The work is done by a process of its own (`worker`), one at a time, so that no question, however large, slows
 down the controller that shares this process.
@@ -6,20 +6,22 @@ down the controller that shares this process.
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
 
 from reprieve.dashboard.worker import Question, Reply
-from reprieve.kube import Client, dump_cluster
+from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, Client, dump_cluster
 from reprieve.objects import ReprieveError
+from reprieve.records import Decision
 
 SECONDS = 30
 BYTES = 4 << 30
 """Address space: several times what a cluster of 50,000 nodes takes."""
 MOST_WAITING = 8
+MOST_RECORDS = 1000
 BUSY = "too many what-ifs are being answered at this moment; try again in a minute"
 TOO_LONG = f"the plan was given up after {SECONDS} seconds; ask `reprieve plan`, which has no limit"
 TOO_LARGE = "the plan needs more than a what-if may use; ask `reprieve plan`, which has no limit"
@@ -38,14 +40,27 @@ class WhatIf:
         self._waiting = 0
 
     async def __call__(self, manifest: str, for_: str) -> dict[str, Any]:
+        """The plan for what the manifests hold."""
+        question = Question(manifest, for_, self._config, self._seconds, BYTES)
+        return await self._ask(question, dump_cluster(self._client))
+
+    async def explain(self, target: str, decisions: Iterable[Decision]) -> dict[str, Any]:
+        """Why it is as it is, from the cluster and the decisions that evicted somebody."""
+        records = [each.to_dict() for each in decisions if each.victims]
+        question = Question(
+            "", target, self._config, self._seconds, BYTES, explain=True, records=records[:MOST_RECORDS]
+        )
+        return await self._ask(question, self._client.dump_all((*SCHEDULER_KINDS, *QUOTA_KINDS, EVENTS)))
+
+    async def _ask(self, question: Question, cluster: Coroutine[Any, Any, list[bytes]]) -> dict[str, Any]:
         if self._waiting >= MOST_WAITING:
+            cluster.close()
             raise ReprieveError(BUSY)
         self._waiting += 1
         try:
             async with self._turn, _worker() as worker:
                 # The worker starts up while the cluster is read.
-                question = Question(manifest, for_, self._config, self._seconds, BYTES)
-                lines = [msgspec.json.encode(question), *await dump_cluster(self._client)]
+                lines = [msgspec.json.encode(question), *await cluster]
                 return await self._answer(worker, b"\n".join(lines))
         finally:
             self._waiting -= 1

@@ -1,4 +1,4 @@
-"""The process that answers a what-if: `python -m reprieve.dashboard.worker`.
+"""The process that answers a what-if or a why: `python -m reprieve.dashboard.worker`.
 
 A viewer's manifests may be anything; reading them and planning with them can take all the time and memory
 there is. So it happens here, behind the page's process and never inside it, with limits on both.
@@ -12,6 +12,7 @@ import os
 import resource
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -34,6 +35,10 @@ class Question(msgspec.Struct):
     seconds: int
     """Of processor time."""
     bytes: int
+    explain: bool = False
+    """Not what would become of `for_`, but why it is as it is."""
+    records: list[dict[str, Any]] = []
+    """Decisions that evicted somebody, for explanations, newest first."""
 
 
 class Reply(msgspec.Struct, omit_defaults=True):
@@ -49,7 +54,8 @@ def main() -> None:
     question = msgspec.json.decode(next(lines), type=Question)
     _limit(question)
     try:
-        reply = Reply(plan=answer(question, cluster(lines)))
+        found = cluster(lines)
+        reply = Reply(plan=explanation(question, found) if question.explain else answer(question, found))
     except ReprieveError as error:
         reply = Reply(problem=str(error))
     except MemoryError:
@@ -76,6 +82,16 @@ def answer(question: Question, found: Iterable[Document]) -> dict[str, Any]:
     submitted = list(read_documents(StringIO(question.manifest)))
     target = question.for_.strip() or only_unit([source.document for source in submitted])
     return plan(overlay(list(found), submitted), target, config=question.config).to_dict()
+
+
+def explanation(question: Question, found: Iterable[Document]) -> dict[str, Any]:
+    from reprieve.explain import Evidence, explain
+
+    objects = list(found)
+    events = [each for each in objects if each["kind"] == "Event"]
+    others = [each for each in objects if each["kind"] != "Event"]
+    evidence = Evidence(others, events, question.records)
+    return explain(question.for_, evidence, datetime.now(UTC), question.config).to_dict()
 
 
 def only_unit(documents: list[Document]) -> str:

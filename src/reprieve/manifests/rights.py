@@ -111,7 +111,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 DASHBOARD = (
     _rule("", ["nodes", "pods"], *FOLLOW),
-    _rule("", ["namespaces", "limitranges"], "list"),
+    _rule("", ["namespaces", "limitranges", "events"], "list"),
     _rule("", ["persistentvolumes", "persistentvolumeclaims"], "list"),
     _rule("policy", ["poddisruptionbudgets"], "list"),
     _rule(STORAGE, STORAGE_RESOURCES, "list"),

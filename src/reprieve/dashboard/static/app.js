@@ -6,6 +6,8 @@ import { Problem } from "./parts.js";
 import { MapView } from "./views/map.js";
 import { QueueView } from "./views/queue.js";
 import { GroupsView } from "./views/groups.js";
+import { FlowView } from "./views/flow.js";
+import { UnitView } from "./views/unit.js";
 import { PreemptionsView } from "./views/preemptions.js";
 import { QuotaView } from "./views/quota.js";
 import { FleetView } from "./views/fleet.js";
@@ -15,11 +17,15 @@ const VIEWS = [
   ["map", "Cluster", MapView],
   ["queue", "Queue", QueueView],
   ["groups", "Pod groups", GroupsView],
+  ["flow", "Who made way", FlowView],
   ["preemptions", "Preemptions", PreemptionsView],
   ["quota", "Quota", QuotaView],
   ["fleet", "Fleet", FleetView],
   ["whatif", "What if", WhatIfView],
 ];
+
+// Not in the navigation: every name of a unit leads there.
+const UNIT = ["unit", "Unit", UnitView];
 
 function ThemeButton() {
   const [theme, setTheme] = useState(localStorage.getItem("theme") || "auto");
@@ -66,7 +72,7 @@ function App() {
   const { view, params } = useRoute();
   const [state, contact] = useLiveState();
   const main = useRef(), first = useRef(true);
-  const current = VIEWS.find(([id]) => id === view) || VIEWS[0];
+  const current = view === "unit" ? UNIT : VIEWS.find(([id]) => id === view) || VIEWS[0];
   const View = current[2];
   useEffect(() => {
     document.title = `${current[1]} · Reprieve`;

@@ -1,6 +1,7 @@
 // What every view is put together from.
 import { html, useLayoutEffect, useRef, useState } from "./vendor/htm-preact.js";
 import { percent } from "./lib.js";
+import { link } from "./live.js";
 
 // `segments`: [class, share, title] from left to right.
 export function Stack({ segments, label }) {
@@ -17,6 +18,9 @@ export function Problem({ error, hint }) {
 
 // Short names stay on one line; a name of 253 characters breaks wherever it must.
 export const Name = ({ children }) => html`<span class=${`${children}`.length > 32 ? "long-name" : "name"}>${children}</span>`;
+
+// A unit's name, wherever it stands, leads to its page.
+export const UnitLink = ({ unit }) => html`<a href=${link("unit", { of: unit })} title="Its story"><${Name}>${unit}<//></a>`;
 
 // Beside the list on a wide window, over it on a narrow one. It takes the focus, gives it back, and closes with Escape.
 export function Panel({ label, title, onClose, children }) {

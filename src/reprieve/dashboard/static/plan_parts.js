@@ -1,7 +1,7 @@
 // What a plan and a decision have in common: who makes way, who stays, what it costs, what else was possible.
 import { html } from "./vendor/htm-preact.js";
 import { plural } from "./lib.js";
-import { Table, useMore } from "./parts.js";
+import { Table, UnitLink, useMore } from "./parts.js";
 
 const STEP = 100;
 const COSTS = {
@@ -27,7 +27,7 @@ export function Victims({ list, verb }) {
   return html`<${Table} shown caption=${`${plural(list.length, "victim")} ${verb}`} rows=${rows} columns=${[
     { title: "Victim", name: true, cell: (v) => v.key },
     ...(queues ? [{ title: "Queue", name: true, cell: (v) => v.clusterQueue || "–" }] : [
-      { title: "Unit", name: true, cell: (v) => v.unit || "–" }, { title: "Node", name: true, cell: (v) => v.node || "–" }]),
+      { title: "Unit", cell: (v) => (v.unit ? html`<${UnitLink} unit=${v.unit} />` : "–") }, { title: "Node", name: true, cell: (v) => v.node || "–" }]),
     { title: "Priority", number: true, cell: (v) => v.priority ?? "–" },
     ...(queues ? [] : [{ title: "Budget", cell: (v) => (v.violatesBudget ? html`<span class="tag bad">broken</span>` : "kept") }]),
     { title: "Why", wide: true, cell: (v) => v.reason },
@@ -39,7 +39,7 @@ export function Reprieved({ list }) {
   if (!list || !list.length) return null;
   return html`<${Table} shown caption=${`${plural(list.length, "unit")} reprieved: could have gone, and stay${list.length === 1 ? "s" : ""}`}
     rows=${list.slice(0, limit).map((r) => ({ key: r.unit, ...r }))} columns=${[
-      { title: "Unit", name: true, cell: (r) => r.unit },
+      { title: "Unit", cell: (r) => html`<${UnitLink} unit=${r.unit} />` },
       { title: "Nodes", cell: (r) => (r.nodes || []).join(", ") || "–" },
       { title: "Priority", number: true, cell: (r) => r.priority },
       { title: "Why it stays", wide: true, cell: (r) => r.reason },

@@ -14,14 +14,19 @@ function unfolded(tree, open) {
   return rows;
 }
 
+const Story = ({ row }) => html`<a href=${link("unit", { of: `${row.kind || "PodGroup"}/${row.group}` })} title="Its story"><${Name}>${row.group}<//></a>`;
+
+// A composite group has no pods of its own to show on the map.
+const Nodes = ({ row }) => (row.kind === "CompositePodGroup" ? html`<span title=${row.nodeNames.join(", ")}>${row.nodes}</span>`
+  : html`<a href=${link("map", { group: row.group })} title=${`Where it runs: ${row.nodeNames.join(", ")}`}>${row.nodes}</a>`);
+
 function First({ row, open, toggle }) {
   if (row.kind === "CompositePodGroup" && row.depth === 0) {
     const isOpen = open.has(row.group);
     return html`<span class="tree-root"><button class="fold" aria-expanded=${isOpen ? "true" : "false"} onClick=${() => toggle(row.group)}
-      aria-label=${`Groups of ${row.group}`}>${isOpen ? "▾" : "▸"}</button><${Name}>${row.group}<//><span class="tag">tree</span></span>`;
+      aria-label=${`Groups of ${row.group}`}>${isOpen ? "▾" : "▸"}</button><${Story} row=${row} /><span class="tag">tree</span></span>`;
   }
-  const name = html`<${Name}>${row.group}<//>`;
-  const shown = row.kind === "CompositePodGroup" ? name : html`<a href=${link("map", { group: row.group })} title="Where it runs">${name}</a>`;
+  const shown = html`<${Story} row=${row} />`;
   return row.depth ? html`<span class="branch" style=${{ paddingLeft: `${1.4 * row.depth + 0.6}em` }}>${shown}</span>` : shown;
 }
 
@@ -47,7 +52,7 @@ export function GroupsView({ state }) {
       { title: "Leaving", number: true, cell: (g) => g.leaving },
       { title: "Needs", cell: (g) => html`<span class="name">${needs(g)}${where(g)}</span>` },
       { title: "Disrupted", cell: (g) => html`<span class="name">${g.whole ? "as a whole" : g.kind === "CompositePodGroup" ? "group by group" : "pod by pod"}</span>` },
-      { title: "Nodes", number: true, cell: (g) => html`<span title=${g.nodeNames.join(", ")}>${g.nodes}</span>` },
+      { title: "Nodes", number: true, cell: (g) => html`<${Nodes} row=${g} />` },
       { title: "State", wide: true, cell: (g) => [g.condition, g.message].filter(Boolean).join(": ") || (g.hidden && open.has(g.group) ? `${plural(g.hidden, "more group")} not shown` : "–") },
     ]} />`}
     ${more(matching.length, "groups")}`;

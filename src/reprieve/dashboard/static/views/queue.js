@@ -1,8 +1,8 @@
 // Who waits, for how long, and for what: one line a unit, most important first.
 import { html, useState } from "../vendor/htm-preact.js";
 import { age } from "../lib.js";
-import { link, useSeconds } from "../live.js";
-import { Table, Empty, Name, useMore } from "../parts.js";
+import { useSeconds } from "../live.js";
+import { Table, Empty, UnitLink, useMore } from "../parts.js";
 
 export function QueueView({ state }) {
   const now = useSeconds();
@@ -18,7 +18,7 @@ export function QueueView({ state }) {
     ${!matching.length && html`<${Empty}>No waiting unit's name contains “${filter}”.<//>`}
     ${matching.length > 0 && html`<${Table} caption="Waiting units, in the order they are tried" rows=${matching.slice(0, limit).map((u) => ({ key: u.unit, ...u }))}
       columns=${[
-        { title: "Unit", cell: (u) => html`<a href=${link("preemptions", { for: u.unit })} title="Its decisions"><${Name}>${u.unit}<//></a>` },
+        { title: "Unit", cell: (u) => html`<${UnitLink} unit=${u.unit} />` },
         { title: "Priority", number: true, cell: (u) => u.priority },
         { title: "Pods", number: true, cell: (u) => u.pods },
         { title: "Waiting", number: true, cell: (u) => age(u.since, now) },
