@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reprieve.manifests import KUEUE, RULES, SCHEDULING, Installation, crds, deployment, monitoring
-from reprieve.manifests.rights import DASHBOARD, KUBECONFIGS, LEASE
+from reprieve.manifests.rights import DASHBOARD, KUBECONFIGS, LEASE, WEBHOOK_ACCESS, WEBHOOK_SECRET
 from reprieve.objects import format_yaml
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
@@ -27,7 +27,14 @@ def wanted() -> Iterator[tuple[str, str]]:
 
 
 def _chart() -> Iterator[tuple[str, str]]:
-    rights = {**RULES, "dashboard": DASHBOARD, "lease": LEASE, "kubeconfigs": KUBECONFIGS}
+    rights = {
+        **RULES,
+        "dashboard": DASHBOARD,
+        "lease": LEASE,
+        "kubeconfigs": KUBECONFIGS,
+        "webhook": WEBHOOK_ACCESS,
+        "certificate": WEBHOOK_SECRET,
+    }
     for name, rules in rights.items():
         yield f"chart/files/rights/{name}.yaml", _plain(list(rules))
     for name, group in {"scheduling": SCHEDULING, "kueue": KUEUE}.items():
@@ -36,6 +43,8 @@ def _chart() -> Iterator[tuple[str, str]]:
             # A definition that goes takes every object of its kind with it.
             document["metadata"].setdefault("annotations", {})["helm.sh/resource-policy"] = "keep"
         yield f"chart/files/crds/{name}.yaml", format_yaml(documents)
+    *_, webhook = deployment(Installation(controllers=("quota",), webhook=True))
+    yield "chart/files/webhook.yaml", _plain(webhook["webhooks"])
     _, alerts, *dashboards = monitoring(Installation())
     yield "chart/files/alerts.yaml", _plain(alerts["spec"])
     for dashboard in dashboards:

@@ -29,6 +29,7 @@ VALUES = {
     "replicas": "replicas",
     "policy_version": "policyVersion",
     "dashboard": "dashboard",
+    "webhook": "webhook",
 }
 """The chart's value for each choice of an installation; the namespace is the release's."""
 
@@ -105,6 +106,7 @@ def test_every_choice_of_an_installation_is_a_value(tmp_path):
         "replicas": 3,
         "policy_version": "v1beta1",
         "dashboard": True,
+        "webhook": True,
     }
     values = {name: chosen[choice] for choice, name in VALUES.items() if name}
     found = rendered(tmp_path, values | {"createNamespace": True}, "elsewhere")

@@ -106,6 +106,7 @@ def test_no_set_of_victims_undercuts_what_a_plan_with_volumes_claims() -> None:
         nonlocal proven, preempting
         objects = alone(objects) if exclusive else objects
         plan = reprieve.plan(objects, GANG, config=MINIMAL, now=NOW)
+        assert isinstance(plan, reprieve.Plan)
         if plan.outcome != "preempts":
             return
         preempting += 1
@@ -113,7 +114,7 @@ def test_no_set_of_victims_undercuts_what_a_plan_with_volumes_claims() -> None:
         assert best is not None
         floor = claimed(plan)
         assert floor[:2] < best[:2] or (floor[:2] == best[:2] and floor[2] <= best[2] + 1e-6)
-        proven += plan.cost.optimality == "no plan is cheaper"
+        proven += plan.to_dict()["cost"]["optimality"] == "no plan is cheaper"
 
     holds()
     assert preempting > 10 * SCALE

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from reprieve import plan
+from reprieve.explain import Evidence, explain
 from reprieve.objects import Document, ReprieveError, read_documents
 from reprieve.whatif import overlay
 
@@ -85,8 +86,6 @@ def answer(question: Question, found: Iterable[Document]) -> dict[str, Any]:
 
 
 def explanation(question: Question, found: Iterable[Document]) -> dict[str, Any]:
-    from reprieve.explain import Evidence, explain
-
     objects = list(found)
     events = [each for each in objects if each["kind"] == "Event"]
     others = [each for each in objects if each["kind"] != "Event"]

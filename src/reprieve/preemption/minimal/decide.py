@@ -53,8 +53,6 @@ REPAIRS = 8
 
 #: Up to so many domains are searched one after the other.
 FEW = 3
-#: On a large cluster a plan that is proven to be this close to the optimum is taken as it is.
-CLOSE = 0.05
 
 Start = Callable[[], Selection | None]
 """Finds the plan to start from, or None when there is none."""
@@ -137,8 +135,8 @@ class _Improvement:
         if self._better_alone():
             self.work.hold_back_half()
             alone = self._search()
-            if alone is not None and alone.distance <= CLOSE:
-                return alone
+            if alone is not None and not alone.distance:
+                return alone  # no plan is cheaper, so neither is the one to start from
             self.work.release()
             self._begin_with(start())
             if self.best is not None and self.best is not self.start:
