@@ -40,7 +40,7 @@ ELSEWHERE = {
 """What is not run here, and why."""
 LASTING = re.compile(r"^reprieve (up|run)\b(?=.* -)|^reprieve up$")
 """Programs that stay until they are stopped: `staying.py` starts, uses and stops them."""
-NAMED = re.compile(r"^reprieve [a-z]+( (crds|deploy|monitoring))?$")
+NAMED = re.compile(r"^reprieve [a-z]+( (crds|deploy|monitoring|import))?$")
 """A command that the text only talks about."""
 STORY = [
     "kubectl apply -f examples/02-live-preemption/tenants.yaml",
@@ -154,15 +154,20 @@ def unknown(line: str) -> str:
 def _unknown_in(words: list[str]) -> str:
     command: click.Command = main
     context = click.Context(main)
+    is_value = False
     for word in words:
-        if isinstance(command, click.Group) and re.fullmatch(r"[a-z]+", word):
+        if is_value:
+            is_value = False
+        elif isinstance(command, click.Group) and re.fullmatch(r"[a-z]+", word):
             found = command.get_command(context, word)
             if found is None:
                 return f"there is no command {word!r}"
             command = found
         elif re.match(r"--?[a-z]", word):
             name = word.split("=")[0].rstrip(".,`\"'")
-            options = {o for p in command.get_params(context) for o in (*p.opts, *p.secondary_opts)}
-            if name not in options | {"--help", "-h"}:
+            options = {o: p for p in command.get_params(context) for o in (*p.opts, *p.secondary_opts)}
+            if name not in {*options, "--help", "-h"}:
                 return f"there is no option {name!r}"
+            option = options.get(name)
+            is_value = "=" not in word and isinstance(option, click.Option) and not option.is_flag
     return ""

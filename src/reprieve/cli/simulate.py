@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from reprieve.cli.output import NO, YES, Output, all_option, console, output_option, print_answer
+from reprieve.cli.simulate_import import import_command
 from reprieve.cli.sources import filename_option, read_manifests
-from reprieve.objects import ReprieveError, decode_all, parse_duration, well_known
+from reprieve.objects import ReprieveError, decode_all, nearest, parse_duration, well_known
 
 if TYPE_CHECKING:
     from reprieve.cli.layout import Screen
@@ -22,7 +24,27 @@ def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
     return click.option(name, default=default, show_default=True, metavar="DURATION", help=help)
 
 
-@click.command("simulate")
+class _Simulate(click.Group):
+    """A command of its own that has one below it; whatever else is written there is a stray argument."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.commands:
+            if hint := nearest(args[0], self.commands):
+                ctx.fail(f"No such command {args[0]!r}{hint}")
+            ctx.fail(f"Got unexpected extra argument ({args[0]})")
+        given = [
+            option.opts[0]
+            for option in self.params
+            if option.name and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+        ]
+        if given:
+            ctx.fail(f"{given[0]} says nothing to `reprieve simulate {args[0]}`; leave it out")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("simulate", cls=_Simulate, invoke_without_command=True, subcommand_metavar="[import ...]")
 @filename_option
 @click.option(
     "--nodes",
@@ -33,9 +55,9 @@ def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
 )
 @click.option(
     "--trace",
-    required=True,
     metavar="FILE",
-    help="The jobs: a CSV file in the common form, plain or gzipped, or a generator file of Kueue (.yaml).",
+    help="The jobs: a CSV file in the common form, plain or gzipped, or a generator file of Kueue (.yaml).  "
+    "[required]",
 )
 @click.option(
     "--scenario", metavar="NAME", help="A window of a public trace and its cluster, e.g. philly-90."
@@ -91,10 +113,13 @@ def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
 )
 @all_option
 @output_option
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     filenames: tuple[str, ...],
     nodes: tuple[str, ...],
-    trace: str,
+    trace: str | None,
     assertions: tuple[str, ...],
     processes: int | None,
     everything: bool,
@@ -115,7 +140,12 @@ def command(
       reprieve simulate -f examples/40-simulate/queues.yaml --trace examples/40-simulate/jobs.csv \\
         --nodes 'gpu=4:nvidia.com/gpu=8' -o json
       reprieve simulate --trace examples/40-simulate/generator.yaml --cycle-every 10ms --checkpoint 0s
+      reprieve simulate import --from swf examples/40-simulate/jobs.swf
     """
+    if ctx.invoked_subcommand:
+        return
+    if trace is None:
+        raise click.MissingParameter(ctx=ctx, param_hint="'--trace'", param_type="option")
     from reprieve.simulate import check, compare, measure, scenario
 
     chosen = scenario(rest["scenario"]) if rest["scenario"] else None
@@ -138,6 +168,9 @@ def command(
     for each in checked:
         click.echo(each.sentence(), err=True)
     raise SystemExit(YES if all(each.holds for each in checked) else NO)
+
+
+command.add_command(import_command)
 
 
 def _input(

@@ -6,6 +6,7 @@
     metrics = measure(run.run())
 
 jobs, trace            a job; reading jobs from a file in the common form
+importers              traces of other people in the common form
 generator              jobs and queues from Kueue's generator file
 scene, pods            the cluster; jobs as pods, pod groups and Workloads
 policies               what can be compared
@@ -24,6 +25,7 @@ from reprieve.simulate.comparing import Task, compare, simulate
 from reprieve.simulate.engine import Settings, Simulation
 from reprieve.simulate.failures import NodeEvent, read_node_events
 from reprieve.simulate.generator import Generator, generated, read_generator
+from reprieve.simulate.importers import FORMATS, Imported, common_form, read_foreign, write_common
 from reprieve.simulate.jobs import Job, Trace, seconds, ticks
 from reprieve.simulate.lives import Stretch
 from reprieve.simulate.metrics import Group, Metrics, Spread, measure
@@ -38,6 +40,7 @@ from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
 __all__ = [
     "ALGORITHMS",
     "COLUMNS",
+    "FORMATS",
     "QUEUES",
     "SCENARIOS",
     "Checked",
@@ -45,6 +48,7 @@ __all__ = [
     "Fate",
     "Generator",
     "Group",
+    "Imported",
     "Job",
     "Metrics",
     "NodeEvent",
@@ -60,10 +64,12 @@ __all__ = [
     "Trace",
     "TraceError",
     "check",
+    "common_form",
     "compare",
     "generated",
     "measure",
     "policy",
+    "read_foreign",
     "read_generator",
     "read_node_events",
     "read_trace",
@@ -73,4 +79,5 @@ __all__ = [
     "simulate",
     "snapshot",
     "ticks",
+    "write_common",
 ]

@@ -42,7 +42,7 @@ class TraceError(ReprieveError, ValueError):
 def read_trace(path: str | Path, *, drawn: bool = False) -> Trace:
     """`drawn`: jobs without `priority_hint` are given a class by their name (`drawn_class`)."""
     where = str(path)
-    text = _text(Path(path), where)
+    text = text_of(path)
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     jobs: list[Job] = []
     never_ran = 0
@@ -63,9 +63,11 @@ def read_trace(path: str | Path, *, drawn: bool = False) -> Trace:
     )
 
 
-def _text(path: Path, where: str) -> str:
+def text_of(path: str | Path) -> str:
+    """A file, plain or gzipped, as text."""
+    where = str(path)
     try:
-        content = path.read_bytes()
+        content = Path(path).read_bytes()
         if content[:2] == b"\x1f\x8b":
             content = gzip.decompress(content)
         return content.decode("utf-8-sig")
@@ -77,6 +79,20 @@ def _text(path: Path, where: str) -> str:
         raise TraceError(f"{where}: {error.strerror or error}") from None
 
 
+def wrong_columns(found: Sequence[str], known: Sequence[str], required: Sequence[str]) -> str:
+    """What is wrong with the first line of a file; empty if nothing is."""
+    if not any(found):
+        return "the file is empty; its first line must name the columns"
+    for name in found:
+        if name not in known:
+            hint = nearest(name, known) or f"; known are {', '.join(known)}"
+            return f"unknown column {shown(name)}{hint}"
+        if found.count(name) > 1:
+            return f"the column {name} is there twice"
+    missing = [name for name in required if name not in found]
+    return f"the column {missing[0]} is missing" if missing else ""
+
+
 class _Rows:
     def __init__(self, header: Sequence[str], where: str, classes: Classes) -> None:
         self.hinted = False
@@ -86,16 +102,8 @@ class _Rows:
         self._columns = [name.strip() for name in header]
         self._names: dict[str, int] = {}
         self._last = 0
-        if not any(self._columns):
-            raise self._wrong("the file is empty; its first line must name the columns")
-        for name in self._columns:
-            if name not in COLUMNS:
-                hint = nearest(name, COLUMNS) or f"; known are {', '.join(COLUMNS)}"
-                raise self._wrong(f"unknown column {shown(name)}{hint}")
-            if self._columns.count(name) > 1:
-                raise self._wrong(f"the column {name} is there twice")
-        if missing := [name for name in REQUIRED if name not in self._columns]:
-            raise self._wrong(f"the column {missing[0]} is missing")
+        if problem := wrong_columns(self._columns, COLUMNS, REQUIRED):
+            raise self._wrong(problem)
 
     def job(self, row: list[str], line: int) -> Job | None:
         """None for a row without a run time."""

@@ -1,0 +1,108 @@
+"""From a foreign file to records in order of submission: all of them, or an error with file and line."""
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from reprieve.objects import ReprieveError, counted, nearest, shown
+from reprieve.simulate.importers import swf
+from reprieve.simulate.importers.records import MOST, Fields, Record
+from reprieve.simulate.importers.tables import TABLES, Table
+from reprieve.simulate.trace import TraceError, text_of, wrong_columns
+
+FORMATS = (*TABLES, "swf")
+_PARQUET = b"PAR1"
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    records: tuple[Record, ...]
+    """In order of submission, the first at 0; those of one moment as in the source."""
+    notes: tuple[str, ...] = ()
+
+
+def read_foreign(format: str, path: str | Path) -> Imported:
+    if format not in FORMATS:
+        hint = nearest(format, FORMATS) or f"; known are {', '.join(FORMATS)}"
+        raise ReprieveError(f"unknown format {shown(format)}{hint}")
+    where = str(path)
+    _refuse_parquet(path)
+    text = text_of(path)
+    found: list[Record] = []
+    lines: dict[str, int] = {}
+    parts = 0
+    for line, record in _swf(text, where) if format == "swf" else _table(TABLES[format], text, where):
+        if record is None:
+            parts += 1
+            continue
+        if first := lines.get(record.name):
+            raise TraceError(
+                f"{where}:{line}: the job {shown(record.name)} is there twice, first in line {first}"
+            )
+        if record.largest() > MOST:
+            raise TraceError(f"{where}:{line}: a number of the job {shown(record.name)} is out of range")
+        lines[record.name] = line
+        found.append(record)
+    if text and not text.endswith("\n"):
+        last = text.count("\n") + 1
+        raise TraceError(f"{where}:{last}: the last line has no end: the file was cut off")
+    if not found:
+        raise TraceError(f"{where}: there is no job in it")
+    start = min(each.submit for each in found)
+    moved = (msgspec.structs.replace(each, submit=each.submit - start) for each in found)
+    return Imported(
+        records=tuple(sorted(moved, key=lambda each: each.submit)), notes=tuple(_notes(found, parts))
+    )
+
+
+def _table(table: Table, text: str, where: str) -> Iterator[tuple[int, Record]]:
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        columns = [name.strip() for name in next(rows, [])]
+        if problem := wrong_columns(columns, (*table.needed, *table.ignored), table.needed):
+            raise TraceError(f"{where}:1: {problem}")
+        for number, row in enumerate(each for each in rows if each):
+            if len(row) != len(columns):
+                raise _uneven(where, rows.line_num, len(row), len(columns))
+            fields = Fields(where, rows.line_num, number, dict(zip(columns, row, strict=True)))
+            yield rows.line_num, table.convert(fields)
+    except csv.Error as error:
+        raise TraceError(f"{where}:{rows.line_num}: this is no CSV ({error})") from None
+
+
+def _swf(text: str, where: str) -> Iterator[tuple[int, Record | None]]:
+    for line, content in enumerate(text.split("\n"), start=1):
+        if not content.strip() or content.lstrip().startswith(";"):
+            continue
+        if (width := len(content.split())) != len(swf.COLUMNS):
+            raise _uneven(where, line, width, len(swf.COLUMNS))
+        yield line, swf.convert(Fields(where, line, line, swf.values(content)))
+
+
+def _uneven(where: str, line: int, found: int, expected: int) -> TraceError:
+    fields = counted(found, "field")
+    return TraceError(f"{where}:{line}: {fields} instead of {expected}; was the file cut off here?")
+
+
+def _refuse_parquet(path: str | Path) -> None:
+    try:
+        with Path(path).open("rb") as handle:
+            head = handle.read(len(_PARQUET))
+    except OSError as error:
+        raise TraceError(f"{path}: {error.strerror or error}") from None
+    if head == _PARQUET:
+        raise TraceError(
+            f"{path}: this is a Parquet file, which is not read here; make it CSV first, for instance with "
+            "pandas: pandas.read_parquet('tasks.parquet').to_csv('tasks.csv', index=False)"
+        )
+
+
+def _notes(found: list[Record], parts: int) -> Iterator[str]:
+    if never := sum(each.duration is None for each in found):
+        jobs = counted(never, "job")
+        yield f"{jobs} without a run time, which a simulation leaves out"
+    if parts:
+        lines = counted(parts, "line")
+        yield f"{lines} of status 2 to 4 left out: they repeat a part of a job"
