@@ -79,7 +79,9 @@ def ask(*arguments: str, code: int = 0) -> Any:
         timeout=PATIENCE,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (code, ""), done.stdout
+    # The example's flavors name nodes that this cluster lacks, which is said.
+    said = [line for line in done.stderr.splitlines() if "no node could ever hold" not in line]
+    assert (done.returncode, said) == (code, []), done.stdout
     return json.loads(done.stdout)
 
 

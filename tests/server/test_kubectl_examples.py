@@ -31,7 +31,7 @@ def test_every_example_can_be_created(tmp_path: Path, manifest: Path) -> None:
     classes = [
         d
         for d in siblings
-        if d["kind"] == "PriorityClass" and ("PriorityClass", d["metadata"]["name"]) not in names
+        if d.get("kind") == "PriorityClass" and ("PriorityClass", d["metadata"]["name"]) not in names
     ]
     with EmbeddedServer(controllers=False) as server:
         kubectl = Kubectl(find_kubectl(), server.kubeconfig, tmp_path, "")
