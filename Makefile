@@ -8,6 +8,8 @@ STAMP  := $(VENV)/.installed
 RUNS   := $(VENV)/.runs
 CORE   := objects jobs config cluster placement preemption quota fleet
 PURE   := $(foreach name,cycles incomplete preemption queue chaos shell holds lives conditions absurd_pods group_priority quiet_cluster gates_on_off_on volumes volumes_crash volumes_failures trees_live nominations marks other_ways look_again devices_live devices_faults templates,tests/scheduler/test_$(name).py)
+# What asks the core most of its questions: plans and explanations, without a server.
+ASKING := tests/whatif tests/explain
 # A room's folders (preemption has two); of the core everything but the recorded decisions, which take longest.
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -56,7 +58,7 @@ unit: setup
 
 # The core's own tests with a tenth of the generated input: what they reach does not depend on chance.
 coverage: setup ## How much of the core its tests reach; fails below what they reached before
-	REPRIEVE_TEST_SCALE=0.1 $(BIN)/coverage run -m pytest -q -m "not slow and not real" $(QUICK) $(PURE)
+	REPRIEVE_TEST_SCALE=0.1 $(BIN)/coverage run -m pytest -q -m "not slow and not real" $(QUICK) $(PURE) $(ASKING)
 	$(BIN)/coverage report
 
 demo: $(RUNS) ## The tour: who would make way, and why
