@@ -116,7 +116,8 @@ async def test_the_four_cases_with_exactly_the_rights_that_were_given(
     assert run.complaints() == []
     entries = list(audit.entries(plane.audit_log, ACCOUNT, since))
     # 422: the streaming list that old versions do not know. 404: kinds and the lease that are looked for.
-    assert set(audit.codes(entries)) <= {200, 201, 404, 422}, audit.codes(entries)
+    # 429: a server that has just started does not have every kind in its cache yet; it is asked again.
+    assert set(audit.codes(entries)) <= {200, 201, 404, 422, 429}, audit.codes(entries)
     assert audit.unneeded([*rules(["scheduler"]), *LEASE], entries, plane.version) == {
         ("", "events", "patch")  # an event that happens again
     }
