@@ -53,21 +53,19 @@ def _chart() -> Iterator[tuple[str, str]]:
 
 
 def _kustomize() -> Iterator[tuple[str, str]]:
-    """A base with the scheduler, and a component that adds its monitoring."""
-    files = {
-        "base/reprieve.yaml": deployment(Installation()),
-        "components/monitoring/monitoring.yaml": monitoring(Installation()),
-    }
-    for path, documents in files.items():
-        yield f"kustomize/{path}", format_yaml(documents)
-    for folder in dict.fromkeys(Path(path).parent for path in files):
-        of_base = folder.name == "base"
+    """The scheduler, and what watches it: folders to build or to build upon."""
+    installation = Installation()
+    for folder, documents in {
+        "base": deployment(installation),
+        "monitoring": monitoring(installation),
+    }.items():
         kustomization = {
-            "apiVersion": f"kustomize.config.k8s.io/{'v1beta1' if of_base else 'v1alpha1'}",
-            "kind": "Kustomization" if of_base else "Component",
-            "resources": [Path(path).name for path in files if Path(path).parent == folder],
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": [f"{folder}.yaml"],
         }
         yield f"kustomize/{folder}/kustomization.yaml", format_yaml([kustomization])
+        yield f"kustomize/{folder}/{folder}.yaml", format_yaml(documents)
 
 
 def _plain(value: Any) -> str:

@@ -17,6 +17,7 @@ from tools import deploy_files
 
 from reprieve.manifests import RULES, Installation, crds, deployment, monitoring
 from reprieve.server.embedded import EmbeddedServer
+from tests.server.kubectl_tool import find_kubectl
 from tests.waiting import PATIENCE
 
 CHART = deploy_files.DEPLOY / "chart"
@@ -188,31 +189,18 @@ def test_the_files_made_of_the_manifests_are_up_to_date():
     assert not stale, "run `make deploy`"
 
 
-def test_the_kustomize_base_is_what_manifests_deploy_prints():
-    base = deploy_files.DEPLOY / "kustomize" / "base"
-    resources = yaml.safe_load((base / "kustomization.yaml").read_text(encoding="utf-8"))["resources"]
-    documents = [
-        each for name in resources for each in yaml.safe_load_all((base / name).read_text(encoding="utf-8"))
-    ]
-    assert by_key(documents) == by_key(deployment(Installation()))
-
-
-def test_kubectl_builds_the_base_and_its_component(tmp_path):
-    kubectl = shutil.which("kubectl")
-    if not kubectl:
-        pytest.skip("kubectl is not on this machine")
-    overlay = tmp_path / "kustomize"
-    shutil.copytree(deploy_files.DEPLOY / "kustomize", overlay)
-    (overlay / "kustomization.yaml").write_text(
-        yaml.safe_dump({"resources": ["base"], "components": ["components/monitoring"]}), encoding="utf-8"
-    )
+@pytest.mark.parametrize("made", [deployment, monitoring], ids=["base", "monitoring"])
+def test_kubectl_builds_the_kustomize_folders_as_manifests_prints_them(made, request):
+    folder = deploy_files.DEPLOY / "kustomize" / request.node.callspec.id
     answer = subprocess.run(
-        [kubectl, "kustomize", str(overlay)], capture_output=True, text=True, check=False, timeout=PATIENCE
+        [find_kubectl(), "kustomize", str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert answer.returncode == 0, answer.stderr
-    installation = Installation()
-    expected = by_key([*deployment(installation), *monitoring(installation)])
-    assert by_key(list(yaml.safe_load_all(answer.stdout))) == expected
+    assert by_key(list(yaml.safe_load_all(answer.stdout))) == by_key(made(Installation()))
 
 
 @pytest.mark.timeout(240)

@@ -105,7 +105,7 @@ NOT_IN_THE_FOUR_CASES = {
     ("resource.k8s.io", "resourceclaims", "patch"),
     ("resource.k8s.io", "resourceclaims/binding", "patch"),
     ("resource.k8s.io", "resourceclaims/status", "patch"),
-    # Kinds that this server does not serve: trees are behind a gate, and our own Workloads for servers without.
+    # Kinds that this server does not serve: trees are behind a gate, our own Workloads for older servers.
     ("scheduling.k8s.io", "compositepodgroups", "watch"),
     ("scheduling.reprieve.dev", "workloads", "watch"),
 }
