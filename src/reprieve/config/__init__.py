@@ -24,6 +24,7 @@ from reprieve.config.sections import (
     Scheduler,
     ScoringStrategy,
     Section,
+    Tracing,
 )
 from reprieve.jobs import JobKinds
 from reprieve.objects import (
@@ -73,6 +74,7 @@ class Configuration(Section):
     fleet: Fleet = Fleet()
     scheduler: Scheduler = Scheduler()
     records: Records = Records()
+    tracing: Tracing = Tracing()
     admission: Admission = Admission()
     jobs: Jobs = Jobs()
 

@@ -191,6 +191,13 @@ class Records(Section):
     """A file that keeps them too; empty: memory only."""
 
 
+class Tracing(Section):
+    endpoint: str = ""
+    """Where spans are sent, OTLP over HTTP, e.g. http://collector:4318/v1/traces; empty: there are none."""
+    sampling_rate_per_million: Annotated[int, Meta(ge=0, le=1_000_000)] = 1_000_000
+    """How many of a million traces are sent."""
+
+
 class Jobs(Section):
     kinds: tuple[JobKind, ...] = ()
     """Kinds of jobs on top of those that are known: where their pods are and how they are started."""

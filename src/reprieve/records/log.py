@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ class DecisionLog:
         self.preemptions = 0
         """Decisions that evict, since the process started."""
         self.victims = 0
+        self.follower: Callable[[Decision], None] | None = None
+        """Is told of every decision that is kept."""
         if self._path is not None:
             self._replay()
             self._open()
@@ -56,6 +58,8 @@ class DecisionLog:
             self.preemptions += 1
             self.victims += len(kept.victims)
         self._write(kept)
+        if self.follower is not None:
+            self.follower(kept)
         return kept
 
     def get(self, decision_id: str) -> dict[str, Any] | None:

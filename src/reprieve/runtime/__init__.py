@@ -3,9 +3,23 @@
 Knows no controller: the caller registers the controllers of a process by name.
 """
 
+from typing import TYPE_CHECKING
+
 from reprieve.runtime.endpoints import read_token
 from reprieve.runtime.logs import set_up_logging
 from reprieve.runtime.process import Controller, LeaseLost, Process, Services
 from reprieve.runtime.supervision import keep_running
 
-__all__ = ["Controller", "LeaseLost", "Process", "Services", "keep_running", "read_token", "set_up_logging"]
+if TYPE_CHECKING:  # it needs OpenTelemetry, and is imported only where it is wanted
+    from reprieve.runtime.tracing import Tracing
+
+__all__ = [
+    "Controller",
+    "LeaseLost",
+    "Process",
+    "Services",
+    "Tracing",
+    "keep_running",
+    "read_token",
+    "set_up_logging",
+]

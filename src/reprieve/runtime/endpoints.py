@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import msgspec
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 
 from reprieve.objects import ReprieveError
 from reprieve.records import DecisionLog
@@ -33,8 +34,10 @@ def add_health(app: web.Application, alive: Probe, ready: Probe) -> None:
 
 
 def add_metrics(app: web.Application, registry: CollectorRegistry) -> None:
-    async def metrics(_: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    async def metrics(request: web.Request) -> web.Response:
+        # As OpenMetrics for those who ask for it: only there samples can name their trace.
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return web.Response(body=encode(registry), headers={"Content-Type": content_type})
 
     app.router.add_get("/metrics", metrics)
 

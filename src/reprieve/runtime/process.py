@@ -13,6 +13,7 @@ import socket
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry
@@ -24,6 +25,9 @@ from reprieve.records import DecisionLog
 from reprieve.runtime import endpoints
 from reprieve.runtime.stalls import StallWatch
 from reprieve.runtime.supervision import Registries, keep_running
+
+if TYPE_CHECKING:
+    from reprieve.runtime.tracing import Tracing
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +45,7 @@ class Services:
     app: web.Application = field(default_factory=web.Application)
     probes: dict[str, endpoints.Probe] = field(default_factory=dict)
     """What must be ready: name to a function that says what is missing."""
+    tracing: "Tracing | None" = None
 
     def problem(self) -> str:
         found = ((name, probe()) for name, probe in self.probes.items())
@@ -74,6 +79,7 @@ class Process:
         """Run until cancelled; raises `LeaseLost` when this replica must not act any more."""
         section = self.config.records
         services = Services(DecisionLog(section.ring_size, section.path or None))
+        self._trace(services)
         services.probes["API server"] = lambda: "; ".join(self.client.problems.values())
         elector = self._elector() if self.leader_election else None
         client = self.client if elector is None else self.client.fenced(elector.may_write)
@@ -91,8 +97,18 @@ class Process:
                 raise LeaseLost("the lease was lost: ending, so that the other replica acts alone")
         finally:
             services.records.close()
+            if services.tracing is not None:
+                await asyncio.to_thread(services.tracing.close)
             if runner is not None:
                 await runner.cleanup()
+
+    def _trace(self, services: Services) -> None:
+        """Only if it is wanted: it takes time and threads."""
+        if self.config.tracing.endpoint:
+            from reprieve.runtime.tracing import Tracing
+
+            services.tracing = Tracing.of(self.config)
+            services.records.follower = services.tracing.decided
 
     async def _keep_running(
         self, name: str, client: Client, services: Services, registries: Registries

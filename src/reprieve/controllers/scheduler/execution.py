@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reprieve.controllers.scheduler.keyed_tasks import KeyedTasks
 from reprieve.controllers.scheduler.metrics import Metrics
@@ -40,6 +40,9 @@ from reprieve.scheduler import (
     status,
 )
 
+if TYPE_CHECKING:
+    from reprieve.runtime import Tracing
+
 log = logging.getLogger(__name__)
 
 IN_FLIGHT = 64
@@ -58,7 +61,13 @@ T = TypeVar("T", bound=AboutPod)
 
 class Execution:
     def __init__(
-        self, core: Core, actions: Actions, metrics: Metrics, clock: Clock, ended: Callable[[], None]
+        self,
+        core: Core,
+        actions: Actions,
+        metrics: Metrics,
+        clock: Clock,
+        ended: Callable[[], None],
+        tracing: "Tracing | None" = None,
     ) -> None:
         """`ended` is called after results that may change what the core does next."""
         self._core = core
@@ -66,6 +75,7 @@ class Execution:
         self._metrics = metrics
         self._clock = clock
         self._ended = ended
+        self._tracing = tracing
         self._tasks = KeyedTasks(IN_FLIGHT)
         self._volumes = ClaimBinding(core, actions, clock, self._tasks.slots)
         self._statuses = Statuses(self._send_status)
@@ -151,6 +161,7 @@ class Execution:
                 log.warning("%s: %s", type(action).__name__, error)
 
     async def _bind(self, bind: Bind) -> None:
+        started = 0.0 if self._tracing is None else self._clock()
         refused = await _outcome(self._volumes.bind(bind)) if bind.claims else None
         if refused is None and bind.devices:
             refused = await _outcome(self._use_devices(bind))
@@ -162,6 +173,8 @@ class Execution:
         if error is not None:
             log.warning("binding %s to %s failed: %s", bind.pod.key, bind.node, error)
         self._metrics.bound(error)
+        if self._tracing is not None:
+            self._tracing.bound(str(bind.unit), bind.pod.key, bind.node, self._clock() - started, error)
         self.perform(self._core.bound(bind, error, self._clock()))
         self._ended()
 
@@ -211,7 +224,11 @@ class Execution:
         started = time.perf_counter()
         errors = await self._evict(preempt)
         result = "error" if errors else "success"
-        self._metrics.evicted(preempt.preemptor.kind.lower(), result, time.perf_counter() - started)
+        seconds, exemplar = time.perf_counter() - started, None
+        if self._tracing is not None:
+            exemplar = self._tracing.exemplar(str(preempt.unit))
+            self._tracing.evicted(str(preempt.unit), len(preempt.victims), seconds, len(errors))
+        self._metrics.evicted(preempt.preemptor.kind.lower(), result, seconds, exemplar)
         if errors:
             log.warning("preemption for %s failed for %d victims: %s", preempt.unit, len(errors), errors)
         self.perform(self._core.evicted(preempt, errors, self._clock()))

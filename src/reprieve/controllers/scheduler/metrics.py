@@ -116,25 +116,30 @@ class Metrics:
         """Queue depths, read when the metrics are scraped."""
         self.registry.register(_Depths(core))
 
-    def cycle(self, cycle: CycleResult, seconds: float, core: Core) -> None:
+    def cycle(
+        self, cycle: CycleResult, seconds: float, core: Core, exemplar: dict[str, str] | None = None
+    ) -> None:
+        """`exemplar` names the trace of the decision, if there is one."""
         group = cycle.unit.kind == "PodGroup"
         result = RESULTS.get(cycle.outcome, "unschedulable")
         profile = core.memory.scheduler_of(cycle.unit)
         if group:
             self._group_attempts(result, profile).inc()
-            self._group_seconds(result, profile).observe(seconds)
+            self._group_seconds(result, profile).observe(seconds, exemplar)
         self._attempts("unschedulable" if result == "waiting_on_preemption" else result, profile).inc(
             max(1, cycle.pods)
         )
         if not group:
-            self._attempt_seconds(result, profile).observe(seconds)
+            self._attempt_seconds(result, profile).observe(seconds, exemplar)
         if cycle.outcome in ("preempts", "unschedulable"):
-            self._preemption(cycle, seconds, group)
+            self._preemption(cycle, seconds, group, exemplar)
 
-    def _preemption(self, cycle: CycleResult, seconds: float, group: bool) -> None:
+    def _preemption(
+        self, cycle: CycleResult, seconds: float, group: bool, exemplar: dict[str, str] | None
+    ) -> None:
         kind = "podgroup" if group else "pod"
         code = CODES.get(cycle.outcome, "Unschedulable")
-        self._evaluation(kind, code).observe(seconds)
+        self._evaluation(kind, code).observe(seconds, exemplar)
         if group:
             self._group_preemptions(code).inc()
         else:
@@ -150,8 +155,8 @@ class Metrics:
     def bound(self, error: str | None) -> None:
         self._tasks("binding", "error" if error else "success").inc()
 
-    def evicted(self, kind: str, result: str, seconds: float) -> None:
-        self._execution(kind, result).observe(seconds)
+    def evicted(self, kind: str, result: str, seconds: float, exemplar: dict[str, str] | None = None) -> None:
+        self._execution(kind, result).observe(seconds, exemplar)
         self._task_seconds("preemption", result).observe(seconds)
         self._tasks("preemption", result).inc()
         self._preemption_seconds(result).observe(seconds)

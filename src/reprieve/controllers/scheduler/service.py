@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
 
@@ -48,6 +49,9 @@ from reprieve.records import DecisionLog
 from reprieve.runtime import Services, keep_running
 from reprieve.scheduler import Core
 
+if TYPE_CHECKING:
+    from reprieve.runtime import Tracing
+
 log = logging.getLogger(__name__)
 
 KINDS = (
@@ -77,7 +81,7 @@ RETRY_SECONDS = 30.0
 
 async def run(client: Client, config: Configuration, services: Services) -> None:
     """Schedule until cancelled, from the moment this replica leads."""
-    scheduler = LiveScheduler(client, config, services.records, services.registry)
+    scheduler = LiveScheduler(client, config, services.records, services.registry, tracing=services.tracing)
     services.probes["scheduler"] = scheduler.problem
     async with scheduler.following():
         await services.leading.wait()
@@ -104,6 +108,7 @@ class LiveScheduler:
         registry: CollectorRegistry | None = None,
         *,
         clock: Clock = time.time,
+        tracing: "Tracing | None" = None,
     ) -> None:
         self._clock = clock
         name = config.scheduler.scheduler_name
@@ -123,6 +128,7 @@ class LiveScheduler:
             metrics=self.metrics,
             asynchronous=config.gate("SchedulerAsyncPreemption"),
             clock=clock,
+            tracing=tracing,
         )
         self._informers: list[Informer] = []
         self._read = False

@@ -8,16 +8,20 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from reprieve.controllers.scheduler.execution import Execution
 from reprieve.controllers.scheduler.metrics import Metrics
 from reprieve.kube import Change, Clock
+from reprieve.objects import Reference
 from reprieve.preemption import Plan
 from reprieve.records import Decision, DecisionLog
 from reprieve.scheduler import Actions, Core, CycleResult, instant
+
+if TYPE_CHECKING:
+    from reprieve.runtime import Tracing
 
 log = logging.getLogger(__name__)
 
@@ -36,15 +40,17 @@ class Shell:
         metrics: Metrics | None = None,
         asynchronous: bool = True,
         clock: Clock = time.time,
+        tracing: "Tracing | None" = None,
     ) -> None:
         self.core = core
         self.records = records if records is not None else DecisionLog()
         self.metrics = metrics or Metrics()
         self._asynchronous = asynchronous
         self._clock = clock
+        self._tracing = tracing
         self._wake = asyncio.Event()
         self._sleeps_until = 0.0
-        self._execution = Execution(core, actions, self.metrics, clock, self._rouse)
+        self._execution = Execution(core, actions, self.metrics, clock, self._rouse, tracing)
         self._revision = ""
 
     def observe(self, change: Change) -> None:
@@ -52,6 +58,8 @@ class Shell:
         self._revision = change.new.metadata.resource_version or self._revision
         self.core.observe(change.type, change.old, change.new, self._clock())
         self._execution.observed(change.new)
+        if self._tracing is not None and change.type == "DELETED":
+            self._tracing.gone(str(Reference.to(change.new)))
         self._rouse()
 
     def _rouse(self) -> None:
@@ -112,12 +120,15 @@ class Shell:
             return cycle
 
     def _note(self, cycle: CycleResult, seconds: float) -> None:
-        self.metrics.cycle(cycle, seconds, self.core)
+        unit = str(cycle.unit)
+        if self._tracing is not None:
+            queued = self.core.queue.units.get(cycle.unit)
+            self._tracing.created(unit, self._clock() if queued is None else queued.since)
         decision = self.records.add(
             Decision(
                 time=instant(self._clock()),
                 controller="scheduler",
-                for_=str(cycle.unit),
+                for_=unit,
                 outcome=cycle.outcome,
                 revision=self._revision,
                 duration_ms=round(seconds * 1000, 3),
@@ -125,6 +136,8 @@ class Shell:
                 **({} if cycle.plan is None else _recorded(cycle.plan, cycle.victims)),
             )
         )
+        exemplar = None if self._tracing is None else self._tracing.exemplar(unit)
+        self.metrics.cycle(cycle, seconds, self.core, exemplar)
         if log.isEnabledFor(logging.INFO):
             about = {
                 "unit": decision.for_,
