@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reprieve.server import EmbeddedServer, Habits, NodeTemplate
     from reprieve.whatif import Admissions, FleetPlan, JobPlan, admit, compare, plan, plan_fleet
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Admissions",
     "Configuration",

@@ -12,7 +12,7 @@ def command() -> None:
     \b
     Examples:
       reprieve manifests crds | kubectl apply --server-side -f -
-      reprieve manifests deploy --image registry.example/reprieve:0.1.0 | kubectl apply -f -
+      reprieve manifests deploy --image registry.example/reprieve:0.2.0 | kubectl apply -f -
       reprieve manifests monitoring | kubectl apply --server-side -f -
     """
 
