@@ -24,6 +24,7 @@ def columns(cluster: Cluster) -> dict[str, Any]:
         "filled": nodes.filled.tobytes(),
         "info": list(pods.info),
         "nominated": [(name, list(rows)) for name, rows in cluster.nominated.items()],
+        "later": [(name, list(rows)) for name, rows in cluster.nominated_later.items()],
         "undo": cluster.checkpoint(),
     }
 

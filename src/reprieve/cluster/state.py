@@ -77,6 +77,8 @@ class Cluster:
         """Observed pods of each node slot, in order of arrival."""
         self.nominated: dict[str, dict[int, None]] = {}
         """Waiting pods by the name of the node they are nominated for."""
+        self.nominated_later: dict[str, dict[int, None]] = {}
+        """In a what-if: those that stand aside for pods that were nominated for the same node before."""
         self.moved: list[int] = []
         """Log of slots whose observed pods changed; the table of potential victims reads it."""
         self.version = 0
@@ -226,7 +228,7 @@ class Cluster:
             elif kind in (HELD, LEFT, RETURNED, MANY):
                 self._claim_users.undo((kind, *record))
             elif kind == "nominations":
-                (self.nominated,) = record
+                self.nominated, self.nominated_later = record
             elif kind == "reserved":
                 self.storage.restore(record[0])
             elif kind == "priority":
@@ -305,11 +307,13 @@ class Cluster:
             self._undo.append(("reserved", self.storage.reserve(volumes, nodes)))
 
     def set_nominations_aside(self, rows: Collection[int]) -> None:
-        """Suppose waiting pods without their nominations."""
-        self._undo.append(("nominations", self.nominated))
+        """Suppose waiting pods without their nominations, for others that are nominated for the same node."""
+        self._undo.append(("nominations", self.nominated, self.nominated_later))
         nodes = {self._nomination_of[row] for row in rows}
         fewer = {node: {r: None for r in self.nominated[node] if r not in rows} for node in nodes}
+        later = {node: {r: None for r in self.nominated[node] if r in rows} for node in nodes}
         self.nominated = {node: left for node, left in (self.nominated | fewer).items() if left}
+        self.nominated_later = self.nominated_later | later
 
     def raise_priority(self, rows: list[int], priority: int) -> None:
         """Suppose pods as important as this."""

@@ -88,7 +88,10 @@ class PodFilters:
         cluster = self.cluster
         if not cluster.nominated:
             return []
-        rows = cluster.nominated.get(cluster.nodes.names[slot], ())
+        name = cluster.nodes.names[slot]
+        rows = cluster.nominated.get(name, ())
+        if cluster.nominated_later and cluster.pods.info[self.row].nominated_node != name:
+            rows = (*rows, *cluster.nominated_later.get(name, ()))
         own = cluster.pods.priority[self.row]
         return [
             row

@@ -59,10 +59,11 @@ class Nominations:
 
     @contextmanager
     def in_order(self, unit: Reference, pods: Iterable[str], priority: int) -> Iterator[None]:
-        """A what-if without the later nominations of equals on the nodes that these pods are nominated for.
+        """A what-if in which each of these pods may go to its own node whoever was nominated for it later.
 
         Each nomination was made with the earlier ones in place. If the later ones counted as well, equals
-        that are nominated for one node would wait for each other.
+        that are nominated for one node would wait for each other. On any other node all of them count: a pod
+        whose own place is not free yet does not take that of an equal.
         """
         nominated = self.nominated(pods)
         later = self._later_equals(unit, nominated, priority) if nominated else ()
