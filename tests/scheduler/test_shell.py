@@ -79,6 +79,33 @@ async def test_no_victim_is_marked_when_the_nomination_cannot_be_written():
         assert bench.verbs("mark", "delete") == []
 
 
+@pytest.mark.parametrize("change", [{"type": "DELETED"}, {"type": "MODIFIED", "phase": "Succeeded"}])
+async def test_a_victim_that_ends_by_itself_between_mark_and_deletion_has_made_way(monkeypatch, change):
+    bench, go_on = preemption(), asyncio.Event()
+    mark = bench.actions.mark
+
+    async def slow(victim, wanted):
+        await mark(victim, wanted)
+        await go_on.wait()
+        return "1"
+
+    monkeypatch.setattr(bench.actions, "mark", slow)
+    async with bench.running():
+        await bench.until(lambda: len(bench.verbs("mark")) == 2)
+        victim = pod("v1", 2, group="low", on="n1")
+        victim["metadata"]["uid"] = "uid-v1"
+        ended = {**victim, "status": {"phase": change.get("phase", "Running")}}
+        bench.shell.observe(Change(change["type"], decode(victim), decode(ended)))
+        go_on.set()
+        await bench.until(lambda: bench.verbs("delete"))
+        await bench.shell.idle()
+        assert bench.verbs("delete") == [("delete", "v2")]
+        emitted = [(key, detail) for verb, key, detail in bench.actions.calls if verb == "emit"]
+        assert ("ns/boss", "PreemptionFailed") not in emitted
+        assert [key for key, detail in emitted if detail == "Preempted"] == ["ns/v2"]
+        assert ("nominate", "ns/boss", "") not in bench.actions.calls, "its place is kept"
+
+
 async def test_a_bug_in_one_decision_does_not_stop_the_others():
     def explode(cluster, unit, config, now):
         if unit == Reference("Pod", "ns", "a"):

@@ -143,6 +143,10 @@ class Core:
         """Whether a pod that carries our mark is still to be deleted; asked right before it is."""
         return self.memory.still_evicts(pod)
 
+    def has_ended(self, pod: Reference) -> bool:
+        """Whether a pod that had a node is gone or has finished: it holds nothing any more."""
+        return self.memory.has_ended(pod)
+
     def evicted(self, preempt: Preempt, errors: dict[str, str], now: float) -> list[Action]:
         return self._results.evicted(preempt, errors, now)
 

@@ -163,6 +163,10 @@ class Memory:
         preempted, keys = self.cluster.pods.preempted, self.cluster.pods.keys
         return any(preempted[each] or keys[each] in self._begun for each in members)
 
+    def has_ended(self, pod: Reference) -> bool:
+        row = self.cluster.pods.row_of.get(pod.key)
+        return row is None or self.cluster.pods.info[row].uid != pod.uid
+
     def calls_ended(self, victims: Iterable[Evicted]) -> None:
         """The calls of an eviction have ended: the API shows from now on which pods are on their way out."""
         self._begun.difference_update(each.pod.key for each in victims)

@@ -253,7 +253,10 @@ class Execution:
     async def _mark_and_delete(
         self, pods: Sequence[Evicted], mark: Mark, event: Callable[[Evicted], Emit]
     ) -> dict[str, str]:
-        """Before each deletion the core is asked again: what they make way for may be gone by now."""
+        """Before each deletion the core is asked again: what they make way for may be gone by now.
+
+        A pod that ended by itself meanwhile has made way: that is no failure.
+        """
         versions: dict[str, str] = {}
 
         async def put_mark(each: Evicted) -> None:
@@ -261,15 +264,18 @@ class Execution:
 
         async def delete(each: Evicted) -> None:
             wanted = partial(self._core.still_evicts, each.pod)
-            await self._actions.delete(each.pod, mark, versions[each.pod.key], wanted)
+            try:
+                await self._actions.delete(each.pod, mark, versions[each.pod.key], wanted)
+            except ActionError as error:
+                raise ActionError(str(error), gone=error.gone or self._core.has_ended(each.pod)) from error
 
         errors, gone = await self._each(pods, put_mark)
         if errors:
             return errors
         staying = [each for each in pods if each.pod.key not in gone]
-        errors, _ = await self._each(staying, delete)
+        errors, gone = await self._each(staying, delete)
         for each in staying:
-            if each.pod.key not in errors:
+            if each.pod.key not in errors and each.pod.key not in gone:
                 self._actions.emit(self._core.signed(event(each)))
         return errors
 
