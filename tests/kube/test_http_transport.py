@@ -61,12 +61,16 @@ async def test_a_server_that_is_not_there_is_a_transport_error():
 
 
 async def test_a_server_that_does_not_answer_in_time_is_a_transport_error():
-    async def never(request):
-        await asyncio.Event().wait()
+    over = asyncio.Event()
 
-    async with serving(never) as url, transport(url) as http:
+    async def late(request):
+        await over.wait()
+        return web.Response()
+
+    async with serving(late) as url, transport(url) as http:
         with pytest.raises(TransportError):
             await http.call(Request("GET", "/x", timeout=0.05))
+        over.set()  # else the server waits a minute for it when it is stopped
 
 
 async def test_an_answer_cut_in_the_middle_is_a_transport_error():
