@@ -26,6 +26,9 @@ from reprieve.kube.transport import Request, Response, Stream
 USER_AGENT = f"reprieve/{version('reprieve')}"
 CALL_TIMEOUT = 35.0
 CONNECT_TIMEOUT = 10.0
+IDLE_TIMEOUT = 60.0
+"""How long a connection that nobody uses is kept: less than API servers keep it (90 seconds), so that it is
+not closed under a request; and long, since a new one costs a TLS handshake."""
 CHUNK = 1 << 18
 
 
@@ -92,6 +95,7 @@ class HttpTransport:
             secure = self._access.server.startswith("https")
             connector = aiohttp.TCPConnector(
                 limit=0,
+                keepalive_timeout=IDLE_TIMEOUT,
                 ssl=tls_context(self._access, credential) if secure else True,
                 socket_factory=_keepalive_socket,
             )

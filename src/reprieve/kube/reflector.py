@@ -158,7 +158,7 @@ class Reflector:
                 async for event in self._events(initial):
                     stream.seen += 1
                     self._take(event, stream)
-                    limit.reschedule(asyncio.get_running_loop().time() + self._patience(stream))
+                    self._prolong(limit, stream)
         except TimeoutError:
             if stream.initial:
                 raise
@@ -168,6 +168,13 @@ class Reflector:
             raise TransportError("the stream ended before the initial events did")
         if not stream.seen and time.monotonic() - opened < VERY_SHORT:
             raise TransportError("a very short watch: closed at once with nothing received")
+
+    def _prolong(self, limit: asyncio.Timeout, stream: "_Stream") -> None:
+        """News: the patience starts anew. Bursts of events move the limit once, not with each of them."""
+        patience, before = self._patience(stream), limit.when() or 0.0
+        end = asyncio.get_running_loop().time() + patience
+        if not before <= end <= before + patience / 16:
+            limit.reschedule(end)
 
     def _patience(self, stream: "_Stream") -> float:
         return INITIAL_EVENTS if stream.initial else self._silence

@@ -67,7 +67,9 @@ class Cycles:
         unit = self._memory.queue.pop(now)
         if unit is None:
             return None
-        message, blocks = self._memory.divergence(unit.ref) if unit.is_group else ("", False)
+        if not unit.is_group:
+            return self._try(unit, now)
+        message, blocks = self._memory.divergence(unit.ref)
         cycle = self.fail(unit, message, now) if blocks else self._try(unit, now)
         group = self._memory.waiting.group(unit.ref)
         condition = None if group is None else status.matching(group, message)
@@ -88,9 +90,7 @@ class Cycles:
         ):
             return self._wait_with_tree(unit, now)
         given_up: list[Action] = []
-        with self._memory.nominations.in_order(unit.ref, unit.pods, unit.priority):
-            holding = waiting is None or self._nominations_hold(unit, waiting)
-            plan = self._plan_beside_others(unit, waiting, now) if holding else None
+        plan = self._plan_in_turn(unit, waiting, now)
         if plan is None:
             # A more important unit took the place, or the node is gone: start from scratch.
             given_up = self._memory.withdraw(unit.ref, unit.pods)
@@ -104,6 +104,14 @@ class Cycles:
             return self._preempt(unit, plan, given_up, now)
         return self._reject(unit, plan, given_up, now)
 
+    def _plan_in_turn(self, unit: QueuedUnit, waiting: Preemption | None, now: float) -> Plan | None:
+        """The decision while the unit's nominations hold, and in their order; None when they do not."""
+        if waiting is None and not self._memory.cluster.nominated:
+            return self._plan(unit, now)
+        with self._memory.nominations.in_order(unit.ref, unit.pods, unit.priority):
+            holding = waiting is None or self._nominations_hold(unit, waiting)
+            return self._plan_beside_others(unit, waiting, now) if holding else None
+
     def _nominations_hold(self, unit: QueuedUnit, waiting: Preemption) -> bool:
         nominated = self._memory.nominations.nominated(unit.pods)
         return bool(nominated) and still_fit(self._memory.cluster, nominated, waiting.victims)
@@ -116,13 +124,13 @@ class Cycles:
 
     def _plan(self, unit: QueuedUnit, now: float) -> Plan:
         """The decision. While the cluster does not change, the refusal of a pod counts for all like it."""
-        memory, key = self._memory, self._likeness(unit)
-        if key is not None:
+        memory = self._memory
+        if self._hopeless and (key := self._likeness(unit)) is not None:
             epoch, until, known = self._hopeless.get(key, (-1, 0.0, None))
             if epoch == memory.epoch and known is not None and now < until:
                 return known
         plan = self._decide(memory.cluster, unit.ref, memory.config, int(now * 1_000_000))
-        if key is not None and plan.outcome == "unschedulable":
+        if plan.outcome == "unschedulable" and (key := self._likeness(unit)) is not None:
             if len(self._hopeless) > REMEMBERED:
                 self._hopeless.clear()
             untrue = self._untrue_at(unit.priority, now)

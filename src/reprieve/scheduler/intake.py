@@ -137,7 +137,7 @@ class Intake:
         self._stop_waiting(pod.key, now)
         if pod.spec.scheduling_group is not None:
             self._memory.refresh(unit_of(pod), now)
-        if not pod.spec.node_name:
+        if not pod.spec.node_name or not self._queue.has_resting:
             return
         if (
             left is None
@@ -308,9 +308,11 @@ _UNREAD_WHILE_IT_STAYS = _UNREAD | {well_known.DISRUPTION_TARGET}
 
 
 def _same(old: Pod, new: Pod) -> bool:
-    """Whether nothing changed that a decision reads."""
+    """Whether nothing changed that a decision reads; what changes in every pod's life comes first."""
     return (
-        old.spec == new.spec
+        old.spec.node_name == new.spec.node_name
+        and old.status.start_time == new.status.start_time
+        and old.spec == new.spec
         and old.metadata.labels == new.metadata.labels
         and _annotations(old) == _annotations(new)
         and (old.metadata.deletion_timestamp is None) == (new.metadata.deletion_timestamp is None)

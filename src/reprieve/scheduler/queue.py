@@ -141,6 +141,11 @@ class Queue:
         overdue = now + self._pauses.leftover
         heapq.heappush(self._overdue, (overdue if until is None else min(overdue, until), unit.ticket, unit))
 
+    @property
+    def has_resting(self) -> bool:
+        """Whether an event may wake somebody; it may wake nobody after all."""
+        return bool(self._resting)
+
     def wake(self, helped: Callable[[QueuedUnit], bool], now: float) -> None:
         """Something happened: of units alike, wake the first one it may help."""
         for like in list(self._resting):

@@ -37,13 +37,10 @@ class Unfinished:
 
 def marked(pod: Pod, schedulers: Collection[str]) -> Marked | None:
     """`schedulers`: our names."""
+    if not pod.spec.node_name or pod.status.phase in well_known.TERMINAL_PHASES:
+        return None
     mark = marks.read(pod)
-    if (
-        mark is None
-        or mark.scheduler not in schedulers
-        or not pod.spec.node_name
-        or pod.status.phase in well_known.TERMINAL_PHASES
-    ):
+    if mark is None or mark.scheduler not in schedulers:
         return None
     going = pod.metadata.deletion_timestamp is not None
     return Marked(Reference.to(pod), pod.spec.node_name, pod.group_key, mark.unit, going)

@@ -94,6 +94,8 @@ class Execution:
                     work = partial(self._bind, action)
                     waits = bool(action.claims or action.devices)
                     self._tasks.submit([action.pod.key], work, limited=not waits)
+                case Emit():
+                    self._actions.emit(self._core.signed(action))
                 case BindGang():
                     keys = self._undo_statuses(action.binds)
                     self._tasks.submit(keys, partial(self._bind_gang, action), limited=False)
@@ -110,8 +112,6 @@ class Execution:
                     self._statuses.put(self._core.unit_of(action.pod).key, action)
                 case SetGroupCondition():
                     self._statuses.put(action.group.key, action)
-                case Emit():
-                    self._actions.emit(self._core.signed(action))
 
     def _undo_statuses(self, actions: Sequence[AboutPod]) -> list[str]:
         """The pods of these actions, whose conditions need not be written any more."""

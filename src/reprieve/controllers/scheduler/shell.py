@@ -64,7 +64,7 @@ class Shell:
 
     def _rouse(self) -> None:
         """Something happened. Most of it (a pod starts, a binding succeeds) leaves nothing to do."""
-        if self.core.has_work(self._sleeps_until):
+        if not self._wake.is_set() and self.core.has_work(self._sleeps_until):
             self._wake.set()
 
     async def run(self) -> None:
@@ -150,11 +150,11 @@ class Shell:
 
 def _recorded(plan: Plan, evicted: frozenset[str]) -> dict[str, Any]:
     """What the record of a decision has of its plan; of the victims only those evicted because of it."""
-    return {
-        "placements": plan.placements,
-        "victims": msgspec.to_builtins([each for each in plan.victims if each.pod in evicted]),
-        "cost": msgspec.to_builtins(plan.cost),
-        "alternatives": msgspec.to_builtins(list(plan.alternatives)),
-        "reprieved": msgspec.to_builtins(list(plan.reprieved)),
-        "budgets": msgspec.to_builtins(list(plan.budgets)),
+    record = {"placements": plan.placements, "cost": msgspec.to_builtins(plan.cost)}
+    parts = {
+        "victims": [each for each in plan.victims if each.pod in evicted] if evicted else (),
+        "alternatives": plan.alternatives,
+        "reprieved": plan.reprieved,
+        "budgets": plan.budgets,
     }
+    return record | {name: msgspec.to_builtins(list(part)) for name, part in parts.items() if part}
