@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 
+import aiohttp
 import pytest
 from aiohttp import web
 
@@ -71,6 +72,24 @@ async def test_a_server_that_does_not_answer_in_time_is_a_transport_error():
         with pytest.raises(TransportError):
             await http.call(Request("GET", "/x", timeout=0.05))
         over.set()  # else the server waits a minute for it when it is stopped
+
+
+async def test_idle_connections_are_kept_but_not_as_long_as_an_api_server_keeps_them(monkeypatch):
+    given = []
+
+    class Noted(aiohttp.TCPConnector):
+        def __init__(self, **options):
+            given.append(options["keepalive_timeout"])
+            super().__init__(**options)
+
+    async def fine(request):
+        return web.Response()
+
+    monkeypatch.setattr(aiohttp, "TCPConnector", Noted)
+    async with serving(fine) as url, transport(url) as http:
+        await http.call(Request("GET", "/x"))
+    [seconds] = given
+    assert 15 < seconds < 90
 
 
 async def test_an_answer_cut_in_the_middle_is_a_transport_error():

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from reprieve.kube import PODS, Backoff, Informer
+from reprieve.kube import PODS, Backoff, Informer, Stream
+from tests.controllers.virtual_time import run_virtually
 from tests.kube.apiserver import Script, bookmark, event, listing, status, stored, stream
 from tests.waiting import PATIENCE
 
@@ -144,6 +145,35 @@ async def test_a_silent_stream_is_opened_again_at_once_and_without_complaint(cap
     assert summary(changes)[1] == ("ADDED", "b")
     assert paused == []
     assert caplog.records == []
+
+
+def test_silence_counts_from_the_last_of_the_news():
+    """Also after a burst of events, which moves the limit once."""
+    times = []
+
+    def opened(request):
+        times.append(asyncio.get_running_loop().time())
+        return Stream(200, news())
+
+    async def news():
+        revision = 1
+        for pause in (0.9, 0.0, 0.0, 0.9, 0.9, 0.01, 0.9, 0.0):
+            await asyncio.sleep(pause)
+            revision += 1
+            yield event("MODIFIED", stored("a", revision))
+        await asyncio.Event().wait()
+
+    async def twice():
+        script = Script(listing(stored("a")), opened)
+        informer = Informer(script.client(), PODS, watch_list=False, silence=1.0)
+        informer.start()
+        while len(times) < 2:
+            await asyncio.sleep(0.1)
+        await informer.stop()
+
+    run_virtually(twice())
+    last = 4 * 0.9 + 0.01
+    assert last + 0.9 <= times[1] - times[0] <= last + 1.0, "it waited a second for more, or a little less"
 
 
 async def test_news_end_the_growing_of_pauses():
