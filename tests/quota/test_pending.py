@@ -105,6 +105,18 @@ def reasons_of(queue: PendingQueue) -> dict[str, str]:
     return {name: each.message for name, each in found.items() if each is not None}
 
 
+def test_whoever_comes_after_the_last_of_a_hopeless_kind_has_left_is_tried() -> None:
+    queue = queue_of(info("first"))
+    head = queue.pop()
+    assert head is not None
+    queue.requeue(head, NO_FIT, ready=True)
+    assert drain(queue) == []
+    queue.remove(head.key)
+    queue.flush(lambda _: True)
+    queue.put(info("second"), ready=True, unchanged=lambda _: False)
+    assert drain(queue) == ["second"]
+
+
 def test_whoever_is_parked_with_an_equal_can_be_told_what_that_one_waits_for() -> None:
     queue = queue_of(info("a", age=11), info("b"), info("other", cpu=2, age=5))
     park(queue, "2 more cpu")

@@ -227,11 +227,19 @@ class PendingQueue:
         elif reason in _PARK_KIND and not self.strict:
             self._park_kind(info)
 
+    def flush_empty(self) -> bool:
+        """As `flush` where nobody is parked; whether that was so."""
+        self._flushed_at = self._pops
+        if len(self._workloads) != self._active:
+            return False
+        for fingerprint in self._hopeless:
+            self._kinds.pop(fingerprint, None)  # nobody is left in it; whoever comes next is tried
+        self._hopeless.clear()
+        return True
+
     def flush(self, ready: Callable[[WorkloadInfo], bool]) -> None:
         """Something changed: all parked workloads may be tried again."""
-        self._flushed_at = self._pops
-        if len(self._workloads) == self._active:
-            self._hopeless.clear()
+        if self.flush_empty():
             return
         still_parked: dict[object, Condition | None] = {}
         for fingerprint, told in self._hopeless.items():

@@ -329,7 +329,10 @@ class Quota:
         if due is not None and now is not None and due <= now:
             return True
         queues = self.cache.queues
-        return any(pending.has_active and queues[name].active for name, pending in self.pending.items())
+        for name, pending in self.pending.items():
+            if pending.has_active and queues[name].active:
+                return True
+        return False
 
     def take_untold(self) -> list[str]:
         """Keys of workloads that wait without having been tried: parked along with an equal one, or refused
@@ -355,9 +358,10 @@ class Quota:
         """All workloads parked in the queue's whole tree may be tried again."""
         self.cache.refresh()
         for name in self._tree_of(queue):
-            if name in self.pending:
+            pending = self.pending.get(name)
+            if pending is not None and not pending.flush_empty():
                 selector = self.cache.queues[name].spec.namespace_selector
-                self.pending[name].flush(partial(self._may_wake, selector, now))
+                pending.flush(partial(self._may_wake, selector, now))
 
     def flush_all(self, now: datetime) -> None:
         """Something changed on which any tree may depend: a flavor, a cohort, a check, a namespace."""
