@@ -10,7 +10,9 @@ importers              traces of other people in the common form
 generator              jobs and queues from Kueue's generator file
 scene, pods            the cluster; jobs as pods, pod groups and Workloads
 policies               what can be compared
-engine, events         the loop from event to event
+timeline, events       the loop from event to event
+engine                 a cluster in it
+fleet, manager         several clusters, and the manager that sends them their jobs
 scheduling, admission  the scheduler's core and the quota cycle, their decisions carried out at once
 lives                  the life of each job: work, checkpoints, what was lost
 failures               nodes that fail, drain and return
@@ -22,8 +24,9 @@ snapshot               a run that was cut, to be taken up again
 
 from reprieve.simulate.assertions import Checked, check
 from reprieve.simulate.comparing import Task, compare, simulate
-from reprieve.simulate.engine import Settings, Simulation
+from reprieve.simulate.engine import Simulation
 from reprieve.simulate.failures import NodeEvent, read_node_events
+from reprieve.simulate.fleet import FleetSimulation
 from reprieve.simulate.generator import Generator, generated, read_generator
 from reprieve.simulate.importers import FORMATS, Imported, common_form, read_foreign, write_common
 from reprieve.simulate.jobs import Job, Trace, seconds, ticks
@@ -35,6 +38,7 @@ from reprieve.simulate.scenarios import SCENARIOS, Scenario, scenario
 from reprieve.simulate.scene import Scene
 from reprieve.simulate.scheduling import Decided
 from reprieve.simulate.snapshot import resume, snapshot
+from reprieve.simulate.timeline import Settings
 from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
 
 __all__ = [
@@ -46,6 +50,7 @@ __all__ = [
     "Checked",
     "Decided",
     "Fate",
+    "FleetSimulation",
     "Generator",
     "Group",
     "Imported",

@@ -5,11 +5,12 @@ What `controllers.quota` does with an API server happens here without one. Nothi
 
 import time
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Protocol
 
 from reprieve.config import Configuration
 from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, well_known
-from reprieve.quota import Quota, Rules, cycle, load, release
+from reprieve.quota import Outcome, Quota, Rules, cycle, load, release
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.pods import JobObjects, instant
 
@@ -37,8 +38,8 @@ class Admission:
         every: int = 0,
     ) -> None:
         self.cycles = self.admissions = self.preemptions = 0
-        self.cpu = 0.0
-        """Seconds of this machine that its cycles took."""
+        self.seconds = 0.0
+        """How long its cycles took, by the clock on the wall."""
         self.unqueued: dict[int, str] = {}
         """Jobs that no queue takes, and why."""
         self._every = every
@@ -56,14 +57,20 @@ class Admission:
         self._paused = 0
         """No cycle before this moment."""
 
+    def local_queue(self, job: Job) -> tuple[str, str] | None:
+        """Namespace and name of the LocalQueue that the job names; None if there is none."""
+        return self._queues.get(job.queue)
+
     def submit(self, index: int, now: int, created: int) -> None:
         job = self._jobs[index]
-        where = self._queues.get(job.queue)
+        where = self.local_queue(job)
         if where is None:
-            named = f"the LocalQueue {job.queue!r}, which does not exist" if job.queue else "no queue"
-            self.unqueued[index] = f"its row names {named}"
+            self.unqueued[index] = unknown_queue(job)
             return
-        workload = self._objects.workload(job, where, created)
+        self.put(index, self._objects.workload(job, where, created), now)
+
+    def put(self, index: int, workload: Workload, now: int) -> None:
+        """A workload as it is: it waits, or has its quota already."""
         self._index[workload.key] = index
         self._key[index] = workload.key
         self._quota.put_workload(workload, instant(now))
@@ -73,26 +80,24 @@ class Admission:
         del self._index[key]
         self._quota.drop_workload(key, instant(now))
 
-    def gone(self, index: int, now: int) -> bool:
-        """The pods of a job have ended. Whether it lost its quota: then it queues for it again."""
-        workload = self._evicted.pop(index, None)
-        if workload is not None:
-            self._quota.put_workload(release(workload, instant(now)), instant(now))
-        return workload is not None
+    def gone(self, index: int, now: int) -> None:
+        """The pods of a job that lost its quota have ended: it queues for it again."""
+        self._quota.put_workload(release(self._evicted.pop(index), instant(now)), instant(now))
 
     def has_quota(self, index: int) -> bool:
         return index not in self._evicted
 
     def run(self, now: int) -> int | None:
         """Cycles; returns when the next one is due although nothing happens until then."""
-        begun = time.process_time()
-        try:
-            return self._run(now)
-        finally:
-            self.cpu += time.process_time() - begun
-
-    def _run(self, now: int) -> int | None:
         moment = instant(now)
+        if not self._quota.has_heads(moment):
+            return None
+        begun = time.perf_counter()
+        due = self._run(now, moment)
+        self.seconds += time.perf_counter() - begun
+        return due
+
+    def _run(self, now: int, moment: datetime) -> int | None:
         tried: set[str] = set()
         """Who was refused since the last progress: each counts once, then nothing changes any more."""
         while self._quota.has_heads(moment):
@@ -102,6 +107,7 @@ class Admission:
                 return -(-now // self._every) * self._every
             outcome = cycle(self._quota, moment)
             self.cycles += 1
+            self._noted(outcome, moment)
             for reserved in outcome.reserved:
                 self.admissions += 1
                 self._host.admitted(self._index[reserved.info.key])
@@ -120,6 +126,14 @@ class Admission:
             else:
                 tried |= refused
         return None
+
+    def _noted(self, outcome: Outcome, moment: datetime) -> None:
+        """What a cycle has decided, before anybody acts on it."""
+
+
+def unknown_queue(job: Job) -> str:
+    named = f"the LocalQueue {job.queue!r}, which does not exist" if job.queue else "no queue"
+    return f"its row names {named}"
 
 
 def local_queues(objects: Iterable[Object]) -> dict[str, tuple[str, str]]:

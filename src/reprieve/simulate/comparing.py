@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 
 from reprieve.objects import Object
-from reprieve.simulate.engine import Settings, Simulation
+from reprieve.simulate.engine import Simulation
 from reprieve.simulate.failures import NodeEvent
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.result import Result
 from reprieve.simulate.scene import Scene
+from reprieve.simulate.timeline import Settings
 
 Heard = Callable[[str, int, int], None]
 """Called with a configuration, how many of its jobs have ended, and how many there are."""

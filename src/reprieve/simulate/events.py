@@ -16,6 +16,7 @@ class Kind(IntEnum):
     GONE = 1
     NODE = 2
     CHECKPOINT = 3
+    DISPATCH = 4
 
 
 class Event(NamedTuple):

@@ -4,10 +4,13 @@ import csv
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from reprieve.objects import ReprieveError, nearest, shown
-from reprieve.simulate.jobs import ticks
+from reprieve.simulate.jobs import Job, ticks
+
+if TYPE_CHECKING:
+    from reprieve.simulate.timeline import Settings
 
 What = Literal["fail", "drain", "return"]
 KINDS = ("fail", "drain", "return")
@@ -21,9 +24,13 @@ class NodeEvent(NamedTuple):
     node: str
 
 
-def drawn_failures(nodes: Sequence[str], mean: int, repair: int, horizon: int, seed: int) -> list[NodeEvent]:
-    """Each node fails after an exponential time of this mean and returns after its repair."""
-    chance = random.Random(f"node failures {seed}")
+def drawn_failures(jobs: Sequence[Job], nodes: Sequence[str], settings: "Settings") -> list[NodeEvent]:
+    """Each node fails after an exponential time and returns after its repair, if they are to fail at all."""
+    mean, repair = settings.mean_failure, settings.repair
+    if not mean or not jobs:
+        return []
+    horizon = settings.until or 2 * max(job.submit + job.duration for job in jobs)
+    chance = random.Random(f"node failures {settings.seed}")
     found: list[NodeEvent] = []
     for node in nodes:
         time = round(chance.expovariate(1 / mean))

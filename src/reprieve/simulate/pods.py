@@ -97,18 +97,20 @@ class JobObjects:
         key = self._shape(job), job.pods, queue[1]
         known = self._workloads.get(key)
         if known is None:
-            container = {"name": "main", "resources": {"requests": self.requests(job)}}
-            pods = {"name": "main", "count": job.pods, "template": {"spec": {"containers": [container]}}}
-            spec = {"queueName": queue[1], "priority": self._priority(job), "podSets": [pods]}
-            document = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "spec": spec}
-            known = self._workloads[key] = cast(
-                Workload, decode({**document, "metadata": {"name": "template"}})
-            )
+            document = self.workload_document(job, queue)
+            known = self._workloads[key] = cast(Workload, decode(document))
         self._made += 1
         meta = ObjectMeta(
             name=job.name, namespace=queue[0], uid=f"{self._made:08d}", creation_timestamp=instant(created)
         )
         return replace(known, metadata=meta)
+
+    def workload_document(self, job: Job, queue: tuple[str, str]) -> Document:
+        container = {"name": "main", "resources": {"requests": self.requests(job)}}
+        pods = {"name": "main", "count": job.pods, "template": {"spec": {"containers": [container]}}}
+        spec = {"queueName": queue[1], "priority": self._priority(job), "podSets": [pods]}
+        meta = {"name": job.name, "namespace": queue[0]}
+        return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": meta, "spec": spec}
 
     def placed(self, pod: Pod, job: Job, node: str, status: core.PodStatus) -> Pod:
         """The pod, on a node and running."""

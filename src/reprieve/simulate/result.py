@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,6 +12,7 @@ from reprieve.simulate.lives import NEVER, Life, Stretch
 
 if TYPE_CHECKING:
     from reprieve.simulate.engine import Simulation
+    from reprieve.simulate.timeline import Timeline
 
 
 class Fate(msgspec.Struct, frozen=True, gc=False):
@@ -53,11 +55,21 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     budget_violations: int = 0
     notes: tuple[str, ...] = ()
     seconds: tuple[float, float] = (0.0, 0.0)
-    """Of this machine: in scheduling cycles, in quota cycles. Not part of what a seed repeats."""
+    """Of a processor of this machine: in scheduling cycles, in quota cycles. No seed repeats them."""
 
     @classmethod
-    def of(cls, run: Simulation, end: int, notes: tuple[str, ...], unqueued: dict[int, str]) -> Result:
-        scheduling, admission = run.scheduling, run.admission
+    def of(
+        cls,
+        run: Timeline,
+        clusters: Sequence[Simulation],
+        end: int,
+        notes: tuple[str, ...],
+        unqueued: dict[int, str],
+        busy: float,
+    ) -> Result:
+        """`clusters`: where the jobs ran."""
+        scheduling = [each.scheduling for each in clusters if each.scheduling is not None]
+        admission = [each.admission for each in clusters if each.admission is not None]
         held = [0] * len(run.jobs)
         for stretch in run.lives.stretches:
             held[stretch.job] += stretch.end - stretch.start
@@ -67,17 +79,20 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
             fates=tuple(map(_fate, run.jobs, run.lives.all, held)),
             stretches=tuple(run.lives.stretches),
             end=end,
-            gpus=run.scene.gpus,
-            cores=run.scene.cores,
+            gpus=sum(each.scene.gpus for each in clusters),
+            cores=sum(each.scene.cores for each in clusters),
             too_large=tuple(sorted(run.too_large)),
             unqueued=unqueued,
-            decisions=scheduling.decisions if scheduling else 0,
-            budget_violations=scheduling.budget_violations if scheduling else 0,
-            cycles=admission.cycles if admission else 0,
-            admissions=admission.admissions if admission else 0,
-            quota_preemptions=admission.preemptions if admission else 0,
+            decisions=sum(each.decisions for each in scheduling),
+            budget_violations=sum(each.budget_violations for each in scheduling),
+            cycles=sum(each.cycles for each in admission),
+            admissions=sum(each.admissions for each in admission),
+            quota_preemptions=sum(each.preemptions for each in admission),
             notes=notes,
-            seconds=(scheduling.cpu if scheduling else 0.0, admission.cpu if admission else 0.0),
+            seconds=(
+                sum(each.seconds for each in scheduling) * busy,
+                sum(each.seconds for each in admission) * busy,
+            ),
         )
 
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from reprieve import __version__
 from reprieve.objects import ReprieveError
-from reprieve.simulate.engine import Simulation
+from reprieve.simulate.timeline import Timeline
 
 _HEAD = f"reprieve simulation {__version__}\n".encode()
 
 
-def snapshot(simulation: Simulation) -> bytes:
+def snapshot(simulation: Timeline) -> bytes:
     file = io.BytesIO()
     _Pickler(file, protocol=pickle.HIGHEST_PROTOCOL).dump(simulation)
     return _HEAD + file.getvalue()
@@ -44,9 +44,9 @@ def _read_only(found: dict[str, str]) -> MappingProxyType[str, str]:
     return MappingProxyType(found)
 
 
-def resume(snapshot: bytes) -> Simulation:
+def resume(snapshot: bytes) -> Timeline:
     if not snapshot.startswith(_HEAD):
         raise ReprieveError(f"this is no snapshot of a simulation by reprieve {__version__}")
     simulation = pickle.loads(snapshot[len(_HEAD) :])
-    assert isinstance(simulation, Simulation)
+    assert isinstance(simulation, Timeline)
     return simulation

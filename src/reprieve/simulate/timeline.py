@@ -1,0 +1,142 @@
+"""What every discrete-event run has: jobs that arrive, a heap of events, a clock that only goes forward."""
+
+import time as clock
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reprieve.objects import counted
+from reprieve.simulate.events import Event, Events
+from reprieve.simulate.jobs import TICKS, Job
+from reprieve.simulate.lives import NEVER, Lives
+from reprieve.simulate.policies import SELDOM, Policy
+from reprieve.simulate.result import Result
+
+if TYPE_CHECKING:
+    from reprieve.simulate.engine import Simulation
+
+PATIENCE = 3 * round(SELDOM) * TICKS
+"""How long those who wait are tried again when nothing else happens any more."""
+Progress = Callable[[int, int], None]
+"""Called with how many jobs have ended, and how many there are."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How the jobs behave, apart from who decides. Times in ticks."""
+
+    policy: Policy
+    checkpoint: int = 1800 * TICKS
+    """A job saves its work this often; 0: never."""
+    restore: int = 0
+    """What it takes to begin again after an eviction."""
+    grace: int = 0
+    """How long evicted pods hold their place."""
+    announce: bool = False
+    """Jobs write `reprieve.dev/checkpointed-at` on their pods."""
+    cycle_every: int = 0
+    """Quota cycles take place at multiples of this; 0: whenever somebody can be tried."""
+    until: int | None = None
+    mean_failure: int = 0
+    """Mean time between two failures of a node, drawn; 0: nodes never fail by themselves."""
+    repair: int = 3600 * TICKS
+    seed: int = 0
+
+
+class Timeline(ABC):
+    """`too_large`: jobs that are left out."""
+
+    def __init__(self, jobs: Sequence[Job], settings: Settings, too_large: Collection[int]) -> None:
+        self.settings = settings
+        self.jobs = tuple(jobs)
+        self.now = 0
+        self.lives = Lives(self.jobs, settings.checkpoint, settings.restore)
+        self.too_large = too_large
+        self._events = Events()
+        self._arrivals = deque(
+            sorted(
+                (index for index in range(len(self.jobs)) if index not in too_large),
+                key=lambda index: (self.jobs[index].submit, index),
+            )
+        )
+        self._left = len(self._arrivals)
+        self._created = NEVER
+        self._quiet = 0
+        """When something was last to come."""
+
+    def run(self, progress: Progress | None = None) -> Result:
+        """To the end, or `until`."""
+        step = max(1, self._left // 200)
+        wall, processor = clock.perf_counter(), clock.process_time()
+        while self.step():
+            if progress is not None and self._left % step == 0:
+                progress(len(self.jobs) - self._left, len(self.jobs))
+        wall, processor = clock.perf_counter() - wall, clock.process_time() - processor
+        return self.result(processor / wall if wall else 1.0)
+
+    def step(self) -> bool:
+        """All that happens at the next moment; whether there was one."""
+        time = self._next_time()
+        until = self.settings.until
+        if time is None or not self._left or (until is not None and time > until) or self._stuck(time):
+            return False
+        assert time >= self.now, "time never goes back"
+        self.now = time
+        self._clock(time)
+        while True:
+            while (event := self._events.pop(time)) is not None:
+                self._happen(event)
+            while self._arrivals and self.jobs[self._arrivals[0]].submit <= time:
+                self._arrive(self._arrivals.popleft())
+            self._try_waiting()
+            if self._events.next_time() != time:
+                break
+        return True
+
+    def _next_time(self) -> int | None:
+        coming = self.jobs[self._arrivals[0]].submit if self._arrivals else None
+        times = [each for each in (coming, self._events.next_time()) if each is not None]
+        return max(self.now, min(times)) if times else None
+
+    def _stuck(self, time: int) -> bool:
+        """Nothing runs, comes or changes any more, and trying those who wait has not helped for long."""
+        if self._arrivals or len(self._events):
+            self._quiet = time
+        return time - self._quiet > PATIENCE
+
+    def creation(self) -> int:
+        """The creation time of a job's objects: what is made at one moment keeps its order."""
+        self._created = max(self.now, self._created + 1)
+        return self._created
+
+    def _result(
+        self,
+        clusters: "Sequence[Simulation]",
+        notes: Sequence[str],
+        unqueued: dict[int, str],
+        busy: float,
+    ) -> Result:
+        end = self.now if self.settings.until is None or not self._left else self.settings.until
+        self.lives.cut(end)
+        said = [*notes]
+        if self.too_large:
+            said.append(f"{counted(len(self.too_large), 'job')} can never run here: larger than the cluster")
+        return Result.of(self, clusters, end, tuple(said), unqueued, busy)
+
+    @abstractmethod
+    def result(self, busy: float = 1.0) -> Result:
+        """`busy`: the share of the time in which a processor worked for this run."""
+
+    @abstractmethod
+    def _clock(self, now: int) -> None: ...
+
+    @abstractmethod
+    def _happen(self, event: Event) -> None: ...
+
+    @abstractmethod
+    def _arrive(self, index: int) -> None: ...
+
+    @abstractmethod
+    def _try_waiting(self) -> None: ...
