@@ -1,5 +1,6 @@
-"""Several clusters in one run: dispatched by the fleet's rules, one gate at a time, in one cluster at once."""
+"""Several clusters in one run: the fleet's rules, one gate at a time, a job in one cluster at once."""
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -197,10 +198,7 @@ def at_once(stretches: tuple[Stretch, ...]) -> list[int]:
     for stretch in stretches:
         by_job.setdefault(stretch.job, []).append(stretch)
     return [
-        job
-        for job, found in by_job.items()
-        for before, after in zip(found, found[1:], strict=False)
-        if after.start < before.end
+        job for job, found in by_job.items() for before, after in pairwise(found) if after.start < before.end
     ]
 
 

@@ -11,6 +11,7 @@ from reprieve.cli import main
 from reprieve.objects import ReprieveError
 from reprieve.simulate import FORMATS, TraceError, common_form, read_foreign, read_trace, ticks, write_common
 from reprieve.simulate.importers.records import Fields
+from tests.simulate.cluster_dumps import AUDIT, AUDIT_EXPECTED, EVENTS, EVENTS_EXPECTED
 
 ROOT = Path(__file__).parents[2]
 SHARED = next((each for each in (ROOT.parent / "shared", ROOT.parents[1] / "shared") if each.is_dir()), None)
@@ -60,6 +61,8 @@ SAMPLES = {
     "surf": SURF,
     "spot-gpu-2026": SPOT,
     "swf": SWF,
+    "events": EVENTS,
+    "audit": AUDIT,
 }
 EXPECTED = {
     "philly": [
@@ -91,6 +94,8 @@ EXPECTED = {
         "swf-3,20,60,11,2,8,1000,3,,,batch,completed,",
         "swf-5,120,30,12,3,2,1000,,,,batch,failed,",
     ],
+    "events": EVENTS_EXPECTED,
+    "audit": AUDIT_EXPECTED,
 }
 
 

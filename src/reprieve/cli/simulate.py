@@ -11,13 +11,13 @@ from click.core import ParameterSource
 
 from reprieve.cli.output import NO, YES, Output, all_option, console, output_option, print_answer
 from reprieve.cli.simulate_import import import_command
-from reprieve.cli.sources import filename_option, read_manifests
-from reprieve.objects import ReprieveError, decode_all, nearest, parse_duration, well_known
+from reprieve.cli.simulate_input import Given, Scenery, check_nodes, cluster_option, read_input
+from reprieve.cli.sources import context_option, filename_option, kubeconfig_option
+from reprieve.objects import ReprieveError, nearest, parse_duration, well_known
 
 if TYPE_CHECKING:
     from reprieve.cli.layout import Screen
-    from reprieve.objects import Object
-    from reprieve.simulate import Metrics, NodeEvent, Policy, Result, Scenario, Task, Trace
+    from reprieve.simulate import Metrics, Policy, Result, Task, Trace
 
 
 def _duration(name: str, default: str, help: str) -> Callable[[Any], Any]:
@@ -53,11 +53,14 @@ class _Simulate(click.Group):
     metavar="SPEC",
     help="Nodes, as for `reprieve up`. May be given several times.",
 )
+@cluster_option
+@kubeconfig_option
+@context_option
 @click.option(
     "--trace",
-    metavar="FILE",
-    help="The jobs: a CSV file in the common form, plain or gzipped, or a generator file of Kueue (.yaml).  "
-    "[required]",
+    metavar="FILE|DIR",
+    help="The jobs: a CSV file in the common form, plain or gzipped, a generator file of Kueue (.yaml), or "
+    "manifests of jobs that say when they arrive.  [required]",
 )
 @click.option(
     "--scenario", metavar="NAME", help="A window of a public trace and its cluster, e.g. philly-90."
@@ -140,6 +143,9 @@ def command(
       reprieve simulate -f examples/40-simulate/queues.yaml --trace examples/40-simulate/jobs.csv \\
         --nodes 'gpu=4:nvidia.com/gpu=8' -o json
       reprieve simulate --trace examples/40-simulate/generator.yaml --cycle-every 10ms --checkpoint 0s
+      reprieve simulate --trace examples/40-simulate/jobs.csv -f examples/40-simulate/queues.yaml \\
+        --cluster 'eu=gpu=2:nvidia.com/gpu=8' --cluster 'us=gpu=2:nvidia.com/gpu=8'
+      reprieve simulate --trace examples/40-simulate/manifests --nodes 'gpu=2:nvidia.com/gpu=8,cpu=64'
       reprieve simulate import --from swf examples/40-simulate/jobs.swf
     """
     if ctx.invoked_subcommand:
@@ -149,8 +155,9 @@ def command(
     from reprieve.simulate import check, compare, measure, scenario
 
     chosen = scenario(rest["scenario"]) if rest["scenario"] else None
-    found, objects = _input(filenames, nodes, trace, chosen, drawn=rest["priorities"] == "drawn")
-    tasks = _tasks(found, objects, rest)
+    given = Given(filenames, nodes, rest["clusters"], rest["kubeconfig"], rest["context"])
+    found, scenery = read_input(given, trace, chosen, drawn=rest["priorities"] == "drawn")
+    tasks = _tasks(found, scenery, rest)
     with _progress(len(found.jobs)) as heard:
         results = compare(tasks, heard, processes)
     measured = {each.policy: measure(each, chosen.window if chosen else None) for each in results}
@@ -173,33 +180,11 @@ def command(
 command.add_command(import_command)
 
 
-def _input(
-    filenames: Sequence[str], nodes: Sequence[str], trace: str, chosen: "Scenario | None", *, drawn: bool
-) -> tuple["Trace", tuple["Object", ...]]:
-    """The jobs, and the objects of the cluster."""
-    from reprieve.server import NodeTemplate
-    from reprieve.simulate import read_generator, read_trace
-
-    objects = decode_all(read_manifests(filenames))
-    if trace.endswith((".yaml", ".yml")):
-        found, queues = read_generator(trace)
-        objects = [*objects, *queues]
-    else:
-        found = read_trace(trace, drawn=drawn or chosen is not None)
-    if chosen is not None:
-        found = chosen.cut(found)
-        nodes = nodes or (() if filenames else chosen.nodes)
-    if not found.jobs:
-        raise ReprieveError(f"{trace}: there is no job to simulate")
-    templates = [NodeTemplate.parse(spec) for spec in nodes]
-    return found, (*objects, *decode_all([node for template in templates for node in template.nodes()]))
-
-
-def _tasks(found: "Trace", objects: tuple["Object", ...], options: dict[str, Any]) -> list["Task"]:
+def _tasks(found: "Trace", scenery: Scenery, options: dict[str, Any]) -> list["Task"]:
     from reprieve.simulate import Settings, Task, read_node_events
 
     events = tuple(read_node_events(options["node_events"])) if options["node_events"] else ()
-    _check_nodes(events, objects)
+    check_nodes(events, scenery)
     times: dict[str, Any] = {
         "checkpoint": _ticks("--checkpoint", options["checkpoint"]),
         "restore": _ticks("--restore", options["restore"]),
@@ -211,7 +196,8 @@ def _tasks(found: "Trace", objects: tuple["Object", ...], options: dict[str, Any
     }
     return [
         Task(
-            objects=objects,
+            objects=scenery.objects,
+            clusters=scenery.clusters,
             jobs=found.jobs,
             settings=Settings(policy=each, announce=options["announce"], seed=options["seed"], **times),
             node_events=events,
@@ -229,15 +215,6 @@ def _policies(config: str | None, names: Sequence[str]) -> list["Policy"]:
     if len({each.name for each in found}) < len(found):
         raise ReprieveError("--compare: two configurations have the same name; rename one of the files")
     return found
-
-
-def _check_nodes(events: Sequence["NodeEvent"], objects: Sequence["Object"]) -> None:
-    from reprieve.objects import Node, nearest
-
-    known = {each.name for each in objects if isinstance(each, Node)}
-    for event in events:
-        if event.node not in known:
-            raise ReprieveError(f"--node-events: there is no node {event.node!r}{nearest(event.node, known)}")
 
 
 def _ticks(option: str, text: str) -> int:

@@ -13,7 +13,7 @@ from reprieve.objects import ReprieveError, counted
     "format",
     required=True,
     metavar="FORMAT",
-    help="philly, chronus, openb, surf, spot-gpu-2026 or swf.",
+    help="philly, chronus, openb, surf, spot-gpu-2026, swf; of your own cluster: events or audit.",
 )
 @click.option(
     "--out",
@@ -30,6 +30,8 @@ def import_command(format: str, out: str | None, file: str) -> None:
     \b
     Examples:
       reprieve simulate import --from swf examples/40-simulate/jobs.swf
+      kubectl get pods,jobs,events -A -o json > now.json
+      reprieve simulate import --from events now.json --out jobs.csv
     """
     from reprieve.simulate import common_form, read_foreign, write_common
 

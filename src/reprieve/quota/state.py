@@ -329,7 +329,7 @@ class Quota:
         if due is not None and now is not None and due <= now:
             return True
         queues = self.cache.queues
-        for name, pending in self.pending.items():
+        for name, pending in self.pending.items():  # noqa: SIM110 - asked before and after every cycle
             if pending.has_active and queues[name].active:
                 return True
         return False

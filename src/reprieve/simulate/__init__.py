@@ -6,6 +6,7 @@
     metrics = measure(run.run())
 
 jobs, trace            a job; reading jobs from a file in the common form
+submitted              jobs from manifests that say when they arrive
 importers              traces of other people in the common form
 generator              jobs and queues from Kueue's generator file
 scene, pods            the cluster; jobs as pods, pod groups and Workloads
@@ -38,6 +39,7 @@ from reprieve.simulate.scenarios import SCENARIOS, Scenario, scenario
 from reprieve.simulate.scene import Scene
 from reprieve.simulate.scheduling import Decided
 from reprieve.simulate.snapshot import resume, snapshot
+from reprieve.simulate.submitted import read_submitted
 from reprieve.simulate.timeline import Settings
 from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
 
@@ -77,6 +79,7 @@ __all__ = [
     "read_foreign",
     "read_generator",
     "read_node_events",
+    "read_submitted",
     "read_trace",
     "resume",
     "scenario",

@@ -13,10 +13,11 @@ import msgspec
 from reprieve.objects import Object
 from reprieve.simulate.engine import Simulation
 from reprieve.simulate.failures import NodeEvent
+from reprieve.simulate.fleet import FleetSimulation
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.result import Result
 from reprieve.simulate.scene import Scene
-from reprieve.simulate.timeline import Settings
+from reprieve.simulate.timeline import Settings, Timeline
 
 Heard = Callable[[str, int, int], None]
 """Called with a configuration, how many of its jobs have ended, and how many there are."""
@@ -32,6 +33,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     jobs: tuple[Job, ...]
     settings: Settings
     node_events: tuple[NodeEvent, ...] = ()
+    clusters: tuple[tuple[str, tuple[Object, ...]], ...] = ()
+    """The workers of a fleet: what each of them has beside `objects`, which all have."""
 
 
 def simulate(task: Task, progress: Callable[[int, int], None] | None = None) -> Result:
@@ -39,10 +42,16 @@ def simulate(task: Task, progress: Callable[[int, int], None] | None = None) -> 
     before = gc.get_threshold()
     gc.set_threshold(YOUNG)
     try:
-        run = Simulation(Scene(task.objects, task.jobs), task.jobs, task.settings, task.node_events)
-        return run.run(progress)
+        return _run(task).run(progress)
     finally:
         gc.set_threshold(*before)
+
+
+def _run(task: Task) -> Timeline:
+    if not task.clusters:
+        return Simulation(Scene(task.objects, task.jobs), task.jobs, task.settings, task.node_events)
+    scenes = {name: Scene((*task.objects, *objects), task.jobs) for name, objects in task.clusters}
+    return FleetSimulation(scenes, task.jobs, task.settings, task.node_events)
 
 
 def compare(tasks: Sequence[Task], heard: Heard | None = None, processes: int | None = None) -> list[Result]:

@@ -47,6 +47,7 @@ def _is_cost(text: str) -> bool:
 
 _CHECKS = {
     well_known.MIN_RUNTIME_ANNOTATION: (is_run_time, "a duration such as 5m or 1h30m"),
+    well_known.EXPECTED_RUNTIME_ANNOTATION: (is_run_time, "a duration such as 5m or 1h30m"),
     well_known.CHECKPOINTED_AT_ANNOTATION: (_is_time, "a time such as 2026-08-23T12:00:00Z"),
     well_known.PREEMPTION_COST_ANNOTATION: (_is_cost, f"a number of at most {HIGHEST_COST:,.0f}"),
 }

@@ -9,11 +9,15 @@ import msgspec
 
 from reprieve.objects import ReprieveError, counted, nearest, shown
 from reprieve.simulate.importers import swf
+from reprieve.simulate.importers.dumps import read_audit, read_dump
+from reprieve.simulate.importers.history import History
 from reprieve.simulate.importers.records import MOST, Fields, Record
 from reprieve.simulate.importers.tables import TABLES, Table
 from reprieve.simulate.trace import TraceError, text_of, wrong_columns
 
-FORMATS = (*TABLES, "swf")
+CLUSTER = {"events": read_dump, "audit": read_audit}
+"""What one's own cluster says."""
+FORMATS = (*TABLES, "swf", *CLUSTER)
 _PARQUET = b"PAR1"
 
 
@@ -30,10 +34,11 @@ def read_foreign(format: str, path: str | Path) -> Imported:
     where = str(path)
     _refuse_parquet(path)
     text = text_of(path)
+    history = CLUSTER[format](text, where) if format in CLUSTER else None
     found: list[Record] = []
     lines: dict[str, int] = {}
     parts = 0
-    for line, record in _swf(text, where) if format == "swf" else _table(TABLES[format], text, where):
+    for line, record in _rows(format, text, where, history):
         if record is None:
             parts += 1
             continue
@@ -52,9 +57,16 @@ def read_foreign(format: str, path: str | Path) -> Imported:
         raise TraceError(f"{where}: there is no job in it")
     start = min(each.submit for each in found)
     moved = (msgspec.structs.replace(each, submit=each.submit - start) for each in found)
-    return Imported(
-        records=tuple(sorted(moved, key=lambda each: each.submit)), notes=tuple(_notes(found, parts))
-    )
+    notes = _notes(found, parts) if history is None else history.notes(found)
+    return Imported(records=tuple(sorted(moved, key=lambda each: each.submit)), notes=tuple(notes))
+
+
+def _rows(
+    format: str, text: str, where: str, history: History | None
+) -> Iterator[tuple[int, Record]] | Iterator[tuple[int, Record | None]]:
+    if history is not None:
+        return history.records()
+    return _swf(text, where) if format == "swf" else _table(TABLES[format], text, where)
 
 
 def _table(table: Table, text: str, where: str) -> Iterator[tuple[int, Record]]:

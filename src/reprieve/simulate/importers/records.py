@@ -101,14 +101,14 @@ class Fields:
             raise self.wrong(
                 f"{column} has a time zone: {shown(self.text(column))}; here times are local, without one"
             )
-        return _seconds(moment.replace(tzinfo=UTC))
+        return since_1970(moment.replace(tzinfo=UTC))
 
     def instant(self, column: str) -> Decimal:
         """Seconds, from milliseconds since 1970 or from the date that a converter made of them (UTC)."""
         if _NUMBER.fullmatch(self.needed(column)):
             return self._number(column, self.text(column), MOST * 1000) / 1000
         moment = self._moment(column)
-        return _seconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        return since_1970(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
     def between(self, earlier: Decimal, later: Decimal, what: str) -> Decimal:
         if later < earlier:
@@ -152,6 +152,7 @@ class Fields:
             raise self.wrong(f"{column} is no time: {shown(text)}; write 2026-01-31 09:30:00") from None
 
 
-def _seconds(moment: datetime) -> Decimal:
+def since_1970(moment: datetime) -> Decimal:
+    """Seconds."""
     since = moment - _EPOCH
     return Decimal(since.days * 86_400 + since.seconds) + Decimal(since.microseconds) * _FINEST

@@ -1,0 +1,183 @@
+"""Jobs of one's own cluster: from what kubectl lists, and from the audit log of its API server.
+
+`events`   kubectl get pods,jobs,events -A -o json
+`audit`    one audit event of the API server in a line, as its log has them
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from reprieve.objects import Document, shown, well_known
+from reprieve.simulate.importers.history import History, Line
+from reprieve.simulate.trace import TraceError
+
+_ITEMS = re.compile(r'"items"\s*:\s*\[')
+_BETWEEN = re.compile(r"[\s,]*")
+_CREATED_POD = re.compile(r"Created pod: (\S+)")
+ENDED = {"Succeeded": "completed", "Failed": "failed"}
+
+
+def read_dump(text: str, where: str) -> History:
+    """Objects of a cluster as a list in JSON."""
+    history = History()
+    for line, item in _items(text, where):
+        kind = item.get("kind")
+        if kind == "Pod":
+            _pod(history, line, item)
+        elif kind == "Event":
+            _event(history, line, item)
+        elif kind == "Job":
+            _job(history, line, item)
+        else:
+            history.others[str(kind)] += 1
+    return history
+
+
+def _items(text: str, where: str) -> Iterator[tuple[Line, Document]]:
+    """The items of the list one by one, so that each knows its line."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        broken = Line(where, error.lineno)
+        raise broken.wrong(f"this is no JSON ({error.msg}); was the file cut off here?") from None
+    found = _ITEMS.search(text)
+    if found is None:
+        hint = "make one with kubectl get pods,jobs,events -A -o json"
+        raise TraceError(f"{where}:1: this is no list of objects in JSON; {hint}")
+    decoder, at, counted_to, number = json.JSONDecoder(), found.end(), 0, 1
+    while True:
+        at = _end_of(_BETWEEN, text, at)
+        number += text.count("\n", counted_to, at)
+        counted_to = at
+        if text[at] == "]":
+            return
+        item, at = decoder.raw_decode(text, at)
+        line = Line(where, number)
+        if not isinstance(item, dict):
+            raise line.wrong(f"an object was expected, not {shown(json.dumps(item))}")
+        yield line, item
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found is not None else at
+
+
+def _key(line: Line, document: Document) -> str:
+    meta = document.get("metadata") or {}
+    if not meta.get("name"):
+        raise line.wrong("metadata.name is missing")
+    return f"{meta.get('namespace') or 'default'}/{meta['name']}"
+
+
+def _pod(history: History, line: Line, item: Document) -> None:
+    status = item.get("status") or {}
+    seen = history.pod(line, _key(line, item))
+    seen.line = line
+    seen.created = line.moment("metadata.creationTimestamp", item["metadata"].get("creationTimestamp"))
+    history.describe(seen, item)
+    if status.get("startTime"):
+        seen.started = line.moment("status.startTime", status["startTime"])
+    if outcome := ENDED.get(status.get("phase", "")):
+        ends = [*_ends(line, status)]
+        if not ends:
+            raise line.wrong(f"Pod {seen.key} has ended, and nothing says when")
+        seen.ended, seen.outcome = max(ends), outcome
+
+
+def _ends(line: Line, status: Document) -> Iterator[Any]:
+    field = "status.containerStatuses.state.terminated.finishedAt"
+    for each in status.get("containerStatuses") or ():
+        if text := ((each.get("state") or {}).get("terminated") or {}).get("finishedAt"):
+            yield line.moment(field, text)
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "DisruptionTarget" and condition.get("lastTransitionTime"):
+            yield line.moment("status.conditions.lastTransitionTime", condition["lastTransitionTime"])
+
+
+def _job(history: History, line: Line, item: Document) -> None:
+    key, meta = _key(line, item), item["metadata"]
+    queue = (meta.get("labels") or {}).get(well_known.QUEUE_LABEL, "")
+    named = f"{key.partition('/')[0]}/{queue}" if queue else ""
+    made = line.moment("metadata.creationTimestamp", meta.get("creationTimestamp"))
+    history.submitted(("Job", key), made, named)
+    status = item.get("status") or {}
+    if status.get("completionTime"):
+        history.ended(
+            ("Job", key), line.moment("status.completionTime", status["completionTime"]), "completed"
+        )
+
+
+def _event(history: History, line: Line, item: Document) -> None:
+    about = item.get("involvedObject") or item.get("regarding") or {}
+    stamp = item.get("eventTime") or item.get("firstTimestamp") or item.get("deprecatedFirstTimestamp")
+    key = f"{about.get('namespace') or 'default'}/{about.get('name', '')}"
+    reason, kind = item.get("reason"), about.get("kind")
+    if kind == "Pod" and reason == "Scheduled":
+        seen = history.pod(line, key)
+        seen.started = seen.started or line.moment("eventTime", stamp)
+        seen.created = seen.created or seen.started
+    elif kind == "Pod" and reason in ("Killing", "Preempted"):
+        seen = history.pod(line, key)
+        seen.ended = seen.ended or line.moment("eventTime", stamp)
+        seen.created = seen.created or seen.ended
+        seen.outcome = seen.outcome or reason.lower()
+    elif kind == "Job" and reason == "SuccessfulCreate":
+        found = _CREATED_POD.search(str(item.get("message") or item.get("note") or ""))
+        if found is not None:
+            moment = line.moment("eventTime", stamp)
+            history.submitted(("Job", key), moment, "")
+            pod = history.pod(line, f"{key.partition('/')[0]}/{found[1]}")
+            pod.unit, pod.created = ("Job", key), min(pod.created or moment, moment)
+    elif kind == "Job" and reason == "Completed":
+        history.ended(("Job", key), line.moment("eventTime", stamp), "completed")
+
+
+def read_audit(text: str, where: str) -> History:
+    history = History()
+    for number, content in enumerate(text.split("\n"), start=1):
+        if not content.strip():
+            continue
+        line = Line(where, number)
+        try:
+            event = json.loads(content)
+        except json.JSONDecodeError as error:
+            raise line.wrong(f"this is no JSON ({error.msg}); was the file cut off here?") from None
+        if not isinstance(event, dict) or "auditID" not in event:
+            raise line.wrong("this is no audit event: auditID is missing")
+        _audit(history, line, event)
+    return history
+
+
+def _audit(history: History, line: Line, event: Document) -> None:
+    about, code = event.get("objectRef") or {}, (event.get("responseStatus") or {}).get("code", 200)
+    if event.get("stage") != "ResponseComplete" or code >= 300:
+        return
+    verb, resource, part = event.get("verb"), about.get("resource"), about.get("subresource", "")
+    held = event.get("responseObject") or event.get("requestObject") or {}
+    name = (held.get("metadata") or {}).get("name") or about.get("name")
+    if resource not in ("pods", "jobs") or not name:
+        return
+    key = f"{about.get('namespace') or 'default'}/{name}"
+    moment = line.moment("requestReceivedTimestamp", event.get("requestReceivedTimestamp"))
+    if resource == "jobs":
+        if (verb, part) == ("create", ""):
+            queue = ((held.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL, "")
+            named = f"{key.partition('/')[0]}/{queue}" if queue else ""
+            history.submitted(("Job", key), moment, named)
+        return
+    key = f"{about.get('namespace') or 'default'}/{about.get('name') or name}" if part else key
+    seen = history.pod(line, key)
+    if (verb, part) == ("create", ""):
+        seen.created = seen.created or moment
+        if "spec" in held:
+            history.describe(seen, held)
+    elif (verb, part) == ("create", "binding"):
+        seen.started = seen.started or moment
+    elif part == "status" and (outcome := ENDED.get((held.get("status") or {}).get("phase", ""))):
+        seen.ended, seen.outcome = seen.ended or moment, seen.outcome or outcome
+    elif (verb, part) == ("delete", "") and seen.ended is None:
+        seen.ended, seen.outcome = moment, "deleted"
+    seen.created = seen.created or moment

@@ -1,0 +1,91 @@
+"""`reprieve simulate import --from events|audit`: what one's own cluster says of its jobs."""
+
+import json
+
+import pytest
+
+from reprieve.simulate import TraceError, read_foreign
+from tests.simulate.cluster_dumps import AUDIT, DAY, EVENTS, ITEMS
+
+
+def listed(*items):
+    return json.dumps({"apiVersion": "v1", "items": list(items), "kind": "List"}, indent=1) + "\n"
+
+
+def read(tmp_path, format, content):
+    path = tmp_path / "source"
+    path.write_text(content)
+    return read_foreign(format, path)
+
+
+def test_what_a_list_cannot_say_is_counted(tmp_path):
+    assert read(tmp_path, "events", EVENTS).notes == (
+        "1 job had not ended, or never ran",
+        "1 job of unknown size: the source has not what their pods ask for",
+        "1 object left out that say nothing about jobs: Service",
+    )
+
+
+def test_what_an_audit_log_of_level_metadata_cannot_say_is_counted(tmp_path):
+    assert read(tmp_path, "audit", AUDIT).notes == (
+        "1 job of unknown size: the source has not what their pods ask for",
+    )
+
+
+def test_pods_of_daemonsets_are_part_of_a_node(tmp_path):
+    pod = json.loads(json.dumps(ITEMS[3]))
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "proxy", "uid": "u", "controller": True}
+    pod["metadata"] |= {"name": "proxy-x", "ownerReferences": [owner]}
+    found = read(tmp_path, "events", listed(ITEMS[0], ITEMS[1], pod))
+    assert [each.name for each in found.records] == ["ml.train"]
+    assert "1 pod of DaemonSets and nodes left out: they are part of a node" in found.notes
+
+
+def test_a_pod_that_took_the_place_of_a_failed_one_is_no_other(tmp_path):
+    text = json.dumps(ITEMS[2]).replace("08:00:05Z", "08:31:00Z").replace("08:29:00Z", "08:40:00Z")
+    found = read(tmp_path, "events", listed(ITEMS[1], json.loads(text)))
+    assert [(each.name, each.pods, each.duration) for each in found.records] == [("ml.train", 1, 2395)]
+
+
+def test_a_pod_group_is_one_job(tmp_path):
+    pods = [json.loads(json.dumps(each)) for each in ITEMS[1:3]]
+    for pod in pods:
+        pod["spec"]["schedulingGroup"] = {"podGroupName": "gang"}
+    (record,) = read(tmp_path, "events", listed(*pods)).records
+    assert (record.name, record.kind, record.pods) == ("ml.gang", "PodGroup", 2)
+
+
+WRONG = {
+    "a missing time": ("events", EVENTS, f'"creationTimestamp": "{DAY}08:00:00Z"', '"x": ""', "is missing"),
+    "no zone": ("events", EVENTS, "08:30:05Z", "08:30:05", "completionTime is no time with a zone"),
+    "no time": ("events", EVENTS, f"{DAY}08:29:00Z", "May", "finishedAt is no time with a zone: 'May'"),
+    "an end before its start": ("events", EVENTS, "T08:30:05Z", "T07:30:05Z", "ends before it begins"),
+    "a quantity": ("events", EVENTS, '"1Gi"', '"1Go"', "Pod ml/train-0"),
+    "no name": ("events", EVENTS, '"name": "alone"', '"name": ""', "metadata.name is missing"),
+    "no object": ("events", EVENTS, '"items": [', '"items": [\n7,', "an object was expected, not '7'"),
+    "no list": ("events", EVENTS, '"items"', '"things"', "this is no list of objects in JSON"),
+    "a missing time in a log": ("audit", AUDIT, "requestReceivedTimestamp", "when", "is missing"),
+    "no zone in a log": ("audit", AUDIT, f"{DAY}08:00:01Z", f"{DAY}08:00:01", "is no time with a zone"),
+    "no audit event": ("audit", AUDIT, "auditID", "id", "auditID is missing"),
+    "no JSON": ("audit", AUDIT, '{"kind"', "kind", "this is no JSON"),
+}
+
+
+@pytest.mark.parametrize(("format", "sample", "old", "new", "problem"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_right_is_named_by_file_and_line(tmp_path, format, sample, old, new, problem):
+    assert old in sample
+    with pytest.raises(TraceError) as error:
+        read(tmp_path, format, sample.replace(old, new, 1))
+    assert problem in str(error.value)
+    place = str(error.value).removeprefix(f"{tmp_path / 'source'}:")
+    assert place.partition(":")[0].isdigit()
+
+
+def test_the_line_is_that_of_the_object(tmp_path):
+    sample = EVENTS.replace('"name": "alone"', '"name": ""')
+    with pytest.raises(TraceError) as error:
+        read(tmp_path, "events", sample)
+    line = int(str(error.value).split(":")[1])
+    lines = sample.splitlines()
+    assert lines[line - 1].strip() == "{"
+    assert any('"name": ""' in each for each in lines[line : line + 10])

@@ -1,0 +1,131 @@
+"""Jobs from manifests that say when they arrive, and the commands' other inputs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from reprieve.cli import main
+from reprieve.objects import ReprieveError, Source
+from reprieve.simulate import read_submitted, ticks
+from tests.builders import views
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "40-simulate"
+URGENT = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}}
+
+
+def template(gpus=1, cpu="2", **spec):
+    requests = {"cpu": cpu, "memory": "1Gi", "nvidia.com/gpu": str(gpus)}
+    container = {"name": "c", "image": "i", "resources": {"requests": requests}}
+    return {"spec": {"containers": [container], "restartPolicy": "Never", **spec}}
+
+
+def job(name="a", *, notes=None, labels=None, pods=1, **spec):
+    meta = {"name": name, "namespace": "ml", "annotations": notes or {}, "labels": labels or {}}
+    body = {"parallelism": pods, "completions": pods, "template": template(**spec)}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": body}
+
+
+def read(*documents, objects=()):
+    sources = [Source("jobs.yaml", str(number), each) for number, each in enumerate(documents, 1)]
+    return read_submitted(sources, objects)
+
+
+def when(after, runs):
+    return {"reprieve.dev/arrives-after": after, "reprieve.dev/expected-runtime": runs}
+
+
+def test_a_job_comes_when_its_annotation_says_so_and_asks_for_what_its_pods_do():
+    queue = {"kueue.x-k8s.io/queue-name": "main"}
+    late = job("late", notes=when("1h30m", "10m"), labels=queue, pods=3, gpus=2, priorityClassName="urgent")
+    early = job("early", notes={"reprieve.dev/expected-runtime": "5s"})
+    first, second = read(late, early, {**URGENT, "value": 700}).jobs
+    assert (first.name, first.submit, first.duration, first.priority) == ("ml.early", 0, ticks(5), 0)
+    assert (second.name, second.submit, second.duration) == ("ml.late", ticks(5400), ticks(600))
+    assert (second.pods, second.cpu, second.memory, second.gpu) == (3, 2000, 1024, 2000)
+    assert (second.priority, second.klass, second.queue) == (700, "urgent", "ml/main")
+
+
+def test_the_classes_of_the_cluster_count_too():
+    urgent = job(notes=when("0s", "1s"), priorityClassName="urgent")
+    assert read(urgent, objects=views({**URGENT, "value": 5})).jobs[0].priority == 5
+
+
+def test_pods_of_different_sizes_count_as_the_largest_and_it_is_said():
+    specs = {
+        "Launcher": {"replicas": 1, "template": template(0, "4")},
+        "Worker": {"replicas": 2, "template": template(8, "1")},
+    }
+    meta = {"name": "mpi", "namespace": "ml", "annotations": when("0s", "1m")}
+    kind = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob"}
+    trace = read({**kind, "metadata": meta, "spec": {"mpiReplicaSpecs": specs}})
+    assert [(each.pods, each.cpu, each.gpu) for each in trace.jobs] == [(3, 4000, 8000)]
+    assert trace.notes == ("1 job with pods of different sizes: each pod counts as the largest",)
+
+
+WRONG = {
+    "no run time": ((job(),), "jobs.yaml:1: Job/ml/a: how long does it run?"),
+    "no duration": ((job(notes=when("soon", "1m")),), "arrives-after is 'soon'; write a duration"),
+    "a negative time": ((job(notes=when("-5m", "1m")),), "arrives-after is '-5m'"),
+    "a class": (
+        (job(notes=when("0s", "1m"), priorityClassName="none"),),
+        "there is no PriorityClass none",
+    ),
+    "twice": ((job(notes=when("0s", "1m")), job(notes=when("0s", "1m"))), "ml.a is there twice"),
+}
+
+
+@pytest.mark.parametrize(("documents", "problem"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_right_is_named(documents, problem):
+    with pytest.raises(ReprieveError) as error:
+        read(*documents)
+    assert problem in str(error.value)
+
+
+def simulate(*line):
+    return CliRunner().invoke(main, ["simulate", *map(str, line)])
+
+
+def test_a_folder_of_manifests_is_simulated():
+    result = simulate(
+        "--trace", EXAMPLE / "manifests", "--nodes", "gpu=2:nvidia.com/gpu=8,cpu=64", "-o", "json"
+    )
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.stdout)["configurations"]
+    assert (found["jobs"], found["ended"], found["preemptions"]) == (2, 2, 1)
+    assert set(found["classes"]) == {"normal", "urgent"}
+
+
+FLEET = (
+    *("--trace", EXAMPLE / "jobs.csv", "-f", EXAMPLE / "queues.yaml", "--until", "2h", "-o", "json"),
+    *("--cluster", "eu=gpu=2:nvidia.com/gpu=8"),
+)
+
+
+def test_several_clusters_are_simulated_as_a_fleet(tmp_path):
+    (tmp_path / "events.csv").write_text(
+        "time_s,event,node\n600,fail,us\n1200,return,us\n1300,fail,eu/gpu-0\n"
+    )
+    events = ("--node-events", tmp_path / "events.csv")
+    result = simulate(*FLEET, "--cluster", "us=gpu=2:nvidia.com/gpu=8", *events)
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.stdout)["configurations"]
+    assert found["admissions"] > 0
+    assert found["failures"] > 0
+
+
+def test_what_is_wrong_about_clusters_is_said(tmp_path):
+    for more, problem in {
+        ("--cluster", "us"): "write NAME=DIR or NAME=SPEC",
+        ("--cluster", "eu=gpu=2:cpu=8"): "there are two clusters of this name",
+        ("--cluster", "us=nodes"): "no resources",
+    }.items():
+        result = simulate(*FLEET, *more)
+        assert result.exit_code == 2
+        assert problem in result.stderr
+    for row, problem in {"5,fail,gpu-0": "there is no node 'gpu-0'", "5,drain,eu": "eu is a cluster"}.items():
+        (tmp_path / "events.csv").write_text(f"time_s,event,node\n{row}\n")
+        result = simulate(*FLEET, "--node-events", tmp_path / "events.csv")
+        assert result.exit_code == 2
+        assert problem in result.stderr
