@@ -8,6 +8,9 @@ from click.testing import CliRunner
 
 from reprieve.cli import main
 from reprieve.objects import ReprieveError, Source
+from reprieve.objects.documents import read_documents
+from reprieve.server import EmbeddedServer, NodeTemplate
+from reprieve.server.security import kubeconfig
 from reprieve.simulate import read_submitted, ticks
 from tests.builders import views
 
@@ -129,3 +132,23 @@ def test_what_is_wrong_about_clusters_is_said(tmp_path):
         result = simulate(*FLEET, "--node-events", tmp_path / "events.csv")
         assert result.exit_code == 2
         assert problem in result.stderr
+
+
+def test_nodes_and_queues_come_from_a_live_cluster(tmp_path):
+    nodes = NodeTemplate.parse("gpu=4:nvidia.com/gpu=8").nodes()
+    with EmbeddedServer(controllers=False) as server:
+        for name in ("lab", "shop"):
+            server.run(server.api.create("namespaces", {"metadata": {"name": name}}))
+        for each in (*nodes, *(source.document for source in read_documents(EXAMPLE / "queues.yaml"))):
+            resource = server.api.registry.by_kind(each["apiVersion"], each["kind"])
+            assert resource is not None
+            server.run(server.api.create(resource, each, each["metadata"].get("namespace", "")))
+        path = tmp_path / "config"
+        path.write_text(kubeconfig(server.url, server.reader_token, server.ca))
+        line = ("--trace", EXAMPLE / "jobs.csv", "--until", "2h", "-o", "json")
+        live = simulate(*line, "--kubeconfig", path)
+    files = simulate(*line, "-f", EXAMPLE / "queues.yaml", "--nodes", "gpu=4:nvidia.com/gpu=8")
+    assert live.exit_code == 0, live.output
+    found, expected = (json.loads(each.stdout)["configurations"][0] for each in (live, files))
+    for key in ("ended", "admissions", "decisions", "lostHours", "classes"):
+        assert found[key] == expected[key]
