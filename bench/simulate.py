@@ -149,6 +149,9 @@ def reference(folder: Path) -> bool:
 
 
 def main() -> int:
+    if "--help" in sys.argv:
+        print(__doc__)
+        return 0
     given = sys.argv[sys.argv.index("--traces") + 1 :][:1] if "--traces" in sys.argv else []
     folder = next((each for each in (*map(Path, given), *FOLDERS) if each.is_dir()), None)
     if "--reference" in sys.argv:

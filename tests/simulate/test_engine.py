@@ -72,12 +72,12 @@ def test_a_gang_that_loses_a_pod_stops_whole_and_starts_again_whole():
     assert result.fates[0].preempted == 1
 
 
-def test_jobs_that_never_fit_are_counted_and_the_run_goes_on():
+def test_jobs_that_never_fit_are_counted_and_named_and_the_run_goes_on():
     jobs = [one("huge", 0, 10, 9), one("wide", 0, 10, 8, pods=3), one("a", 1, 5)]
     result = run(jobs, gpu_nodes(2), "fifo")
     assert result.too_large == (0, 1)
     assert times(result)["a"] == (1, 6)
-    assert "2 jobs can never run here: larger than the cluster" in result.notes
+    assert "2 jobs can never run here, larger than the cluster: huge, wide" in result.notes
 
 
 def test_a_node_that_fails_takes_its_jobs_with_it_and_they_start_elsewhere():

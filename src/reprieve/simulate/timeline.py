@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reprieve.objects import counted
+from reprieve.objects import counted, some
 from reprieve.simulate.events import Event, Events
 from reprieve.simulate.jobs import TICKS, Job
 from reprieve.simulate.lives import NEVER, Lives
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 3 * round(SELDOM) * TICKS
 """How long those who wait are tried again when nothing else happens any more."""
+MOST_NAMED = 5
+"""So many jobs are named that are too large."""
 Progress = Callable[[int, int], None]
 """Called with how many jobs have ended, and how many there are."""
 
@@ -122,7 +124,9 @@ class Timeline(ABC):
         self.lives.cut(end)
         said = [*notes]
         if self.too_large:
-            said.append(f"{counted(len(self.too_large), 'job')} can never run here: larger than the cluster")
+            names = some([self.jobs[index].name for index in sorted(self.too_large)], MOST_NAMED)
+            jobs = counted(len(self.too_large), "job")
+            said.append(f"{jobs} can never run here, larger than the cluster: {names}")
         return Result.of(self, clusters, end, tuple(said), unqueued, busy)
 
     @abstractmethod
