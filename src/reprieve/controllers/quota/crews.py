@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from reprieve.controllers.quota.group_shape import asks_for_others, group_pod_sets, is_living, runs
-from reprieve.controllers.quota.groups import create, obey, queue_again, waits
+from reprieve.controllers.quota.groups import create, obey, queue_again, remove_running, waits
 from reprieve.controllers.quota.job_shape import (
     controller_reference,
     job_pod_sets,
@@ -52,6 +52,9 @@ async def reconcile_crew(
             await _create_for_pods(client, crew, living, priorities)
         return
     if crew.maker is None:
+        if _belongs_to_a_job(raw):
+            await remove_running(client, living, schedulers)  # its quota is not for pods that name it
+            return
         await _own(client, raw, living)
     elif not any(each.get("uid") == crew.maker["metadata"]["uid"] for each in _references(raw)):
         return  # of one that had the same name: it is deleted with that one
@@ -112,6 +115,11 @@ async def _own(client: Client, raw: Document, living: list[Pod]) -> None:
     metadata = raw["metadata"]
     patch = {"ownerReferences": [*_references(raw), *new], "resourceVersion": metadata["resourceVersion"]}
     await client.patch(KUEUE_WORKLOADS, metadata["name"], {"metadata": patch}, metadata["namespace"])
+
+
+def _belongs_to_a_job(raw: Document) -> bool:
+    owners = _references(raw)
+    return bool(owners) and all(each.get("kind") != "Pod" for each in owners)
 
 
 def _references(raw: Document) -> list[Document]:

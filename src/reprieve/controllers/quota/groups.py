@@ -25,7 +25,16 @@ from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.ranks import selectors
 from reprieve.jobs import workload_name
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
-from reprieve.objects import Document, Pod, PodGroup, ResourceFlavor, Workload, find_condition, well_known
+from reprieve.objects import (
+    Document,
+    ObjectMeta,
+    Pod,
+    PodGroup,
+    ResourceFlavor,
+    Workload,
+    find_condition,
+    well_known,
+)
 from reprieve.quota import is_true
 
 
@@ -44,9 +53,15 @@ async def reconcile_group(
     """
     living = [pod for pod in pods if is_living(pod)]
     if workload is None:
-        if any(runs(pod, schedulers) for pod in living) or (living and len(living) >= group.min_count):
+        enough = any(runs(pod, schedulers) for pod in living) or (living and len(living) >= group.min_count)
+        if enough and well_known.PREBUILT_WORKLOAD_LABEL not in group.metadata.labels:
             await _create_workload(client, group, living, priorities)
         return
+    if is_anothers(group.metadata.uid, workload):
+        await remove_running(client, living, schedulers)  # they get none of that quota
+        return
+    if not workload.metadata.owner_references:
+        await own(client, await _reference(client, group), workload.metadata)
     await obey(client, workload, living, flavors, schedulers)
     if waits(workload) and living and asks_for_others(group.min_count, living, workload):
         await queue_again(client, workload)  # pods came or went while it waited
@@ -67,7 +82,11 @@ async def obey(
             *(_give(client, pod, workload, name, flavors, places.get(pod.key, {})) for pod, name in given)
         )
     elif is_true(workload, well_known.EVICTED) or _was_refused(workload):
-        await asyncio.gather(*(remove(client, pod) for pod in living if runs(pod, schedulers)))
+        await remove_running(client, living, schedulers)
+
+
+async def remove_running(client: Client, living: list[Pod], schedulers: Collection[str]) -> None:
+    await asyncio.gather(*(remove(client, pod) for pod in living if runs(pod, schedulers)))
 
 
 async def queue_again(client: Client, workload: Workload) -> None:
@@ -91,10 +110,30 @@ async def _create_workload(client: Client, group: PodGroup, pods: list[Pod], pri
     owner = msgspec.to_builtins(group)
     pod_class = group.spec.priority_class_name or pods[0].spec.priority_class_name
     priority = priorities.resolve(group.metadata.labels, pod_class)
-    served = await client.served(POD_GROUPS) or POD_GROUPS
-    reference = controller_reference(served.api_version, "PodGroup", owner)
+    references = [await _reference(client, group)]
     sets = group_pod_sets(group.min_count, pods)
-    await create(client, owned_workload(workload_name("PodGroup", owner), owner, [reference], sets, priority))
+    await create(client, owned_workload(workload_name("PodGroup", owner), owner, references, sets, priority))
+
+
+async def _reference(client: Client, group: PodGroup) -> Document:
+    served = await client.served(POD_GROUPS) or POD_GROUPS
+    return controller_reference(served.api_version, "PodGroup", msgspec.to_builtins(group))
+
+
+async def own(client: Client, reference: Document, workload: ObjectMeta) -> None:
+    """A workload that existed before its owner (a copy from a manager) gets it as its owner."""
+    patch = {
+        "ownerReferences": [reference],
+        "labels": {well_known.JOB_UID_LABEL: reference["uid"]},
+        "resourceVersion": workload.resource_version,  # one alone can own it
+    }
+    await client.patch(KUEUE_WORKLOADS, workload.name, {"metadata": patch}, workload.namespace)
+
+
+def is_anothers(owner: str, workload: Workload) -> bool:
+    """Whether the workload that an owner names was made for another one: its quota is not this owner's."""
+    owners = workload.metadata.owner_references
+    return bool(owners) and all(each.uid != owner for each in owners)
 
 
 async def create(client: Client, workload: Document) -> None:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from reprieve.controllers.quota.groups import create, remove
+from reprieve.controllers.quota.groups import create, is_anothers, own, remove
 from reprieve.controllers.quota.job_shape import (
     as_it_runs,
     controller_reference,
@@ -91,12 +91,13 @@ class Jobs:
             elif well_known.PREBUILT_WORKLOAD_LABEL not in job["metadata"]["labels"]:
                 await self._create_workload(kind, job)
             return
-        if _is_anothers(job, workload):
+        if is_anothers(job["metadata"]["uid"], workload):
             if not is_suspended:
                 await self._suspend(kind, job)
             return
-        if not stored["metadata"].get("ownerReferences"):
-            await self._own(kind, job, stored)
+        if not workload.metadata.owner_references:
+            reference = controller_reference(job["apiVersion"], kind.kind, job)
+            await own(self._client, reference, workload.metadata)
         if workload.may_run:
             if is_suspended:
                 await self._start(kind, job, workload)
@@ -120,20 +121,6 @@ class Jobs:
         reference = controller_reference(job["apiVersion"], kind.kind, job)
         name = workload_name(kind.kind, job)
         await create(self._client, owned_workload(name, job, [reference], wanted, priority))
-
-    async def _own(self, kind: JobKind, job: Document, workload: Document) -> None:
-        """A workload that existed before its job (a copy from a manager) gets the job as its owner."""
-        metadata = job["metadata"]
-        reference = controller_reference(job["apiVersion"], kind.kind, job)
-        patch = {
-            "metadata": {
-                "ownerReferences": [reference],
-                "labels": {well_known.JOB_UID_LABEL: metadata["uid"]},
-                "resourceVersion": workload["metadata"]["resourceVersion"],  # one job alone can own it
-            }
-        }
-        name = workload["metadata"]["name"]
-        await self._client.patch(KUEUE_WORKLOADS, name, patch, metadata["namespace"])
 
     async def _suspend(self, kind: JobKind, job: Document) -> None:
         answer = await self._write(kind, job, suspended(job, kind))
@@ -218,9 +205,3 @@ class Jobs:
             if not (error.conflict or error.not_found):
                 raise
             return new
-
-
-def _is_anothers(job: Document, workload: Workload) -> bool:
-    """Whether the workload that the job names was made for another owner: its quota is not this job's."""
-    owners = workload.metadata.owner_references
-    return bool(owners) and all(each.uid != job["metadata"]["uid"] for each in owners)
