@@ -82,12 +82,12 @@ async def test_it_is_served_with_a_certificate_that_the_api_server_is_told_and_r
     with_webhook = Installation(controllers=["quota"], webhook=True)
     [hook] = [each for each in deployment(with_webhook) if "Webhook" in each["kind"]]
     port = _free_port()
-    config = Configuration.load({"quota": {"webhook": {"port": port}}})
+    config = Configuration.load({"quota": {"webhook": {"port": port, "host": "127.0.0.1"}}})
     async with cluster("one") as place:
         await place.client.create(NAMESPACES, {"metadata": {"name": "reprieve-system"}})
         await place.client.create(CONFIGURATIONS, hook)
         now = datetime.now(UTC)
-        running = place.start(Webhook(place.client, config, {}).run(now, "127.0.0.1"))
+        running = place.start(Webhook(place.client, config, {}).run(now))
 
         async def bundle() -> str:
             found = await place.client.get(CONFIGURATIONS, "reprieve")
@@ -113,11 +113,12 @@ async def test_it_is_served_with_a_certificate_that_the_api_server_is_told_and_r
         assert held["spec"]["schedulingGates"]
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        place.start(Webhook(place.client, config, {}).run(now, "127.0.0.1"))
+        place.start(Webhook(place.client, config, {}).run(now))
         await eventually(answer, "another replica answers with the same certificate")
         assert await bundle() == known
-        late = Webhook(place.client, Configuration.load({"quota": {"webhook": {"port": _free_port()}}}), {})
-        place.start(late.run(now + timedelta(days=3640), "127.0.0.1"))
+        config = Configuration.load({"quota": {"webhook": {"port": _free_port(), "host": "127.0.0.1"}}})
+        late = Webhook(place.client, config, {})
+        place.start(late.run(now + timedelta(days=3640)))
 
         async def renewed() -> bool:
             return await bundle() != known

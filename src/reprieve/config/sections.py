@@ -100,6 +100,8 @@ class NamespaceSelector(Section):
 class QuotaWebhook(Section):
     port: Annotated[int, Meta(ge=0, le=65535)] = 0
     """Where the webhook that holds jobs at their creation is served; 0: it is not."""
+    host: str = "0.0.0.0"
+    """At which address; `::` where a cluster has IPv6 only."""
     name: str = "reprieve"
     """Of its MutatingWebhookConfiguration and of the Service in front of it."""
 

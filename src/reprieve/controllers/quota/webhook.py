@@ -52,7 +52,7 @@ class Webhook:
         self._selector: LabelSelector | None = config.quota.managed_namespaces()
         self._namespaces = namespaces
 
-    async def run(self, now: datetime, host: str = "0.0.0.0") -> None:
+    async def run(self, now: datetime) -> None:
         """Serve until cancelled."""
         key, certificate = await self._certificate(now)
         await self._publish(certificate)
@@ -62,7 +62,7 @@ class Webhook:
         await runner.setup()
         try:
             await web.TCPSite(
-                runner, host, self._settings.port, ssl_context=_context(key, certificate)
+                runner, self._settings.host, self._settings.port, ssl_context=_context(key, certificate)
             ).start()
             log.info("jobs are held at their creation: webhook on port %d", self._settings.port)
             await asyncio.Event().wait()
