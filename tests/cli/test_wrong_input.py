@@ -360,7 +360,7 @@ def test_jobs_that_name_a_queue_ask_for_quota_without_a_workload(places: dict[st
     )
     _, out, err = ask("admit -f {queues}/queues.yaml -f {at}/queued.yaml", places)
     assert err == ""
-    assert "jobs/job-report" in out
+    assert "Job/jobs/report" in out
 
 
 def test_a_shell_variable_that_is_not_set_is_not_the_folder_one_stands_in() -> None:

@@ -20,6 +20,7 @@ from reprieve.objects import condition_of, read_documents, set_condition, well_k
 from tests import builders
 from tests.controllers.memory_api import Document, MemoryApi
 from tests.controllers.virtual_time import utc_now
+from tests.kinds_table import show
 from tests.waiting import eventually
 
 FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
@@ -140,6 +141,7 @@ async def test_a_job_of_any_kind_runs_on_the_winner_and_its_end_comes_home(name:
         assert the(scene.home.get(plural, "ml", title))["status"] == {"outcome": "all went well"}
         await eventually(lambda: eu.get("workloads", "ml", "w") is None, "the copy is gone")
         assert eu.get(plural, "ml", title) is None, "the job went before its copy"
+    show(kind.kind, "fleet", "the job")
 
 
 def test_every_kind_of_the_table_but_makers_of_jobs_has_an_example() -> None:
@@ -171,6 +173,7 @@ async def test_what_cannot_be_suspended_travels_as_its_pods(name: str) -> None:
         assert eu.get(plural, "ml", title) is None, "who makes them stays"
         home.remove("workloads", "ml", "crew-1")
         await eventually(lambda: not pods_in(eu), "they leave with their workload")
+    show(job["kind"], "fleet", "its pods")
 
 
 async def test_a_job_that_the_fleet_manages_shows_the_workers_status_all_the_time() -> None:

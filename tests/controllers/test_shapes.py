@@ -5,7 +5,7 @@ import pytest
 
 from reprieve.controllers.fleet.access import InsecureKubeConfig, parse
 from reprieve.controllers.fleet.shapes import remote_job
-from reprieve.controllers.quota.group_shape import additions, group_owner, group_pod_sets, to_be_given
+from reprieve.controllers.quota.group_shape import additions, group_owner, to_be_given
 from reprieve.controllers.quota.job_shape import (
     as_it_runs,
     controller_reference,
@@ -16,7 +16,7 @@ from reprieve.controllers.quota.job_shape import (
 )
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.status import status_patch
-from reprieve.jobs import JobKinds, pod_sets, restored, suspended, workload_name
+from reprieve.jobs import JobKinds, group_pod_sets, pod_sets, restored, suspended, workload_name
 from reprieve.kube import ConfigError
 from reprieve.objects.core import Pod
 from reprieve.objects.decode import decode_as
@@ -143,6 +143,16 @@ def test_pods_that_are_done_give_their_quota_back() -> None:
     for succeeded, done in ((0, 0), (2, 0), (3, 1), (5, 3)):
         made["status"] = {"active": 4, "succeeded": succeeded}
         assert state(made).done == ({"main": done} if done else {})
+
+
+def test_indexes_that_have_failed_for_good_give_their_quota_back_too() -> None:
+    made = job("a", count=4)
+    made["spec"] |= {"suspend": False, "completions": 6, "completionMode": "Indexed"}
+    for completed, failed, done in (
+        ("", "", 0), ("0-1", "", 0), ("0,2", "4", 1), ("0-2", "2-3", 2), ("0-3", "8-9", 2), ("0-5", "", 4),
+    ):  # fmt: skip
+        made["status"] = {"active": 4, "completedIndexes": completed, "failedIndexes": failed}
+        assert state(made).done == ({"main": done} if done else {}), (completed, failed)
 
 
 def test_a_job_that_was_changed_while_it_waited_asks_anew() -> None:

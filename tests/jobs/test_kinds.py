@@ -13,7 +13,8 @@ from reprieve.config import Configuration
 from reprieve.jobs import JobKinds, expand, pod_sets, template_problems, workload_of
 from reprieve.objects import InvalidObject, read_documents
 from reprieve.whatif import targets
-from tests import builders
+from tests import builders, kinds_table
+from tests.kinds_table import show
 
 FOLDER = Path(__file__).parents[2] / "examples" / "20-any-job"
 KINDS = JobKinds()
@@ -86,6 +87,12 @@ def test_a_plan_for_a_job_places_its_pods_and_speaks_of_the_job(name: str) -> No
     assert isinstance(plan, reprieve.JobPlan)
     assert sum(each.count for each in plan.pod_sets) == len(PODS[name])
     assert len(plan.placements) == sum(each.placed for each in plan.pod_sets)
+    show(written(name)["kind"], "plan", "yes")
+
+
+def test_the_table_of_the_docs_has_a_row_for_each_kind_that_asks_and_no_other() -> None:
+    """Each cell is compared by the test that shows it."""
+    assert set(kinds_table.written()) == {each.kind for each in KINDS} - {"CronJob", "ReplicaSet"}
 
 
 @pytest.mark.parametrize("name", PODS)
@@ -201,8 +208,6 @@ def test_quota_that_no_node_could_serve_is_said_before_it_is_given() -> None:
     answer = reprieve.admit([*queue, *small, job])
     assert list(answer.to_dict()["admitted"]) == ["default/job-large"]
     [said] = [each for each in answer.notes.sentences if "no node could ever hold" in each]
-    assert said.startswith(
-        "Warning: Workload/default/job-large gets quota, but no node could ever hold a pod"
-    )
+    assert said.startswith("Warning: Job/default/large gets quota, but no node could ever hold a pod")
     fits = reprieve.admit([*queue, *small, builders.node("large", 16), job])
     assert not any("no node could" in each for each in fits.notes.sentences)

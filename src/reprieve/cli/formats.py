@@ -218,6 +218,7 @@ class AdmissionsDocument(TypedDict):
     waiting: dict[str, Waiting]
     queues: dict[str, Queue]
     cycles: list[Cycle]
+    jobs: NotRequired[dict[str, str]]
     ignored: NotRequired[list[Ignored]]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
@@ -97,9 +97,17 @@ def command(
     if asks_cluster(filenames, kubeconfig, context):
         quota = any(target.kind == "Workload" for target in targets)
         documents = on_cluster(submitted, kubeconfig, context, quota=quota)
-    if compare:
-        raise SystemExit(_compare(documents, targets, configuration, now, output, everything))
-    raise SystemExit(_plan(documents, targets, configuration, now, output, everything))
+    answered = _compare if compare else _plan
+    raise SystemExit(answered(_Question(documents, targets, configuration, now, output, everything)))
+
+
+class _Question(NamedTuple):
+    documents: Sequence[Document | Source]
+    targets: Sequence[Reference]
+    config: "Configuration"
+    now: str | None
+    output: Output
+    everything: bool
 
 
 def _target(text: str, config: "Configuration") -> Reference:
@@ -113,31 +121,39 @@ def _target(text: str, config: "Configuration") -> Reference:
 
 def _found(submitted: Sequence[Source], config: "Configuration") -> list[Reference]:
     """What the manifests would create."""
+    from reprieve.jobs import has_pod_template
     from reprieve.whatif import targets
 
     found = targets(submitted, config)
-    if not found:
+    if found:
+        return found
+    question = "what is to be planned?"
+    if not submitted:
         raise click.UsageError(
-            "what is to be planned? In the manifests nothing waits for a node: no pod, group, workload or "
-            "job. Name it with --for KIND/NAMESPACE/NAME"
-            if submitted
-            else "what is to be planned? Name it with --for KIND/NAMESPACE/NAME, or give its manifest with -f"
+            f"{question} Name it with --for KIND/NAMESPACE/NAME, or give its manifest with -f"
         )
-    return found
+    strange = [
+        f"{each.document['kind']} of {each.document['apiVersion']}"
+        for each in submitted
+        if has_pod_template(each.document) and config.job_kinds().find(each.document) is None
+    ]
+    if strange:
+        raise click.UsageError(
+            f"{question} Not known here: {some([*dict.fromkeys(strange)], 3)}. A kind that makes pods is "
+            "described under jobs.kinds of --config (docs/jobs.md, A kind of your own)"
+        )
+    raise click.UsageError(
+        f"{question} In the manifests nothing waits for a node: no pod, group, workload or job. "
+        "Name it with --for KIND/NAMESPACE/NAME"
+    )
 
 
-def _plan(
-    documents: Sequence[Document | Source],
-    targets: Sequence[Reference],
-    config: "Configuration",
-    now: str | None,
-    output: Output,
-    everything: bool,
-) -> int:
+def _plan(asked: _Question) -> int:
     from reprieve.objects import well_known
     from reprieve.whatif import plan_everything
 
-    answers = plan_everything(documents, targets, config, now)
+    documents, targets = asked.documents, asked.targets
+    answers = plan_everything(documents, targets, asked.config, asked.now)
     on_nodes = any(target.kind != "Workload" for target in targets)
     if on_nodes and not any(document_of(each).get("kind") == "Node" for each in documents):
         click.echo(
@@ -152,39 +168,32 @@ def _plan(
         for number, (target, answer) in enumerate(zip(targets, answers, strict=True)):
             if number:
                 screen.line()
-            _render(screen, target.kind, answer, everything)
+            _render(screen, target.kind, answer, asked.everything)
 
-    print_answer(data[0] if len(data) == 1 else listed, output, render)
+    print_answer(data[0] if len(data) == 1 else listed, asked.output, render)
     fits = all(answer.outcome in (outcomes.SCHEDULED, outcomes.PREEMPTS) for answer in answers)
     return YES if fits else NO
 
 
-def _compare(
-    documents: Sequence[Document | Source],
-    targets: Sequence[Reference],
-    config: "Configuration",
-    now: str | None,
-    output: Output,
-    everything: bool,
-) -> int:
-    if len(targets) != 1:
-        some_of_them = some([*map(str, targets)], 3)
+def _compare(asked: _Question) -> int:
+    if len(asked.targets) != 1:
+        some_of_them = some([*map(str, asked.targets)], 3)
         raise click.UsageError(f"--compare is for one thing: choose with --for among {some_of_them}")
-    target = targets[0]
+    target = asked.targets[0]
     if target.kind == "Workload":
         raise click.UsageError(
             "--compare compares node plans; a Workload has a quota plan, which knows one algorithm"
         )
     from reprieve.whatif import compare
 
-    data = compare(documents, str(target), config=config, now=now)
+    data = compare(asked.documents, str(target), config=asked.config, now=asked.now)
 
     def render(screen: "Screen") -> None:
         from reprieve.cli.plan_tables import render_comparison
 
-        render_comparison(screen, data, everything=everything)
+        render_comparison(screen, data, everything=asked.everything)
 
-    print_answer(data, output, render)
+    print_answer(data, asked.output, render)
     return YES if data["cheapest"] is not None else NO
 
 

@@ -44,13 +44,16 @@ def render_fleet_plan(screen: Screen, plan: "FleetPlan", *, everything: bool = F
 
 def render_admissions(screen: Screen, data: Mapping[str, Any], *, everything: bool = False) -> None:
     """Queues, what happened cycle by cycle, who runs, who waits for what."""
-    most = None if everything else MOST_ROWS
+    most, jobs = None if everything else MOST_ROWS, data.get("jobs", {})
     _queues(screen, data["queues"], most)
-    _events(screen, data["cycles"], most)
-    holding = [Row((key, got["clusterQueue"]), (), _flavors(got)) for key, got in data["admitted"].items()]
+    _events(screen, data["cycles"], jobs, most)
+    holding = [
+        Row((jobs.get(key, key), got["clusterQueue"]), (), _flavors(got))
+        for key, got in data["admitted"].items()
+    ]
     _section(screen, "Have quota", ("workload", "queue"), holding, most)
     waiting = [
-        Row((key, each["clusterQueue"] or "-", each["reason"]), (), each["message"])
+        Row((jobs.get(key, key), each["clusterQueue"] or "-", each["reason"]), (), each["message"])
         for key, each in data["waiting"].items()
     ]
     _section(screen, "Wait", ("workload", "queue", "reason"), waiting, most)
@@ -88,17 +91,22 @@ def _queues(screen: Screen, queues: Mapping[str, Any], most: int | None) -> None
             screen.paragraph(f"ClusterQueue {name} is inactive. {queue.get('message', '')}".rstrip(), 0)
 
 
-def _events(screen: Screen, cycles: list[dict[str, Any]], most: int | None) -> None:
+def _events(screen: Screen, cycles: list[dict[str, Any]], jobs: Mapping[str, str], most: int | None) -> None:
+    """By the names of `jobs` where the user wrote a job and no workload."""
     lines = []
     for cycle in cycles:
         number = cycle["cycle"]
         for key, got in cycle["admitted"].items():
-            lines.append(f"{number}  {key} gets quota in {got['clusterQueue']}: {_flavors(got)}")
+            who = jobs.get(key, key)
+            lines.append(f"{number}  {who} gets quota in {got['clusterQueue']}: {_flavors(got)}")
         for victim in cycle["preempted"]:
-            makes_way = f"makes way for {victim['preemptor']} ({victim['reason']})"
-            lines.append(f"{number}  {victim['workload']} {makes_way}")
+            preemptor, who = victim["preemptor"], jobs.get(victim["workload"], victim["workload"])
+            lines.append(
+                f"{number}  {who} makes way for {jobs.get(preemptor, preemptor)} ({victim['reason']})"
+            )
         lines += [
-            f"{number}  {key} could preempt, but its preemption gate is closed" for key in cycle["gated"]
+            f"{number}  {jobs.get(key, key)} could preempt, but its preemption gate is closed"
+            for key in cycle["gated"]
         ]
     if lines:
         screen.title("What happened, cycle by cycle")

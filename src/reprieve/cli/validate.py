@@ -92,7 +92,18 @@ def _review(found: list[Found], config: Configuration) -> list[Finding]:
 
     kinds, context = config.job_kinds(), config.admission_context()
     others = [each.document for each in found if isinstance(each, Source)]
-    return review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
+    findings = review(found, context, refusals, lambda job: template_problems(job, kinds, context, others))
+    jobs = {each.where for each in found if isinstance(each, Source) and kinds.find(each.document)}
+    return [_in_part(each) if each.unchecked and each.where in jobs else each for each in findings]
+
+
+def _in_part(finding: Finding) -> Finding:
+    """Of a job of another project the pod templates are checked."""
+    text = finding.problem.message.replace(
+        "was not checked: there is no schema of it here",
+        "was checked in its pod templates only: there is no schema of the rest here",
+    )
+    return finding._replace(problem=finding.problem._replace(message=text))
 
 
 def _configuration_problems(source: Source) -> list[Finding]:

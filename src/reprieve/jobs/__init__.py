@@ -3,7 +3,7 @@
     kinds = JobKinds()                        # the table, and what a configuration adds to it
     kinds.find(document)                      # None if this is no job
     expand(document, kinds)                   # the pods as its controller would make them, and their gangs
-    workload_of(document, kinds)              # what its queue is asked for
+    workload_of(document, kinds)              # what its queue is asked for; `asking_jobs`: by whom
     template_problems(document, kinds, context)   # what is wrong with its pods
     progress(document, kind, sets)            # how far it is, by its status; `ending`: is it over?
     started(document, kind, sets, additions)  # as it is to run; `suspended`, `restored`, `held` at creation
@@ -12,6 +12,7 @@ One table (`kinds`) describes every kind as data: paths to templates and counts,
 path cannot say (a runtime that is looked up, a driver that is not written as a pod) is read in `special`.
 """
 
+from reprieve.jobs.asking import Asking, asking_groups, asking_jobs, asking_pods, one_run
 from reprieve.jobs.checking import template_problems
 from reprieve.jobs.editing import (
     Additions,
@@ -32,10 +33,12 @@ from reprieve.jobs.gating import (
     replica_sets,
     workload_name,
 )
-from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule, StatusRule
+from reprieve.jobs.kinds import JobKinds
+from reprieve.jobs.pod_groups import asked_by, group_pod_sets, group_total, shape, shape_of
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.progress import Progress, ending, has_failed, pod_labels, progress
-from reprieve.jobs.reading import pod_sets
+from reprieve.jobs.reading import has_pod_template, pod_sets
+from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.jobs.special import RUNTIMES
 from reprieve.jobs.workloads import (
     priority_class_of,
@@ -49,6 +52,7 @@ from reprieve.jobs.workloads import (
 __all__ = [
     "RUNTIMES",
     "Additions",
+    "Asking",
     "Expansion",
     "JobKind",
     "JobKinds",
@@ -56,16 +60,24 @@ __all__ = [
     "PodSetRule",
     "Progress",
     "StatusRule",
+    "asked_by",
+    "asking_groups",
+    "asking_jobs",
+    "asking_pods",
     "ending",
     "expand",
     "gate_additions",
     "gated",
     "group_names",
+    "group_pod_sets",
+    "group_total",
     "has_failed",
+    "has_pod_template",
     "held",
     "held_pod",
     "merge_patch",
     "needs_hold",
+    "one_run",
     "pod_labels",
     "pod_sets",
     "priority_class_of",
@@ -74,6 +86,8 @@ __all__ = [
     "replica_sets",
     "requested",
     "restored",
+    "shape",
+    "shape_of",
     "started",
     "suspended",
     "suspended_by",

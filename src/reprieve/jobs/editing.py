@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from reprieve.jobs.kinds import JobKind
 from reprieve.jobs.pod_sets import Places, PodSet
+from reprieve.jobs.rows import JobKind
 from reprieve.objects import Document, well_known
 
 _BEFORE = well_known.BEFORE_START_ANNOTATION
@@ -90,6 +90,9 @@ def started(
             _add(notes, each, added)
     if count is not None and kind.shrinks:
         notes.set("", (), pointer(kind.shrinks), count)
+        annotations = (document.get("metadata") or {}).get("annotations") or {}
+        if kind.shrinks_too and annotations.get(well_known.SYNC_COMPLETIONS_ANNOTATION) == "true":
+            notes.set("", (), pointer(kind.shrinks_too), count)
     return _noted(notes)
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
-from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
+from reprieve.jobs.rows import JobKind
 from reprieve.jobs.workloads import priority_class_of, suspended_by
 from reprieve.objects import Document, InvalidObject, Pod, Reference, countable, decode, group_key, well_known
 
@@ -25,6 +26,8 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     groups: tuple[Document, ...] = ()
     """PodGroups that the job does not name and that follow from its kind or from its scheduling policy."""
     suspended: bool = False
+    unread: tuple[str, ...] = ()
+    """Fields of the job that change where its pods go and that are not looked at, and what they do."""
 
     @property
     def documents(self) -> list[Document]:
@@ -47,7 +50,13 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         pods=pods,
         groups=tuple(groups),
         suspended=bool(suspended_by(document, kinds)),
+        unread=tuple(f"{path}, {what}" for path, what in kind.unread.items() if _has(root, path)),
     )
+
+
+def _has(root: Place, path: str) -> bool:
+    """Whether there is something at a path, or an annotation of that name."""
+    return bool(mapping(root, "metadata.annotations").get(path) if "/" in path else at(root, path).value)
 
 
 def _check(pod_set: PodSet, job: Document) -> None:

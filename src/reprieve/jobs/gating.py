@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from reprieve.jobs.editing import Additions, gated, suspended
-from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
+from reprieve.jobs.rows import JobKind
 from reprieve.jobs.workloads import queue_of
 from reprieve.objects import Document, InvalidObject, LabelSelector, must_name_queue, well_known
 

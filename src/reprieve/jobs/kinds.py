@@ -6,129 +6,9 @@ that is not here is added in the configuration, under `jobs.kinds`, with the sam
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, dataclass_transform
 
-import msgspec
-
+from reprieve.jobs.rows import JobKind, PodSetRule, StatusRule
 from reprieve.objects import Document, kind_key
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-class _Row(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Data as people write it in a configuration."""
-
-
-class PodSetRule(_Row):
-    """Where pods of one shape are described."""
-
-    at: str = ""
-    """The part that describes them; one pod set for each item of a list `[]` or map `{}`."""
-    name: str = "main"
-    """Of the pod set. `@field` is read from the part, `@key` is the part's key in its map, in lower case."""
-    template: str = "template"
-    """The pod template, below `at`."""
-    count: tuple[str, ...] = ("replicas",)
-    """Numbers below `at` that are multiplied; each is 1 where it is missing."""
-    at_most: str = ""
-    """A number below `at` that the last factor of `count` is not to exceed: completions of a Job."""
-    pod_name: str = "{job}-{set}-{index}"
-    """`{job}`, `{set}`, `{index}` among all pods of the set; of two counts `{outer}` and `{inner}`, or
-    `{member}`, which is `{inner}` counted from 1."""
-    labels: dict[str, str] = {}
-    """On top of those of the template, with the same words in braces."""
-    skip_if: str = ""
-    """A truth value below `at`: these pods are not wanted now."""
-    optional: bool = False
-    """Without `at` there are no such pods; else that is an error."""
-    index_label: str = ""
-    """The label with a pod's number among the innermost count, for places in a topology."""
-    index_if: str = ""
-    """`field=value` below `at`: only then do pods carry that label."""
-    group_label: str = ""
-    """Of two counts, the label with the number of the outer one."""
-
-
-class StatusRule(_Row):
-    """Where the status of a job says how it is doing."""
-
-    pods: tuple[str, ...] = ()
-    """Numbers of pods that are still there."""
-    succeeded: str = ""
-    """The number of pods that are done, of a job with one pod set."""
-    pod_sets: str = ""
-    """A list `[]` or map `{}` with a part for each pod set that has the numbers `active` and `succeeded`: of
-    pods, or where pods are counted twice of what the first number counts."""
-    name: str = "@name"
-    """The pod set that a part is about, as in a pod set rule."""
-    phase: str = ""
-    """A word for how it is, where that is no condition."""
-    succeeded_phases: tuple[str, ...] = ()
-    failed_phases: tuple[str, ...] = ()
-    started: str = ""
-    """When it began. Where there is such a field, the condition `Suspended` must confirm that it stopped."""
-
-
-class JobKind(_Row):
-    """One kind of job."""
-
-    group: str
-    versions: tuple[str, ...]
-    """Preferred one first."""
-    kind: str
-    plural: str
-    short_names: tuple[str, ...] = ()
-    pod_sets: tuple[PodSetRule, ...] = ()
-    """In the order in which the job's controller makes the pods."""
-    order: tuple[str, ...] = ()
-    """Of the keys of a map, those that come first."""
-    reader: str = ""
-    """What paths cannot say: a function of `special`."""
-    makes: tuple[str, ...] = ()
-    """Kinds of jobs that stand between it and its pods."""
-    suspend: str = ""
-    """The truth value that keeps the job from starting; a kind without one is held by scheduling gates."""
-    gang: bool = False
-    """Its pods can only work together: all of them start, or none."""
-    gang_per_replica: bool = False
-    """Not one gang but several: one for each value of the first count of its pod sets."""
-    scheduling: str = ""
-    """Where the job itself says how its pods are scheduled (batch/v1: `spec.scheduling`)."""
-    min_available: str = ""
-    """How many pods are enough for the gang, where the kind has a field for it."""
-    ended: str = ""
-    """The condition that says that it is over; a service has none."""
-    ended_by: str = ""
-    """The pod set whose success ends it; empty: all of them."""
-    priority_class: str = ""
-    """Its own field for a priority class, where that is not the one of its pods."""
-    status: StatusRule = StatusRule()
-    pods_by: dict[str, str] = {}
-    """Labels of its pods, and where in the job their values are; pods that it controls itself are known."""
-    shrinks: str = ""
-    """The number that may be lowered to start it with fewer pods."""
-    quota: Literal["", "job", "pod", "group", "replica", "none"] = ""
-    """What asks its queue for quota: the job, each pod by itself, all of its pods together, each replica, or
-    what it makes. If empty, the job if it can be suspended, else what must start together."""
-    replica_label: str = ""
-    """The label of a pod with the number of its replica, where each replica asks."""
-
-    @property
-    def asks(self) -> str:
-        """What asks for quota: job, pod, group, replica or none."""
-        if self.quota:
-            return self.quota
-        if self.suspend:
-            return "job"
-        return "replica" if self.gang_per_replica else "group" if self.gang else "pod"
-
-    @property
-    def resource(self) -> str:
-        """`jobs.batch`: the name that no other kind has."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
 
 
 def _training(
@@ -165,6 +45,9 @@ def _training(
     )
 
 
+_EXCLUSIVE = "which gives each job or replica a part of the cluster for itself"
+
+
 def _ray(
     kind: str, plural: str, spec: str, suspend: str, *makes: str, reader: str = "", cluster: str = ""
 ) -> JobKind:
@@ -184,6 +67,10 @@ def _ray(
         pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
         status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
         ended="Complete" if reader else "", ended_by="submitter" if reader else "",
+        unread={
+            f"{spec}.enableInTreeAutoscaling": "with which Ray adds a container to the head and changes the "
+            "number of workers"
+        },
     )  # fmt: skip
 
 
@@ -200,6 +87,7 @@ def _set_of_pods(
         group="apps", versions=("v1",), kind=kind, plural=plural, short_names=short,
         pod_sets=(PodSetRule(at="spec", pod_name="{job}-{index}"),),
         makes=makes, quota="group" if together else "pod",
+        unread={"spec.volumeClaimTemplates": "volumes that each pod gets"},
     )  # fmt: skip
 
 
@@ -225,9 +113,11 @@ TABLE: tuple[JobKind, ...] = (
         suspend="spec.suspend",
         scheduling="spec.scheduling",
         shrinks="spec.parallelism",
+        shrinks_too="spec.completions",
         status=StatusRule(
             pods=("status.active", "status.terminating"),
             succeeded="status.succeeded",
+            indexes=("status.completedIndexes", "status.failedIndexes"),
             started="status.startTime",
         ),
     ),
@@ -249,6 +139,7 @@ TABLE: tuple[JobKind, ...] = (
         ),
         suspend="spec.suspend",
         scheduling="spec.jobTemplate.spec.scheduling",
+        job_template="spec.jobTemplate",
         quota="none",
     ),
     _set_of_pods("Deployment", "deployments", "deploy", makes=("ReplicaSet",)),
@@ -282,6 +173,7 @@ TABLE: tuple[JobKind, ...] = (
         suspend="spec.suspend",
         gang=True,
         status=StatusRule(pod_sets="status.replicatedJobsStatus[]"),
+        unread={"alpha.jobset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE},
         pods_by={"jobset.sigs.k8s.io/jobset-name": "metadata.name"},
     ),
     JobKind(
@@ -295,6 +187,7 @@ TABLE: tuple[JobKind, ...] = (
         gang=True,
         gang_per_replica=True,
         replica_label="leaderworkerset.sigs.k8s.io/group-index",
+        unread={"leaderworkerset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE},
     ),
     _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
     _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),
@@ -363,6 +256,7 @@ TABLE: tuple[JobKind, ...] = (
             failed_phases=("FAILED",),
         ),
         pods_by={"sparkoperator.k8s.io/app-name": "metadata.name"},
+        unread={"spec.dynamicAllocation.enabled": "with which Spark changes the number of executors"},
     ),
 )
 

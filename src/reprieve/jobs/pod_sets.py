@@ -4,8 +4,8 @@ import math
 
 import msgspec
 
-from reprieve.jobs.kinds import JobKind, PodSetRule
 from reprieve.jobs.paths import MOST, Place, at, entries, number, text
+from reprieve.jobs.rows import JobKind, PodSetRule
 from reprieve.objects import Document, InvalidObject
 
 

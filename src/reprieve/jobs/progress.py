@@ -1,13 +1,16 @@
 """How far a job is, as its status tells: over, still there, pods that are done."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import MOST, Place, at, entries, mapping, number
 from reprieve.jobs.pod_sets import PodSet, name_of
+from reprieve.jobs.rows import JobKind, StatusRule
 from reprieve.objects import Document, InvalidObject, well_known
 
+_INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
 _SUCCEEDED = frozenset({"Complete", "Completed", "Succeeded", "Finished"})
 _ENDED = _SUCCEEDED | {"Failed"}
 """Conditions with which kinds of jobs say that they are over."""
@@ -56,7 +59,7 @@ def progress(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> Progr
         if each.name in parts:
             done[each.name] = min(each.count, _number(parts[each.name], "succeeded") * inner)
         elif rule.succeeded and each.rule.at_most:
-            done[each.name] = _not_needed(root, each, _number(root, rule.succeeded))
+            done[each.name] = _not_needed(root, each, _ended(root, each, rule))
     stopped = not rule.started or not at(root, rule.started).value or _says_suspended(root)
     return Progress(counted, stopped, {name: count for name, count in done.items() if count})
 
@@ -81,10 +84,26 @@ def _number(root: Place, path: str) -> int:
         return 0
 
 
-def _not_needed(root: Place, pod_set: PodSet, succeeded: int) -> int:
+def _ended(root: Place, pod_set: PodSet, rule: StatusRule) -> int:
+    """How many pods are not run again. Of pods with numbers also those that have failed for good count."""
+    field, _, value = pod_set.rule.index_if.partition("=")
+    if not rule.indexes or at(at(root, pod_set.rule.at), field).value != value:
+        return _number(root, rule.succeeded)
+    total = _total(root, pod_set)
+    found: set[int] = set()
+    for path in rule.indexes:
+        for first, last in _INTERVAL.findall(str(at(root, path).value or "")):
+            found.update(range(int(first), min(int(last or first), total - 1) + 1))
+    return len(found)
+
+
+def _not_needed(root: Place, pod_set: PodSet, ended: int) -> int:
     """Fewer completions are left than pods may run at once."""
-    total = number(at(root, pod_set.rule.at), pod_set.rule.at_most, MOST)
-    return max(0, pod_set.count - max(0, total - succeeded)) if succeeded else 0
+    return max(0, pod_set.count - max(0, _total(root, pod_set) - ended)) if ended else 0
+
+
+def _total(root: Place, pod_set: PodSet) -> int:
+    return number(at(root, pod_set.rule.at), pod_set.rule.at_most, MOST)
 
 
 def _says_suspended(root: Place) -> bool:

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reprieve.jobs.kinds import JobKind, JobKinds, PodSetRule
+from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, entries, mapping, number, text
 from reprieve.jobs.pod_sets import Places, PodSet, Written, described
+from reprieve.jobs.rows import JobKind, PodSetRule
 from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, shown
 
 Read = Callable[[Place, JobKind, "Surroundings"], list[PodSet]]

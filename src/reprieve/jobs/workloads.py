@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from reprieve.jobs.kinds import JobKind, JobKinds
+from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, mapping, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
+from reprieve.jobs.rows import JobKind
 from reprieve.objects import Document, Reference, topology_request, well_known
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
@@ -26,19 +27,17 @@ def suspended_by(document: Document, kinds: JobKinds) -> str:
 
 def workload_of(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Document:
     """The workload of a job that is in a queue, as the quota controller would make it."""
-    job = Reference.read(document)
     kind = kinds.find(document)
     sets = pod_sets(document, kinds, others)
     assert kind is not None
-    labels = mapping(Place("", document), "metadata.labels")
-    spec: Document = {
-        "queueName": queue_of(document),
-        "podSets": requested(document, kind, sets),
-        **time_limit(labels),
-    }
-    named = labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL)
-    of_pods = priority_class_of(document, kind, sets)
-    if named:
+    return workload_with(document, requested(document, kind, sets), priority_class_of(document, kind, sets))
+
+
+def workload_with(owner: Document, sets: list[Document], of_pods: str) -> Document:
+    """A workload of these pod sets; `owner` names the queue, `of_pods` is the PriorityClass of the pods."""
+    job, labels = Reference.read(owner), mapping(Place("", owner), "metadata.labels")
+    spec: Document = {"queueName": queue_of(owner), "podSets": sets, **time_limit(labels)}
+    if named := labels.get(well_known.WORKLOAD_PRIORITY_CLASS_LABEL):
         spec["priorityClassRef"] = _class(well_known.KUEUE_API, str(named))
     elif of_pods:
         spec["priorityClassRef"] = _class(well_known.SCHEDULING_API, of_pods)

@@ -110,7 +110,14 @@ from reprieve.objects.kueue import (
     WorkloadStatus,
 )
 from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
-from reprieve.objects.leftovers import Ignored, given, ignored, ignored_sentence, unknown_fields
+from reprieve.objects.leftovers import (
+    Ignored,
+    given,
+    ignored,
+    ignored_sentence,
+    unknown_fields,
+    unknown_pod_fields,
+)
 from reprieve.objects.meta import (
     Condition,
     Document,
@@ -357,6 +364,7 @@ __all__ = [
     "tolerates",
     "topology_request",
     "unknown_fields",
+    "unknown_pod_fields",
     "usable",
     "volumes",
     "well_known",

@@ -52,11 +52,12 @@ def document_of(found: Document | Source) -> Document:
 
 def objects_in(given: Iterable[Document | Source]) -> list[Document | Source]:
     """The same objects with lists (`kind: List`, `kind: PodList`) taken apart: whoever looks for an object by
-    its kind must find it there, too."""
+    its kind must find it there, too. What an API server would name (`generateName`) has a name."""
     found: list[Document | Source] = []
+    named: Counter[str] = Counter()
     for number, each in enumerate(given, 1):
         if not str(document_of(each).get("kind", "")).endswith("List"):
-            found.append(each)
+            found.append(_named(each, named))
             continue
         source = each if isinstance(each, Source) else Source("objects", str(number), each)
         for part in taken_apart(*source):
@@ -64,6 +65,18 @@ def objects_in(given: Iterable[Document | Source]) -> list[Document | Source]:
                 raise part
             found.append(part if isinstance(each, Source) else part.document)
     return found
+
+
+def _named(given: Document | Source, named: Counter[str]) -> Document | Source:
+    """`train-` is `train-1`, the next one `train-2`."""
+    document = document_of(given)
+    meta = document.get("metadata")
+    prefix = meta.get("generateName") if isinstance(meta, dict) and not meta.get("name") else None
+    if not isinstance(prefix, str) or not isinstance(meta, dict):
+        return given
+    named[prefix] += 1
+    made = {**document, "metadata": {**meta, "name": f"{prefix}{named[prefix]}"}}
+    return given._replace(document=made) if isinstance(given, Source) else made
 
 
 def read_documents(

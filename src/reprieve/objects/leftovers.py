@@ -13,6 +13,7 @@ from reprieve.objects.kinds import group_version, kind_key
 from reprieve.objects.meta import Document
 from reprieve.objects.normalise import respell
 from reprieve.objects.recognition import schema_of, unrecognised
+from reprieve.objects.structure import Problem
 from reprieve.objects.text import counted
 from reprieve.objects.validation.fields import UNKNOWN_FIELD, field_problems
 
@@ -98,3 +99,16 @@ def unknown_fields(sources: Iterable[Source]) -> list[str]:
         problems = field_problems(respell(source.document), schema)
         found += [f"{source.where}: {each}" for each in problems if each.message.startswith(UNKNOWN_FIELD)]
     return found
+
+
+def unknown_pod_fields(spec: Document, path: str) -> list[Problem]:
+    """The same for the spec of a pod that stands at `path` of something else."""
+    pod: Document = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
+    schema = schema_of(pod, {})
+    assert schema is not None
+    found = field_problems(pod, schema) if schemas.unknown_fields(pod, schema) else []
+    return [
+        each._replace(path=path + each.path.removeprefix("spec"))
+        for each in found
+        if each.message.startswith(UNKNOWN_FIELD)
+    ]

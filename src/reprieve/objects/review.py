@@ -5,6 +5,7 @@ can answer (the object it refers to may be there already) or that does no harm b
 """
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -145,7 +146,26 @@ def _problems(document: Document, schema: SchemaNode | None, context: Context) -
         complete = from_template(document, context.workload)[0] if _is_group(document) else document
         fields = field_problems(respell(complete), schema)
         problems = [*(problem for problem in fields if problem.path not in ruled), *problems]
-    return [each for index, each in enumerate(problems) if each not in problems[:index]]
+    wrong = {(each.path, each.message) for each in problems}
+    return [
+        each
+        for index, each in enumerate(problems)
+        if each not in problems[:index] and not _is_copied(each, document, wrong)
+    ]
+
+
+def _is_copied(problem: Problem, document: Document, wrong: set[tuple[str, str]]) -> bool:
+    """Of a request that defaults took from the limit: the limit is what people wrote."""
+    limit = problem.path.replace(".requests[", ".limits[")
+    if limit == problem.path or (limit, problem.message) not in wrong:
+        return False
+    place: Any = document
+    for name, index in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", problem.path):
+        step = name or (int(index) if isinstance(place, list) else index)
+        if isinstance(place, dict) and step not in place:
+            return True
+        place = place[step]
+    return False
 
 
 def _is_group(document: Document) -> bool:

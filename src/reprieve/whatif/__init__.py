@@ -74,7 +74,7 @@ def plan(
     if target.kind not in PLANNED:
         from reprieve.whatif.jobs import plan_job
 
-        return plan_job(objects, target, settings, moment)
+        return plan_job(objects, target, settings, moment)[0]
     if target.kind == "Workload":
         from reprieve.whatif.quota import plan_workload
 
@@ -117,14 +117,25 @@ def plan_everything(
 ) -> "list[Plan | QuotaPlan | JobPlan]":
     """Plans in order: each finds the cluster as those before it would leave it."""
     settings, documents = Configuration.load(config), objects_in(objects)
+    if len(targets) == 1:
+        return [plan(documents, str(targets[0]), settings, now)]
+    from reprieve.whatif.jobs import carried_out, plan_job
+
+    moment = _moment(now)
+    jobs = {target for target in targets if target.kind not in PLANNED}
+    to_come = {each: source for source in documents if (each := Reference.read(document_of(source))) in jobs}
+    documents = [each for each in documents if Reference.read(document_of(each)) not in jobs]
     answers: list[Plan | QuotaPlan | JobPlan] = []
     for target in targets:
-        answer = plan(documents, str(target), settings, now)
-        answers.append(answer)
-        if target.kind != "Workload" and len(targets) > 1:
-            from reprieve.whatif.jobs import carried_out
-
-            documents = carried_out(documents, target, cast("Plan | JobPlan", answer), settings)
+        if target in to_come:
+            answer, documents = plan_job([*documents, to_come[target]], target, settings, moment)
+            documents = carried_out(documents, answer.plans)
+            answers.append(answer)
+            continue
+        other = plan(documents, str(target), settings, moment)
+        answers.append(other)
+        if target.kind != "Workload":
+            documents = carried_out(documents, [cast("Plan", other)])
     return answers
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import RUNTIMES, Expansion, JobKinds, expand, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, expand, one_run, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -26,11 +26,12 @@ from reprieve.objects import (
     group_key,
     kind_key,
     outcomes,
+    unknown_pod_fields,
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODE_KINDS, take_notes
+from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.pods import load, refuse_old_links, refuse_unknown_class
 from reprieve.whatif.warnings import warnings
@@ -77,18 +78,22 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def plan_job(
     objects: Iterable[Document | Source], for_: Reference, config: Configuration, now: datetime
-) -> JobPlan:
-    """Where the pods of a job would go, and who would make way."""
+) -> tuple[JobPlan, list[Document | Source]]:
+    """Where the pods of a job would go, and who would make way; the documents with its pods in its place."""
     documents, missing = with_group_kinds(objects)
     source, expansion, expanded = expanded_job(documents, for_, config)
+    job = document_of(source)
     runtimes = (each for each in map(document_of, documents) if kind_key(each) in RUNTIMES)
-    notes = take_notes(documents, NODE_KINDS, (source, *runtimes))
+    notes = take_notes(documents, NODE_KINDS, (job, *runtimes))
+    if isinstance(source, Source):
+        strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
+        notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
     cluster = load(expanded, missing, config)
     plans, fits = _plans(cluster, expansion, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
-    told = [*_hints(source, expansion), *(warnings(cluster) if plans else ()), *missing]
-    return JobPlan(
+    told = [*_hints(job, expansion, config), *(warnings(cluster) if plans else ()), *missing]
+    answer = JobPlan(
         for_=str(for_),
         outcome=_outcome(fits, plans),
         pod_sets=tuple(fits),
@@ -96,18 +101,19 @@ def plan_job(
         reasons=(_sentence(for_, fits, plans), *dict.fromkeys(told), *notes.sentences),
         ignored=notes.ignored,
     )
+    return answer, expanded
 
 
 def expanded_job(
     documents: list[Document | Source], for_: Reference, config: Configuration
-) -> tuple[Document, Expansion, list[Document | Source]]:
+) -> tuple[Document | Source, Expansion, list[Document | Source]]:
     """The job, its pods, and the documents with the pods in place of the job."""
     kinds = config.job_kinds()
     source = _job(documents, for_, kinds)
     others = [each for each in documents if each is not source]
     expansion = _expanded(source, kinds, [*map(document_of, others)])
     _refuse_twice(expansion, others)
-    return document_of(source), expansion, [*others, *expansion.documents]
+    return source, expansion, [*others, *expansion.documents]
 
 
 def only_gang(expansion: Expansion) -> Reference:
@@ -120,13 +126,8 @@ def only_gang(expansion: Expansion) -> Reference:
     return Reference.read(expansion.groups[0])
 
 
-def carried_out(
-    documents: list[Document | Source], for_: Reference, answer: Plan | JobPlan, config: Configuration
-) -> list[Document | Source]:
-    """The documents after a plan: the pods on their nodes, without the victims."""
-    plans = answer.plans if isinstance(answer, JobPlan) else (answer,)
-    if isinstance(answer, JobPlan):
-        documents = expanded_job(documents, for_, config)[2]
+def carried_out(documents: Iterable[Document | Source], plans: Sequence[Plan]) -> list[Document | Source]:
+    """The documents after these plans: the pods on their nodes, without the victims."""
     nodes = {pod: node for plan in plans if plan.outcome in _PLACED for pod, node in plan.placements.items()}
     victims = {victim.pod for plan in plans for victim in plan.victims}
     after: list[Document | Source] = []
@@ -295,7 +296,16 @@ def _fit(fit: PodSetFit, name: str) -> str:
     return f"{fit.placed or 'none'} of {fit.count} {name}pods {'fits' if fit.placed == 1 else 'fit'}"
 
 
-def _hints(job: Document, expansion: Expansion) -> list[str]:
+def _unknown_fields(source: Source, expansion: Expansion) -> list[str]:
+    """Fields of its templates that no API server knows, also of kinds that there is no schema of."""
+    return [
+        f"{source.where}: {problem}"
+        for each in expansion.sets
+        for problem in unknown_pod_fields(each.template["spec"], f"{each.path}.spec")
+    ]
+
+
+def _hints(job: Document, expansion: Expansion, config: Configuration) -> list[str]:
     found = []
     if expansion.groups:
         least = expansion.groups[0]["spec"]["schedulingPolicy"]["gang"]["minCount"]
@@ -304,8 +314,6 @@ def _hints(job: Document, expansion: Expansion) -> list[str]:
         found.append(f"Note: planned as {gangs} at least {counted(least, 'pod')} start together, or none.")
     if expansion.suspended:
         found.append("Note: it is suspended; this is the plan for the moment when it starts.")
-    if queue := queue_of(job):
-        found.append(
-            f"Note: it waits for quota in queue {queue} first; `reprieve admit` says whether it gets it."
-        )
-    return found
+    if queue := queue_of(one_run(job, config.job_kinds()) or job):
+        found.append(waits_for_quota(queue))
+    return [*found, *(f"Note: not looked at: {each}." for each in expansion.unread)]

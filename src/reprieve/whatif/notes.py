@@ -83,6 +83,11 @@ class Notes(NamedTuple):
         return tuple(found)
 
 
+def waits_for_quota(queue: str) -> str:
+    """Of a job or pod that a plan of nodes is made for."""
+    return f"Note: it waits for quota in queue {queue} first; `reprieve admit` says whether it gets it."
+
+
 def take_notes(
     objects: Iterable[Document | Source], used: frozenset[tuple[str, str]], jobs: Iterable[Document] = ()
 ) -> Notes:

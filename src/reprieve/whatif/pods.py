@@ -30,7 +30,7 @@ from reprieve.objects import (
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
 from reprieve.whatif.group_kinds import with_group_kinds
-from reprieve.whatif.notes import NODE_KINDS, take_notes
+from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.runtime_classes import with_runtime_classes
 from reprieve.whatif.warnings import divergent, warnings
@@ -56,8 +56,18 @@ def plan_unit(
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     ruled = divergent(cluster, for_) if groups_rule(config) else []
-    reasons = (*plan.reasons, *ruled, *warnings(cluster), *missing, *notes.sentences)
+    told = [*_quota_first(documents, for_), *ruled, *warnings(cluster), *missing, *notes.sentences]
+    reasons = (*plan.reasons, *told)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
+
+
+def _quota_first(documents: Iterable[Document | Source], for_: Reference) -> list[str]:
+    """A pod or group that names a queue waits for quota before it is scheduled."""
+    for each in map(document_of, documents):
+        if each.get("kind") == for_.kind and Reference.read(each) == for_:
+            queue = ((each.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL)
+            return [waits_for_quota(queue)] if queue else []
+    return []
 
 
 def _without_trees(cluster: Cluster) -> None:

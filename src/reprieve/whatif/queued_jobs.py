@@ -1,43 +1,96 @@
-"""Jobs in queues: the workloads that the quota controller would make of them."""
+"""Jobs, pods and groups in queues: the workloads that the quota controller would make of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from reprieve.config import Configuration
-from reprieve.jobs import JobKinds, ending, queue_of, workload_of
-from reprieve.objects import Document, InvalidObject, Reference, Source, document_of, kind_key, well_known
+from reprieve.jobs import Asking, JobKinds, asking_groups, asking_jobs, asking_pods, ending
+from reprieve.objects import (
+    Document,
+    InvalidObject,
+    Pod,
+    PodGroup,
+    Reference,
+    Source,
+    decode_all,
+    document_of,
+    kind_key,
+    well_known,
+)
+
+_POD_KINDS = (("", "Pod"), (well_known.SCHEDULING_API, "PodGroup"))
 
 
-def with_workloads(
-    documents: list[Document | Source], config: Configuration
-) -> tuple[list[Document | Source], list[Document]]:
-    """The documents with a workload for each job that names a queue and has none, and those jobs."""
-    kinds = config.job_kinds()
-    jobs = [each for each in documents if _in_queue(document_of(each), kinds)]
-    if not jobs:
-        return documents, []
-    owners = set(_owners(map(document_of, documents)))
-    others = [*map(document_of, documents)]
-    made = [_made(each, kinds, others) for each in jobs if Reference.read(document_of(each)) not in owners]
-    return [*documents, *made], [*map(document_of, jobs)]
+class Queued(NamedTuple):
+    documents: list[Document | Source]
+    """With a workload for whatever names a queue and has none."""
+    jobs: list[Document]
+    """Jobs and groups that are answered for."""
+    names: dict[str, str]
+    """By workload, what the user wrote."""
+    notes: tuple[str, ...] = ()
 
 
-def _in_queue(document: Document, kinds: JobKinds) -> bool:
-    return kinds.find(document) is not None and bool(queue_of(document)) and ending(document) is None
+def with_workloads(documents: list[Document | Source], config: Configuration) -> Queued:
+    kinds, everything = config.job_kinds(), [*map(document_of, documents)]
+    owners = dict(_owners(everything))
+    jobs = [each for each in documents if kinds.find(document_of(each)) and not ending(document_of(each))]
+    made = [
+        (job, _asking(job, kinds, everything))
+        for job in jobs
+        if Reference.read(document_of(job)) not in owners
+    ]
+    groups, asking, notes = _of_pods(documents, kinds, owners)
+    new = [*(each for _, askers in made for each in askers), *asking]
+    given = {*map(Reference.read, everything)} if owners else set()
+    names = {key: str(owner) for owner, key in owners.items() if owner in given}
+    names |= {Reference.read(each.workload).key: each.who for each in new}
+    answered = [document_of(job) for job in jobs if Reference.read(document_of(job)) in owners]
+    answered += [document_of(job) for job, askers in made if askers]
+    return Queued(
+        [*documents, *(each.workload for each in new)] if new else documents,
+        [*answered, *groups],
+        names,
+        tuple(notes),
+    )
 
 
-def _owners(documents: Iterable[Document]) -> Iterator[Reference]:
-    """Jobs that have a workload among the documents."""
+def _of_pods(
+    documents: Sequence[Document | Source], kinds: JobKinds, owners: dict[Reference, str]
+) -> tuple[list[Document], list[Asking], list[str]]:
+    """Groups and pods that ask for themselves, unless they have a workload; decoded only if some do."""
+    wanted = [each for each in documents if kind_key(document_of(each)) in _POD_KINDS]
+    if not any(_names_queue(document_of(each)) for each in wanted):
+        return [], [], []
+    views = [
+        view for view in decode_all(wanted) if Reference(view.kind, view.namespace, view.name) not in owners
+    ]
+    pods = [view for view in views if isinstance(view, Pod)]
+    groups = [view for view in views if isinstance(view, PodGroup)]
+    asking, notes = asking_pods(pods, kinds)
+    together = asking_groups(groups, pods)
+    named = {each.who for each in together}
+    answered = [document for document in map(document_of, wanted) if str(Reference.read(document)) in named]
+    return answered, [*together, *asking], notes
+
+
+def _names_queue(document: Document) -> bool:
+    return well_known.QUEUE_LABEL in ((document.get("metadata") or {}).get("labels") or {})
+
+
+def _owners(documents: Iterable[Document]) -> Iterator[tuple[Reference, str]]:
+    """What has a workload among the documents, and which."""
     for each in documents:
         if kind_key(each) != (well_known.KUEUE_API, "Workload"):
             continue
-        namespace = Reference.read(each).namespace
+        workload = Reference.read(each)
         for owner in (each.get("metadata") or {}).get("ownerReferences") or ():
-            yield Reference(str(owner.get("kind")), namespace, str(owner.get("name")))
+            yield Reference(str(owner.get("kind")), workload.namespace, str(owner.get("name"))), workload.key
 
 
-def _made(job: Document | Source, kinds: JobKinds, others: list[Document]) -> Document | Source:
+def _asking(job: Document | Source, kinds: JobKinds, others: list[Document]) -> list[Asking]:
     try:
-        return workload_of(document_of(job), kinds, others)
+        return asking_jobs(document_of(job), kinds, others)
     except InvalidObject as error:
         where = job.where if isinstance(job, Source) else error.where
         raise InvalidObject(error.path, error.value, error.message, where) from error

@@ -88,9 +88,9 @@ def plan_workload(
     searched.
     """
     rules = Rules.of(config)
-    documents, jobs = with_workloads(list(objects), config)
-    notes = take_notes(documents, QUOTA_KINDS, jobs)
-    views, missing = _decoded(documents)
+    queued = with_workloads(list(objects), config)
+    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs)
+    views, missing = _decoded(queued.documents)
     found = [view for view in views if isinstance(view, Workload) and view.key == for_.key]
     if not found:
         known = ", ".join(sorted(view.key for view in views if isinstance(view, Workload))) or "none"
@@ -199,6 +199,8 @@ class Admissions:
     run: Run
     notes: Notes
     """What was given and not used."""
+    names: Mapping[str, str]
+    """By workload, the job or pods behind it, as the user wrote them."""
 
     def to_dict(self) -> dict[str, Any]:
         queued = {
@@ -216,6 +218,7 @@ class Admissions:
             "waiting": {waiter.workload: waiter.to_dict() for waiter in waiters(self.quota)},
             "queues": queue_summaries(self.quota),
             "cycles": [_step(step) for step in self.run.steps],
+            **({"jobs": dict(sorted(self.names.items()))} if self.names else {}),
             **({"ignored": [*map(msgspec.to_builtins, self.notes.ignored)]} if self.notes.ignored else {}),
         }
 
@@ -285,17 +288,18 @@ def admit_all(
     deletions: Mapping[int, Sequence[str]],
 ) -> Admissions:
     """Admission cycles over all workloads until nothing changes; each deletion follows its cycle."""
-    documents, jobs = with_workloads(list(objects), config)
-    notes = take_notes(documents, QUOTA_KINDS, jobs)
-    views, missing = _decoded(documents)
+    queued = with_workloads(list(objects), config)
+    notes = take_notes(queued.documents, QUOTA_KINDS, queued.jobs)
+    views, missing = _decoded(queued.documents)
     quota = load(views, Rules.of(config), now)
     run = settle(quota, now, max_cycles, deletions)
-    return Admissions(quota, run, notes._replace(missing=(*missing, *_without_place(quota, views))))
+    missing = (*queued.notes, *missing, *_without_place(quota, views, queued.names))
+    return Admissions(quota, run, notes._replace(missing=missing), queued.names)
 
 
-def _without_place(quota: Quota, views: Iterable[Object]) -> Iterator[str]:
+def _without_place(quota: Quota, views: Iterable[Object], names: Mapping[str, str]) -> Iterator[str]:
     """Quota counts amounts, not nodes: said of what gets quota and could run on no node that was given."""
     nodes = [view for view in views if isinstance(view, Node)]
     for key, info in sorted(quota.cache.workloads.items()):
         if why := no_place(info.workload, nodes, quota.cache.flavors):
-            yield f"Warning: Workload/{key} gets quota, but {why}."
+            yield f"Warning: {names.get(key, f'Workload/{key}')} gets quota, but {why}."

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from reprieve.controllers.quota.group_shape import asks_for_others, group_pod_sets, is_living, runs
+from reprieve.controllers.quota.group_shape import asks_for_others, is_living, runs
 from reprieve.controllers.quota.groups import create, obey, queue_again, remove_running, waits
 from reprieve.controllers.quota.job_shape import (
     controller_reference,
@@ -18,7 +18,17 @@ from reprieve.controllers.quota.job_shape import (
     same_demand,
 )
 from reprieve.controllers.quota.priorities import Priorities
-from reprieve.jobs import JobKind, JobKinds, pod_sets, priority_class_of, replica_sets, restored, was_changed
+from reprieve.jobs import (
+    JobKind,
+    JobKinds,
+    group_pod_sets,
+    group_total,
+    pod_sets,
+    priority_class_of,
+    replica_sets,
+    restored,
+    was_changed,
+)
 from reprieve.kube import KUEUE_WORKLOADS, Client
 from reprieve.objects import Document, Pod, ResourceFlavor, Workload, split_key, well_known
 
@@ -48,7 +58,7 @@ async def reconcile_crew(
     if workload is None or raw is None:
         if wanted is not None and crew.maker is not None:
             await _create_for_maker(client, crew, wanted, priorities, kinds)
-        elif living and (len(living) >= _total(living) or any(runs(pod, schedulers) for pod in living)):
+        elif living and (len(living) >= group_total(living) or any(runs(pod, schedulers) for pod in living)):
             await _create_for_pods(client, crew, living, priorities)
         return
     if crew.maker is None:
@@ -62,7 +72,7 @@ async def reconcile_crew(
     if wanted is not None:
         if not wanted or (waits(workload) and not same_demand(wanted, raw)):
             await queue_again(client, workload)  # scaled to nothing, or changed while it waited
-    elif waits(workload) and living and asks_for_others(_total(living), living, workload):
+    elif waits(workload) and living and asks_for_others(group_total(living), living, workload):
         await queue_again(client, workload)
 
 
@@ -98,7 +108,7 @@ async def _create_for_maker(
 async def _create_for_pods(client: Client, crew: Crew, pods: list[Pod], priorities: Priorities) -> None:
     first = min(pods, key=lambda pod: pod.name)
     priority = priorities.resolve(first.metadata.labels, first.spec.priority_class_name)
-    sets = group_pod_sets(_total(pods), pods)
+    sets = group_pod_sets(group_total(pods), pods)
     references = [_reference(pod) for pod in pods]
     if well_known.POD_GROUP_NAME_LABEL not in first.metadata.labels:
         references[0] |= {"controller": True, "blockOwnerDeletion": True}
@@ -128,14 +138,3 @@ def _references(raw: Document) -> list[Document]:
 
 def _reference(pod: Pod) -> Document:
     return {"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.metadata.uid}
-
-
-def _total(pods: Collection[Pod]) -> int:
-    """How many pods the group is to have: the most that any of them says; one for a pod on its own."""
-    said = (
-        each.metadata.annotations.get(well_known.POD_GROUP_TOTAL)
-        or each.metadata.labels.get(well_known.POD_GROUP_TOTAL, "")
-        for each in pods
-        if well_known.POD_GROUP_NAME_LABEL in each.metadata.labels
-    )
-    return max((int(text) for text in said if text.isdigit()), default=1)

@@ -4,15 +4,14 @@ Quota is given to each pod by name (`well_known.QUOTA_GIVEN_ANNOTATION`): to as 
 admitted with, and only to pods like those that it asked for. Reprieve's scheduler places no other.
 """
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
 
 import msgspec
 
 from reprieve.controllers.quota.job_shape import injected
 from reprieve.controllers.quota.lifecycle import FINISHED, RUNNING, STOPPED, Owner
+from reprieve.jobs import asked_by, group_pod_sets, shape, shape_of
 from reprieve.objects import (
     Document,
     Pod,
@@ -20,19 +19,7 @@ from reprieve.objects import (
     ResourceFlavor,
     Workload,
     counted,
-    topology_request,
     well_known,
-)
-
-_SHAPE: Final = (
-    "containers",
-    "resourceClaims",
-    "initContainers",
-    "nodeSelector",
-    "affinity",
-    "tolerations",
-    "overhead",
-    "resources",
 )
 
 
@@ -86,44 +73,9 @@ def crew_owner(workload: Workload, pods: Collection[Pod], schedulers: Collection
     return msgspec.structs.replace(found, done=dict(done))
 
 
-def shape_of(spec: PodSpec) -> str:
-    """What makes two pods interchangeable for quota."""
-    return _shape(_asked(spec))
-
-
-def _asked(spec: PodSpec) -> Document:
-    encoded = msgspec.to_builtins(spec)
-    return {field: encoded[field] for field in _SHAPE if field in encoded}
-
-
-def _shape(asked: Document) -> str:
-    return json.dumps(asked, sort_keys=True)
-
-
-def group_pod_sets(least: int, pods: Iterable[Pod]) -> list[Document]:
-    """One pod set per shape of pod, the most frequent first; the first is enlarged up to `least` pods."""
-    shapes: dict[str, list[Pod]] = {}
-    for pod in sorted(pods, key=lambda pod: pod.name):
-        shapes.setdefault(shape_of(pod.spec), []).append(pod)
-    ordered = sorted(shapes.values(), key=lambda alike: (-len(alike), alike[0].name))
-    missing = max(0, least - sum(len(alike) for alike in ordered))
-    sets = []
-    for number, alike in enumerate(ordered):
-        template = {"spec": _asked(alike[0].spec)}
-        count = len(alike) + (missing if number == 0 else 0)
-        asked = topology_request(alike[0].metadata.annotations)
-        request = {} if asked is None else {"topologyRequest": asked}
-        sets.append({"name": pod_set_name(number), "count": count, "template": template, **request})
-    return sets
-
-
-def pod_set_name(number: int) -> str:
-    return "main" if number == 0 else f"set-{number}"
-
-
 def asks_for_others(least: int, pods: Iterable[Pod], workload: Workload) -> bool:
     """Whether the group has other pods by now than its workload asks for."""
-    wanted = {_shape(each["template"]["spec"]): each["count"] for each in group_pod_sets(least, pods)}
+    wanted = {shape(each["template"]["spec"]): each["count"] for each in group_pod_sets(least, pods)}
     held = {shape_of(each.template.spec): each.count for each in workload.spec.pod_sets}
     return wanted != held
 
@@ -167,10 +119,10 @@ def _names_by_shape(workload: Workload, flavors: Mapping[str, ResourceFlavor]) -
     """The pod set that a pod of this shape belongs to, before and after the flavor's labels were put in."""
     names: dict[str, str] = {}
     for each in workload.spec.pod_sets:
-        names.setdefault(_shape(_asked(each.template.spec)), each.name)
+        names.setdefault(shape(asked_by(each.template.spec)), each.name)
     for each in workload.spec.pod_sets:  # what pods asked for themselves comes before what was put in
         changed = additions(each.template.spec, workload, each.name, flavors)
-        names.setdefault(_shape({**_asked(each.template.spec), **changed}), each.name)
+        names.setdefault(shape({**asked_by(each.template.spec), **changed}), each.name)
     return names
 
 

@@ -14,7 +14,6 @@ import msgspec
 from reprieve.controllers.quota.group_shape import (
     additions,
     asks_for_others,
-    group_pod_sets,
     is_living,
     quota_of,
     runs,
@@ -23,7 +22,7 @@ from reprieve.controllers.quota.group_shape import (
 from reprieve.controllers.quota.job_shape import controller_reference, owned_workload
 from reprieve.controllers.quota.priorities import Priorities
 from reprieve.controllers.quota.ranks import selectors
-from reprieve.jobs import workload_name
+from reprieve.jobs import group_pod_sets, workload_name
 from reprieve.kube import KUEUE_WORKLOADS, POD_GROUPS, PODS, ApiError, Client
 from reprieve.objects import (
     Document,

@@ -95,6 +95,17 @@ def same_demand(wanted: list[Document], workload: Document) -> bool:
     }
 
 
+def with_assigned_counts(stored: Document, workload: Workload) -> Document:
+    """The workload with the numbers of pods that it was admitted with, where it may be fewer."""
+    admission = workload.status.admission
+    if admission is None or not any(each.may_shrink for each in workload.spec.pod_sets):
+        return stored
+    counts = {each.name: each.count for each in admission.pod_set_assignments}
+    sets = stored["spec"]["podSets"]
+    given = [{**each, "count": counts.get(each.get("name", "main")) or each["count"]} for each in sets]
+    return {**stored, "spec": {**stored["spec"], "podSets": given}}
+
+
 def _demand(pod_set: Document) -> tuple[int, list[object]]:
     spec = (pod_set.get("template") or {}).get("spec") or {}
     resources = [container.get("resources") for container in spec.get("containers") or ()]

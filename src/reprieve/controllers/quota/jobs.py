@@ -17,11 +17,14 @@ from reprieve.controllers.quota.job_shape import (
     job_workload_key,
     owned_workload,
     same_demand,
+    with_assigned_counts,
 )
+from reprieve.controllers.quota.lifecycle import STOPPED
 from reprieve.controllers.quota.managed import Managed
 from reprieve.controllers.quota.observed import Observed
 from reprieve.jobs import (
     JobKind,
+    PodSet,
     ending,
     gate_additions,
     gated,
@@ -29,6 +32,7 @@ from reprieve.jobs import (
     pod_sets,
     priority_class_of,
     queue_of,
+    requested,
     restored,
     suspended,
     suspended_by,
@@ -74,7 +78,7 @@ class Jobs:
             if not suspended_by(job, self._kinds) and self._managed.must_name_queue(job):
                 await self._suspend(kind, job)
         elif self._managed.must_name_queue(job) or was_changed(job):
-            sets = pod_sets(job, self._kinds, self._runtimes)
+            sets = self._pod_sets(job)
             must = self._managed.must_name_queue(job)
             held = gated(job, sets, gate_additions(job, kind, sets)) if must else restored(job, sets)
             await self._write(kind, job, held)
@@ -99,7 +103,9 @@ class Jobs:
             reference = controller_reference(job["apiVersion"], kind.kind, job)
             await own(self._client, reference, workload.metadata)
         if workload.may_run:
-            if is_suspended:
+            if not self._as_admitted(kind, job, stored, workload):
+                await self._ask_anew(kind, job, key, workload)
+            elif is_suspended:
                 await self._start(kind, job, workload)
         elif not is_suspended:
             await self._suspend(kind, job)
@@ -108,8 +114,8 @@ class Jobs:
 
     async def _create_workload(self, kind: JobKind, job: Document) -> None:
         try:
-            plain = restored(job, pod_sets(job, self._kinds, self._runtimes))
-            sets = pod_sets(plain, self._kinds, self._runtimes)
+            plain = restored(job, self._pod_sets(job))
+            sets = self._pod_sets(plain)
         except InvalidObject as error:
             self._tell(job, "InvalidJob", f"asks for no quota until this is mended: {error}")
             return
@@ -139,16 +145,39 @@ class Jobs:
         running = as_it_runs(job, self._kinds, self._runtimes, workload, flavors)
         await self._write(kind, job, running, await self._clear_start_time(kind, job))
 
+    def _as_admitted(self, kind: JobKind, job: Document, stored: Document, workload: Workload) -> bool:
+        """Whether the job still asks for what its workload was admitted with."""
+        if well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]:
+            return True
+        waits = bool(suspended_by(job, self._kinds))
+        try:
+            sets = self._pod_sets(job)
+            plain = restored(job, sets) if waits else job
+            wanted = requested(plain, kind, sets if plain is job else self._pod_sets(plain))
+        except InvalidObject:
+            return True  # whoever made it so has to mend it
+        return same_demand(wanted, stored if waits else with_assigned_counts(stored, workload))
+
+    async def _ask_anew(self, kind: JobKind, job: Document, key: str, workload: Workload) -> None:
+        """As Kueue does: what changed is stopped, and when nothing of it runs it asks for what it is now."""
+        if not suspended_by(job, self._kinds):
+            changed = "asks for other pods than it has quota for: it is stopped and asks anew"
+            self._tell(job, "ChangedWhileRunning", changed)
+            await self._suspend(kind, job)
+        elif self._owners.state(key, workload).state == STOPPED:
+            metadata = workload.metadata
+            await self._client.delete(KUEUE_WORKLOADS, metadata.name, metadata.namespace, uid=metadata.uid)
+
     async def _restore(self, kind: JobKind, job: Document, stored: Document, workload: Workload) -> None:
         """A job that waits is as its user wrote it; if that has changed meanwhile, it queues again."""
-        plain = restored(job, pod_sets(job, self._kinds, self._runtimes))
+        plain = restored(job, self._pod_sets(job))
         if plain is not job:
             await self._write(kind, job, plain, await self._clear_start_time(kind, job))
             return
         if (
             is_true(workload, well_known.QUOTA_RESERVED)
             or well_known.PREBUILT_WORKLOAD_LABEL in job["metadata"]["labels"]
-            or same_demand(job_pod_sets(job, kind, pod_sets(job, self._kinds, self._runtimes)), stored)
+            or same_demand(job_pod_sets(job, kind, self._pod_sets(job)), stored)
         ):
             return
         metadata = stored["metadata"]
@@ -174,7 +203,7 @@ class Jobs:
 
     async def _gated(self, kind: JobKind, job: Document, name: str) -> None:
         try:
-            sets = pod_sets(job, self._kinds, self._runtimes)
+            sets = self._pod_sets(job)
             held = gated(job, sets, gate_additions(job, kind, sets))
         except InvalidObject as error:
             self._tell(job, "InvalidJob", f"asks for no quota until this is mended: {error}")
@@ -186,6 +215,9 @@ class Jobs:
             is_old = well_known.QUEUE_LABEL not in pod.metadata.labels
             if is_old and pod.metadata.deletion_timestamp is None:
                 await remove(self._client, pod)  # from before the templates held them
+
+    def _pod_sets(self, job: Document) -> list[PodSet]:
+        return pod_sets(job, self._kinds, self._runtimes)
 
     @property
     def _runtimes(self) -> list[Document]:

@@ -71,7 +71,10 @@ def replicated(new: At, old: At | None) -> Problems:
     spec = new.field("spec")
     yield from int32(spec.field("replicas"), 0)
     if old is None:
-        yield from template(spec.field("template", "spec"))
+        claims = spec.field("volumeClaimTemplates").items()
+        yield from template(
+            spec.field("template", "spec"), [claim.field("metadata", "name").text for claim in claims]
+        )
         yield from _always(spec.field("template", "spec"))
     selector = spec.field("selector")
     if not isinstance(selector.value, dict):

@@ -1,6 +1,7 @@
 """What an API server demands of pods and their templates beyond what scheduling reads."""
 
 import re
+from collections.abc import Collection
 
 import msgspec
 
@@ -37,9 +38,10 @@ def pod(new: At, old: At | None) -> Problems:
         yield from _pod_change(new.field("spec"), old.field("spec"))
 
 
-def runnable_spec(spec: At) -> Problems:
+def runnable_spec(spec: At, claims: Collection[str] = ()) -> Problems:
+    """`claims`: volumes that the pods get from whoever makes them."""
     yield from required(spec.field("containers"))
-    volumes = {volume.field("name").text for volume in spec.field("volumes").items()}
+    volumes = {*claims, *(volume.field("name").text for volume in spec.field("volumes").items())}
     for container in [*spec.field("containers").items(), *spec.field("initContainers").items()]:
         yield from required(container.field("name"))
         yield from dns_label(container.field("name"))
@@ -104,9 +106,9 @@ def pod_template(new: At, old: At | None) -> Problems:
     yield from template(new.field("template", "spec"))
 
 
-def template(spec: At) -> Problems:
+def template(spec: At, claims: Collection[str] = ()) -> Problems:
     yield from pod_spec(spec)
-    yield from runnable_spec(spec)
+    yield from runnable_spec(spec, claims)
 
 
 def size_problems(document: Document) -> list[Problem]:

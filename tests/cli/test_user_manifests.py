@@ -1,0 +1,122 @@
+"""Manifests as the projects' own documentation has them, and mistakes in them: what people are told."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from click.testing import CliRunner
+
+from reprieve.cli import main
+from tests import builders
+
+Document = dict[str, Any]
+
+
+def run(folder: Path, command: str, *documents: Document) -> tuple[int, str]:
+    path = folder / "m.yaml"
+    path.write_text(yaml.safe_dump_all(documents))
+    result = CliRunner().invoke(main, [command, "-f", str(path)])
+    return result.exit_code, result.output.replace(str(path), "m.yaml")
+
+
+def container(**more: Any) -> Document:
+    return {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}, **more}
+
+
+def job(api_version: str, kind: str, spec: Document, **metadata: Any) -> Document:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "it", **metadata}, "spec": spec}
+
+
+def ray_cluster(spec: Document, **more: Any) -> Document:
+    head = {"template": {"spec": spec}}
+    return job("ray.io/v1", "RayCluster", {"headGroupSpec": head, "workerGroupSpecs": [], **more})
+
+
+def stateful_set() -> Document:
+    mounts = [{"name": "www", "mountPath": "/data"}]
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container(volumeMounts=mounts)]}}
+    claim = {
+        "metadata": {"name": "www"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    return job("apps/v1", "StatefulSet", {
+        "serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": template,
+        "volumeClaimTemplates": [claim],
+    })  # fmt: skip
+
+
+def test_a_volume_that_a_stateful_set_claims_may_be_mounted(tmp_path: Path) -> None:
+    assert run(tmp_path, "validate", stateful_set()) == (0, "1 document, 0 problems, 0 warnings\n")
+
+
+def test_a_mount_without_any_volume_is_still_a_problem(tmp_path: Path) -> None:
+    made = stateful_set()
+    del made["spec"]["volumeClaimTemplates"]
+    code, said = run(tmp_path, "validate", made)
+    assert (code, "no volume of the pod is called 'www'" in said) == (2, True)
+
+
+def test_what_a_plan_does_not_look_at_is_said(tmp_path: Path) -> None:
+    said = run(tmp_path, "plan", builders.node("node-1", 8), stateful_set())[1]
+    assert "not looked at: spec.volumeClaimTemplates, volumes that each pod gets" in said
+    scaled = ray_cluster({"containers": [container()]}, enableInTreeAutoscaling=True)
+    assert "not looked at: spec.enableInTreeAutoscaling" in run(
+        tmp_path, "plan", builders.node("node-1", 8), scaled
+    )[1].replace("\n  ", " ")
+    plain = run(tmp_path, "plan", builders.node("node-1", 8), ray_cluster({"containers": [container()]}))[1]
+    assert "not looked at" not in plain
+
+
+def test_a_misspelt_field_in_a_template_is_said_by_plan_and_validate(tmp_path: Path) -> None:
+    wrong = ray_cluster({"containers": [{"name": "c", "image": "i", "resource": {}}]})
+    told = "m.yaml:1: spec.headGroupSpec.template.spec.containers[0].resource: unknown field"
+    code, said = run(tmp_path, "validate", wrong)
+    assert (code, told in said) == (2, True)
+    said = run(tmp_path, "plan", wrong, builders.node("node-1", 8))[1].replace("\n  ", " ")
+    assert f"fields that nobody reads: {told}" in said
+
+
+def test_a_wrong_limit_is_told_once_where_it_was_written(tmp_path: Path) -> None:
+    wrong = ray_cluster({"containers": [container(resources={"limits": {"cpu": "one"}})]})
+    said = run(tmp_path, "validate", wrong)[1]
+    assert "containers[0].resources.limits[cpu]: 'one' is not a quantity" in said
+    assert "requests[cpu]" not in said
+    both = {"limits": {"cpu": "one"}, "requests": {"cpu": "one"}}
+    said = run(tmp_path, "validate", ray_cluster({"containers": [container(resources=both)]}))[1]
+    assert "requests[cpu]" in said
+
+
+def test_validate_says_which_part_of_a_job_of_another_project_it_checked(tmp_path: Path) -> None:
+    code, said = run(tmp_path, "validate", ray_cluster({"containers": [container()]}))
+    assert code == 0
+    assert "RayCluster was checked in its pod templates only" in said
+
+
+def test_jobs_that_are_planned_later_are_not_called_ignored(tmp_path: Path) -> None:
+    template = {"template": {"spec": {"containers": [container()]}}}
+    first, second = (job("batch/v1", "Job", template) for _ in range(2))
+    second["metadata"] = {"name": "second"}
+    code, said = run(tmp_path, "plan", builders.node("node-1", 8), first, second)
+    assert code == 0
+    assert "ignored" not in said
+    assert said.index("Job/default/it fits") < said.index("Job/default/second fits")
+
+
+def test_a_kind_that_is_not_known_is_named_with_what_to_do(tmp_path: Path) -> None:
+    tasks = [{"name": "t", "replicas": 2, "template": {"spec": {"containers": [container()]}}}]
+    code, said = run(tmp_path, "plan", job("batch.volcano.sh/v1alpha1", "Job", {"tasks": tasks}))
+    assert code == 2
+    assert "Not known here: Job of batch.volcano.sh/v1alpha1" in said
+    assert "jobs.kinds" in said
+
+
+def test_a_pod_in_a_queue_hears_of_its_quota(tmp_path: Path) -> None:
+    pod = builders.pod("p", 1, labels={"kueue.x-k8s.io/queue-name": "main"})
+    assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), pod)[1]
+
+
+def test_one_run_of_a_cron_job_hears_of_its_queue(tmp_path: Path) -> None:
+    labels = {"labels": {"kueue.x-k8s.io/queue-name": "main"}}
+    run_ = {"metadata": labels, "spec": {"template": {"spec": {"containers": [container()]}}}}
+    cron = job("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run_})
+    assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), cron)[1]

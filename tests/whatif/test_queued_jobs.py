@@ -1,0 +1,162 @@
+"""`reprieve admit` of what users have: every kind asks its queue as it would on a cluster, and the answer
+speaks of what they wrote.
+"""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import reprieve
+from reprieve.cli import main
+from tests import builders
+
+Document = dict[str, Any]
+QUEUE = {"kueue.x-k8s.io/queue-name": "main"}
+QUEUES = [
+    builders.flavor("default"),
+    builders.cluster_queue("cq", 10),
+    builders.local_queue("main", "cq", namespace="ml"),
+]
+
+
+def pod(name: str, cpu: int = 1, group: str = "", total: int = 0, **labels: str) -> Document:
+    made = builders.pod(name, cpu, namespace="ml")
+    made["metadata"]["labels"] = {**QUEUE, **labels}
+    if group:
+        made["metadata"]["labels"]["kueue.x-k8s.io/pod-group-name"] = group
+        made["metadata"]["annotations"] = {"kueue.x-k8s.io/pod-group-total-count": str(total)}
+    return made
+
+
+def template(cpu: int = 1) -> Document:
+    return {"spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}}
+
+
+def job(api_version: str, kind: str, spec: Document, name: str = "it") -> Document:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "ml", "labels": dict(QUEUE)},
+        "spec": spec,
+    }
+
+
+def asked(*documents: Document) -> dict[str, dict[str, int]]:
+    """By what asks: the counts with which it was admitted."""
+    answer = reprieve.admit([*QUEUES, *documents]).to_dict()
+    return {answer["jobs"][key]: each["counts"] for key, each in answer["admitted"].items()}
+
+
+def test_a_pod_with_a_queue_asks_for_itself() -> None:
+    assert asked(pod("alone")) == {"Pod/ml/alone": {"main": 1}}
+
+
+def test_pods_of_one_group_ask_together_when_all_are_there() -> None:
+    crew = [pod("leader", 2, "crew", 3), pod("w-0", 1, "crew", 3), pod("w-1", 1, "crew", 3)]
+    answer = reprieve.admit([*QUEUES, *crew]).to_dict()
+    [(key, held)] = answer["admitted"].items()
+    assert (key, held["counts"]) == ("ml/crew", {"main": 2, "set-1": 1})
+    assert answer["queues"]["cq"]["quota"][0]["used"] == "4"
+
+
+def test_a_group_that_is_not_complete_asks_for_nothing_and_it_is_said() -> None:
+    answer = reprieve.admit([*QUEUES, pod("w-0", 1, "crew", 3)])
+    assert not answer.to_dict()["admitted"]
+    assert any("pod group ml/crew has 1 of 3 pods" in each for each in answer.notes.sentences)
+
+
+def test_pods_that_run_or_that_a_job_makes_do_not_ask_again() -> None:
+    running = pod("running")
+    running["spec"]["nodeName"] = "n1"
+    made = pod("made")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": True, "uid": "u"}
+    made["metadata"]["ownerReferences"] = [owner]
+    over = pod("over")
+    over["status"] = {"phase": "Succeeded"}
+    assert asked(running, made, over) == {}
+
+
+def test_a_pod_group_with_a_queue_asks_for_its_pods() -> None:
+    group = builders.pod_group("gang", 2, namespace="ml")
+    group["metadata"]["labels"] = dict(QUEUE)
+    pods = [builders.pod(f"g-{n}", 1, namespace="ml", group="gang") for n in range(2)]
+    assert asked(group, *pods) == {"PodGroup/ml/gang": {"main": 2}}
+
+
+@pytest.mark.parametrize(
+    ("document", "wanted"),
+    [
+        (
+            job("apps/v1", "Deployment", {"replicas": 3, "template": template()}),
+            {f"Deployment/ml/it, pod {n}": {"main": 1} for n in range(3)},
+        ),
+        (
+            job("apps/v1", "StatefulSet", {"replicas": 3, "template": template()}),
+            {"StatefulSet/ml/it": {"main": 3}},
+        ),
+        (
+            job(
+                "leaderworkerset.x-k8s.io/v1",
+                "LeaderWorkerSet",
+                {"replicas": 2, "leaderWorkerTemplate": {"size": 3, "workerTemplate": template()}},
+            ),
+            {f"LeaderWorkerSet/ml/it, replica {n}": {"leader": 1, "worker": 2} for n in range(2)},
+        ),
+        (
+            job("batch/v1", "Job", {"parallelism": 4, "template": template()}),
+            {"Job/ml/it": {"main": 4}},
+        ),
+    ],
+    ids=["Deployment", "StatefulSet", "LeaderWorkerSet", "Job"],
+)
+def test_each_kind_asks_as_it_does_on_a_cluster(document: Document, wanted: Any) -> None:
+    assert asked(document) == wanted
+
+
+def test_of_a_deployment_that_is_too_large_some_pods_get_quota() -> None:
+    answer = reprieve.admit(
+        [*QUEUES, job("apps/v1", "Deployment", {"replicas": 3, "template": template(4)})]
+    ).to_dict()
+    assert (len(answer["admitted"]), len(answer["unadmitted"])) == (2, 1)
+
+
+def test_one_run_of_a_cron_job_asks_in_the_queue_of_its_template() -> None:
+    run = {"metadata": {"labels": dict(QUEUE)}, "spec": {"parallelism": 2, "template": template()}}
+    cron = job("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run})
+    del cron["metadata"]["labels"]
+    assert asked(cron) == {"CronJob/ml/it": {"main": 2}}
+    answer = reprieve.admit([*QUEUES, cron])
+    assert not answer.notes.ignored
+
+
+def test_the_answer_in_a_terminal_speaks_of_the_job_that_the_user_wrote(tmp_path: Path) -> None:
+    rayjob = job("ray.io/v1", "RayJob", {
+        "rayClusterSpec": {"headGroupSpec": {"template": template()}, "workerGroupSpecs": []},
+        "submissionMode": "HTTPMode",
+    }, "tune")  # fmt: skip
+    big = deepcopy(rayjob)
+    big["metadata"]["name"] = "big"
+    big["spec"]["rayClusterSpec"]["headGroupSpec"]["template"] = template(100)
+    path = tmp_path / "all.yaml"
+    path.write_text(yaml.safe_dump_all([*QUEUES, rayjob, big]))
+    said = CliRunner().invoke(main, ["admit", "-f", str(path)]).output
+    assert "RayJob/ml/tune gets quota" in said
+    assert "RayJob/ml/big" in said
+    assert "rayjob-tune" not in said
+
+
+def test_a_job_without_a_name_of_its_own_is_planned_and_admitted() -> None:
+    made = job("batch/v1", "Job", {"parallelism": 2, "template": template()})
+    made["metadata"]["generateName"] = "sample-"
+    del made["metadata"]["name"]
+    again = deepcopy(made)
+    nodes = [builders.node("n1", 8)]
+    found = reprieve.whatif.targets([*nodes, made, again])
+    assert [str(each) for each in found] == ["Job/ml/sample-1", "Job/ml/sample-2"]
+    plans = reprieve.whatif.plan_everything([*nodes, made, again], found)
+    assert [each.outcome for each in plans] == ["scheduled", "scheduled"]
+    assert set(asked(made, again)) == {"Job/ml/sample-1", "Job/ml/sample-2"}
