@@ -107,7 +107,7 @@ def main() -> None:
     reading = fastest(lambda: pod_sets(document, kinds), 10)
     expanding = fastest(lambda: expand(document, kinds), 10)
     deciding = fastest(lambda: decide(cluster, group, config, 0), 10)
-    loading = fastest(lambda: load(expansion.documents), 10)
+    loading = fastest(lambda: load(expansion.groups, pods=expansion.views()), 10)
     print(f"a JobSet of {size.pods} pods on {size.nodes} nodes")
     print(f"  its pod sets             {reading * 1000:8.2f} ms")
     print(

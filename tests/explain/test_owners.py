@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+import pytest
+
 from reprieve.explain import Evidence, explain
 from tests import builders
 from tests.builders import (
@@ -235,3 +237,25 @@ def test_a_job_set_that_has_ended_says_how() -> None:
     )
     answer = explain("jobset/s", Evidence([over | {"apiVersion": "jobset.x-k8s.io/v1alpha2"}]), NOW)
     assert (answer.state, answer.sentence) == ("finished", "JobSet default/s has ended: Completed.")
+
+
+@pytest.mark.parametrize("pods", [0, 1])
+def test_a_job_that_has_quota_and_that_no_node_could_hold_is_told_so(pods: int) -> None:
+    owner = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "large"}]}
+    held = reserved(workload("w", 90, metadata=owner))
+    said = (
+        {"type": "Admitted", "status": "True"},
+        {
+            "type": "reprieve.dev/NoNodeFits",
+            "status": "True",
+            "message": "no node could ever hold a pod of pod set main",
+        },
+    )
+    held["status"]["conditions"] = [*held["status"].get("conditions", ()), *said]
+    waiting = [
+        pod("large-0", 90, **owned("Job", "large", "batch/v1"), status=unschedulable("0/1 nodes."))
+        for _ in range(pods)
+    ]
+    given = [node("n", 4), job("large", cpu=90, queue="main"), held, *waiting]
+    answer = explain("job/large", Evidence(given), NOW)
+    assert "It has quota, but no node could ever hold a pod of pod set main." in answer.details

@@ -11,7 +11,7 @@ import pytest
 import reprieve
 from reprieve.config import Configuration
 from reprieve.jobs import JobKinds, expand, pod_sets, template_problems, workload_of
-from reprieve.objects import InvalidObject, read_documents
+from reprieve.objects import InvalidObject, decode_all, read_documents
 from reprieve.whatif import targets
 from tests import builders, kinds_table
 from tests.kinds_table import show
@@ -67,6 +67,12 @@ def test_a_job_is_expanded_to_the_pods_that_its_controller_makes(name: str) -> N
     assert [pod["metadata"]["name"] for pod in pods] == PODS[name]
     assert {pod["metadata"]["namespace"] for pod in pods} == {"ml"}
     assert {pod["metadata"]["ownerReferences"][0]["kind"] for pod in pods} == {written(name)["kind"]}
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_the_decoded_pods_of_a_job_are_its_pods(name: str) -> None:
+    expansion = expand(written(name), KINDS, documents(name))
+    assert expansion.views() == decode_all(pod for pods in expansion.pods.values() for pod in pods)
 
 
 @pytest.mark.parametrize("name", PODS)
@@ -211,3 +217,20 @@ def test_quota_that_no_node_could_serve_is_said_before_it_is_given() -> None:
     assert said.startswith("Warning: Job/default/large gets quota, but no node could ever hold a pod")
     fits = reprieve.admit([*queue, *small, builders.node("large", 16), job])
     assert not any("no node could" in each for each in fits.notes.sentences)
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_quota_that_no_node_could_serve_is_said_of_every_kind_by_its_name(name: str) -> None:
+    lots = builders.cluster_queue("cq", 1000)
+    lots["spec"]["resourceGroups"][0]["coveredResources"] = ["pods"]
+    lots["spec"]["resourceGroups"][0]["flavors"][0]["resources"] = [{"name": "pods", "nominalQuota": "99"}]
+    queue = [builders.flavor(nodeLabels={"pool": "gpu"}), lots, builders.local_queue(namespace="ml")]
+    job = written(name)
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+    config = Configuration.load({"quota": {"quotaCheckStrategy": "IgnoreUndeclared"}})
+    classes = [each for each in documents("cluster") if each["kind"] == "PriorityClass"]
+    given = [*queue, *classes, builders.node("elsewhere", 64), *documents(name)[:-1], job]
+    answer = reprieve.admit(given, config=config)
+    said = [each for each in answer.notes.sentences if "no node could ever hold" in each]
+    assert len(said) == len(answer.to_dict()["admitted"]) > 0
+    assert all(each.startswith(f"Warning: {job['kind']}/ml/{job['metadata']['name']}") for each in said)

@@ -66,7 +66,8 @@ class PodClass:
         "spread",
     )
 
-    def __init__(self, id: int, key: ClassKey, pod: Pod) -> None:
+    def __init__(self, id: int, key: ClassKey, pod: Pod, like: "PodClass | None" = None) -> None:
+        """`like`: a class of the same shape, from which all is taken that labels do not change."""
         spec, labels, namespace = pod.spec, pod.metadata.labels, pod.namespace
         self.id = id
         self.key = key
@@ -75,12 +76,16 @@ class PodClass:
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
         self.spec: PodSpec = spec
-        self.requests = _requests(pod)
-        self.filled = _bounded(nonzero_requests(spec, pod.status))
-        self.score_cpu, self.score_memory = _bounded(nonzero_requests(_without_pod_level(spec)))
-        self.requested: tuple[tuple[int, int], ...] = ()
+        self.requests = _requests(pod) if like is None else like.requests
+        self.filled = _bounded(nonzero_requests(spec, pod.status)) if like is None else like.filled
+        self.score_cpu, self.score_memory = (
+            _bounded(nonzero_requests(_without_pod_level(spec)))
+            if like is None
+            else (like.score_cpu, like.score_memory)
+        )
+        self.requested: tuple[tuple[int, int], ...] = () if like is None else like.requested
         """(row of the resource, amount) of everything it requests, one of `pods` included."""
-        self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec)))
+        self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec))) if like is None else like.ports
         self.spread: tuple[Spread, ...] = spread_constraints(spec, labels, "DoNotSchedule")
         self.soft_spread: tuple[Spread, ...] = spread_constraints(spec, labels, "ScheduleAnyway")
         self.has_spread = bool(spec.topology_spread_constraints)
@@ -95,7 +100,9 @@ class PodClass:
         if affinity and affinity.node_affinity:
             self.preferred_nodes = affinity.node_affinity.preferred_during_scheduling_ignored_during_execution
         containers = (*spec.init_containers, *spec.containers)
-        self.images = tuple(_with_tag(each.image) for each in containers if each.image)
+        self.images = (
+            tuple(_with_tag(each.image) for each in containers if each.image) if like is None else like.images
+        )
         self.container_count = len(containers)
 
     @property
@@ -115,6 +122,7 @@ class ClassTable:
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._by_key: dict[ClassKey, PodClass] = {}
+        self._by_shape: dict[bytes, PodClass] = {}
         self.all: list[PodClass] = []
         self._requests: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
         self.filled: Ints = np.zeros((2, 0), dtype=np.int64)
@@ -168,14 +176,18 @@ class ClassTable:
         self.anti_affine = [each for each in self.anti_affine if each.id not in self._idle]
         self.with_terms = [each for each in self.with_terms if each.id not in self._idle]
         self._idle.clear()
+        self._by_shape = {each.shape: each for each in self._by_key.values()}
         return True
 
     def _add(self, key: ClassKey, pod: Pod) -> PodClass:
         id = self._spare[-1] if self._spare else len(self.all)
-        fresh = PodClass(id, key, pod)
-        amounts = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
-        amounts[PODS] = 1
-        fresh.requested = tuple(sorted((index, number) for index, number in amounts.items() if number))
+        like = self._by_shape.get(key[1])
+        fresh = PodClass(id, key, pod, like)
+        if like is None:
+            self._by_shape[key[1]] = fresh
+            amounts = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
+            amounts[PODS] = 1
+            fresh.requested = tuple(sorted((index, number) for index, number in amounts.items() if number))
         if self._spare:
             self.all[self._spare.pop()] = fresh
         else:

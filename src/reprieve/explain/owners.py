@@ -13,7 +13,7 @@ from reprieve.explain.answer import Advice, Eviction, Explanation
 from reprieve.explain.evictions import evictions_named, evictions_of_pod
 from reprieve.explain.evidence import Evidence, key_of
 from reprieve.explain.pods import Members, explain_pod, members_of
-from reprieve.explain.quota import explain_workload
+from reprieve.explain.quota import explain_workload, without_place
 from reprieve.jobs import JobKinds, ending, pod_sets, suspended_by
 from reprieve.objects import (
     Document,
@@ -57,6 +57,7 @@ def explain_owner(
         _through_workload(answer, target, workload, evidence, config, now)
     elif members.waiting:
         _why_pods_wait(answer, members.waiting, evidence, config, now)
+        answer.details += without_place(workload) if workload is not None else []
     elif not pods:
         answer.state, why = _without_pods(target, owner)
         answer.sentence = f"{target.kind} {target.key} {why}"

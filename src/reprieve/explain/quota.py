@@ -29,7 +29,7 @@ def explain_workload(
         preempted_by=evictions,
         preempted=evictions_by(str(target), evidence),
     )
-    answer.details += _workers(workload)
+    answer.details += [*_workers(workload), *without_place(workload)]
     gate = condition_of(workload, well_known.BLOCKED_ON_PREEMPTION_GATES)
     if gate.get("status") == "True":
         answer.waits_for.append(f"its preemption gate: {gate.get('message', '')}")
@@ -56,6 +56,12 @@ def _when_checks_pass(target: Reference, checks: list[str]) -> Advice:
     change = PassChecks(workload=target.key, checks=checks)
     found = remedy([change], "it is admitted")
     return Advice([found.sentence], [found])
+
+
+def without_place(workload: Document) -> list[str]:
+    """Quota counts amounts, not nodes: what the quota controller found out about those."""
+    found = condition_of(workload, well_known.NO_NODE_FITS)
+    return [f"It has quota, but {found.get('message')}."] if found.get("status") == "True" else []
 
 
 def _workers(workload: Document) -> list[str]:

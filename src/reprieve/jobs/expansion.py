@@ -11,7 +11,17 @@ from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
 from reprieve.jobs.workloads import priority_class_of, suspended_by
-from reprieve.objects import Document, InvalidObject, Pod, Reference, countable, decode, group_key, well_known
+from reprieve.objects import (
+    Document,
+    InvalidObject,
+    Pod,
+    Reference,
+    countable,
+    decode,
+    decode_as,
+    group_key,
+    well_known,
+)
 
 _GROUP_API = f"{well_known.SCHEDULING_API}/v1beta1"
 
@@ -32,6 +42,23 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def documents(self) -> list[Document]:
         return [*self.groups, *(pod for pods in self.pods.values() for pod in pods)]
+
+    def views(self) -> list[Pod]:
+        """The pods, decoded: of each pod set and gang one, the others differ in name and labels only."""
+        found: list[Pod] = []
+        for pods in self.pods.values():
+            like: dict[str, Pod] = {}
+            for pod in pods:
+                meta, gang = pod["metadata"], str(pod["spec"].get("schedulingGroup"))
+                if gang in like:
+                    named = msgspec.structs.replace(
+                        like[gang].metadata, name=meta["name"], labels=meta["labels"]
+                    )
+                    found.append(msgspec.structs.replace(like[gang], metadata=named))
+                else:
+                    like[gang] = decode_as(pod, Pod)
+                    found.append(like[gang])
+        return found
 
 
 def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ()) -> Expansion:

@@ -22,15 +22,19 @@ def join(*parts: str) -> str:
 
 def at(root: Place, path: str) -> Place:
     """The field below `root`; None where it or anything above it is missing."""
-    value = root.value
-    for step in path.split(".") if path else ():
+    if not path:
+        return root
+    value, steps = root.value, path.split(".")
+    for position, step in enumerate(steps):
         if value is None:
+            steps = steps[:position]
             break
         if not isinstance(value, dict):
-            raise InvalidObject(root.path, value, f"expected an object, got {shown(value)}")
+            where = join(root.path, *steps[:position])
+            raise InvalidObject(where, value, f"expected an object, got {shown(value)}")
         value = value.get(step)
-        root = Place(join(root.path, step), value, root.key)
-    return Place(root.path, value, root.key)
+    where = ".".join(steps)
+    return Place(f"{root.path}.{where}" if root.path and where else root.path or where, value, root.key)
 
 
 def entries(root: Place, path: str) -> Iterator[Place]:

@@ -87,12 +87,13 @@ def _number(root: Place, path: str) -> int:
 def _ended(root: Place, pod_set: PodSet, rule: StatusRule) -> int:
     """How many pods are not run again. Of pods with numbers also those that have failed for good count."""
     field, _, value = pod_set.rule.index_if.partition("=")
-    if not rule.indexes or at(at(root, pod_set.rule.at), field).value != value:
+    told = [str(at(root, path).value or "") for path in rule.indexes]
+    if not any(told) or at(at(root, pod_set.rule.at), field).value != value:
         return _number(root, rule.succeeded)
     total = _total(root, pod_set)
     found: set[int] = set()
-    for path in rule.indexes:
-        for first, last in _INTERVAL.findall(str(at(root, path).value or "")):
+    for text in told:
+        for first, last in _INTERVAL.findall(text):
             found.update(range(int(first), min(int(last or first), total - 1) + 1))
     return len(found)
 

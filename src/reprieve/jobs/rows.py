@@ -48,7 +48,7 @@ class StatusRule(_Row):
     succeeded: str = ""
     """The number of pods that are done, of a job with one pod set."""
     indexes: tuple[str, ...] = ()
-    """Of pods that have numbers, those that are not run again, written as `0,2-4`; they count in its place."""
+    """Of pods that have numbers, those that are not run again, as `0,2-4`; they count in its place."""
     pod_sets: str = ""
     """A list `[]` or map `{}` with a part for each pod set that has the numbers `active` and `succeeded`: of
     pods, or where pods are counted twice of what the first number counts."""

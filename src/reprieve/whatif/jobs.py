@@ -89,7 +89,8 @@ def plan_job(
         strange = dict.fromkeys([*notes.unknown, *_unknown_fields(source, expansion)])
         notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
-    cluster = load(expanded, missing, config)
+    others = expanded[: len(expanded) - len(expansion.documents)]
+    cluster = load([*others, *expansion.groups], missing, config, expansion.views())
     plans, fits = _plans(cluster, expansion, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
     told = [*_hints(job, expansion, config), *(warnings(cluster) if plans else ()), *missing]

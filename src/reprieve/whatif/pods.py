@@ -80,10 +80,11 @@ def load(
     objects: Iterable[Document | Source],
     missing: list[str] | None = None,
     config: Configuration | None = None,
+    pods: Iterable[Pod] = (),
 ) -> Cluster:
     """A cluster of these objects; sentences about what else they refer to go into `missing`.
 
-    `config`: its gates say which kinds exist; without it all of them do.
+    `config`: its gates say which kinds exist; without it all of them do. `pods` are decoded already.
 
     kube-scheduler knows the nomination of a pod that is in its queue, and only then: that pod counts on its
     node for all of lower or equal priority. Manifests do not say who is in whose queue, so no capacity is
@@ -94,7 +95,8 @@ def load(
     cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
     documents = with_templates(documents, missing)
-    views, notes = with_runtime_classes(decode_all(documents), map(document_of, documents))
+    decoded = [*decode_all(documents), *pods]
+    views, notes = with_runtime_classes(decoded, map(document_of, documents))
     if missing is not None:
         missing += notes
     for each in views:
