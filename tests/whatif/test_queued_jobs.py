@@ -160,3 +160,58 @@ def test_a_job_without_a_name_of_its_own_is_planned_and_admitted() -> None:
     plans = reprieve.whatif.plan_everything([*nodes, made, again], found)
     assert [each.outcome for each in plans] == ["scheduled", "scheduled"]
     assert set(asked(made, again)) == {"Job/ml/sample-1", "Job/ml/sample-2"}
+
+
+def notes_of(*documents: Document, **quota: Any) -> str:
+    return "\n".join(reprieve.admit([*QUEUES, *documents], config={"quota": quota}).notes.sentences)
+
+
+@pytest.mark.parametrize(
+    ("labels", "annotations", "told"),
+    [
+        ({"max-exec-time-seconds": "1h"}, {}, "'1h' is no number of seconds above 0"),
+        ({"max-exec-time-seconds": "0"}, {}, "'0' is no number of seconds above 0"),
+        ({"max-exec-time-seconds": "60"}, {}, ""),
+        ({}, {"job-min-parallelism": "4"}, "'4' is not above 0 and below its 4 pods"),
+        ({}, {"job-min-parallelism": "3"}, ""),
+        ({}, {"elastic-job": "true"}, "it is not resized while it runs"),
+        ({}, {"elastic-job": "false"}, ""),
+    ],
+)
+def test_what_a_job_says_to_its_queue_in_vain_is_said(
+    labels: dict[str, str], annotations: dict[str, str], told: str
+) -> None:
+    made = job("batch/v1", "Job", {"parallelism": 4, "template": template()})
+    made["metadata"]["labels"] |= {f"kueue.x-k8s.io/{key}": value for key, value in labels.items()}
+    made["metadata"]["annotations"] = {f"kueue.x-k8s.io/{key}": value for key, value in annotations.items()}
+    said = notes_of(made)
+    assert told in said
+    assert ("not heeded" in said) == bool(told)
+
+
+def test_only_a_job_can_start_with_fewer_pods() -> None:
+    replicated = {"name": "w", "template": {"spec": {"parallelism": 4, "template": template()}}}
+    made = job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
+    made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
+    assert "only a Job can start with fewer pods" in notes_of(made)
+
+
+def test_a_job_that_another_one_in_a_queue_makes_does_not_ask_again() -> None:
+    made = job("batch/v1", "Job", {"template": template()})
+    owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "s", "controller": True}
+    made["metadata"]["ownerReferences"] = [owner]
+    assert asked(made) == {}
+
+
+def test_a_job_without_a_queue_is_held_where_every_job_has_to_name_one() -> None:
+    made = job("batch/v1", "Job", {"template": template()})
+    del made["metadata"]["labels"]
+    held = "Job/ml/it names no queue: it is held until it does"
+    assert held in notes_of(made, manageJobsWithoutQueueName=True)
+    assert held not in notes_of(made)
+    chosen = {"manageJobsWithoutQueueName": True}
+    chosen |= {"managedJobsNamespaceSelector": {"matchLabels": {"team": "a"}}}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": {"team": "a"}}}
+    assert held in notes_of(space, made, **chosen)
+    space["metadata"]["labels"] = {"team": "b"}
+    assert held not in notes_of(space, made, **chosen)

@@ -86,9 +86,12 @@ class PodClass:
         self.requested: tuple[tuple[int, int], ...] = () if like is None else like.requested
         """(row of the resource, amount) of everything it requests, one of `pods` included."""
         self.ports: tuple[Port, ...] = tuple(dict.fromkeys(_ports(spec))) if like is None else like.ports
-        self.spread: tuple[Spread, ...] = spread_constraints(spec, labels, "DoNotSchedule")
-        self.soft_spread: tuple[Spread, ...] = spread_constraints(spec, labels, "ScheduleAnyway")
         self.has_spread = bool(spec.topology_spread_constraints)
+        self.spread: tuple[Spread, ...] = ()
+        self.soft_spread: tuple[Spread, ...] = ()
+        if self.has_spread:
+            self.spread = spread_constraints(spec, labels, "DoNotSchedule")
+            self.soft_spread = spread_constraints(spec, labels, "ScheduleAnyway")
         affinity = spec.affinity
         near = affinity.pod_affinity if affinity else None
         apart = affinity.pod_anti_affinity if affinity else None
@@ -196,9 +199,12 @@ class ClassTable:
         self._requests = grown(self.requests, len(self.all))
         self.filled = grown(self.filled, len(self.all))
         self.with_ports = grown(self.with_ports, len(self.all))
-        self._requests[:, id] = 0
-        for index, number in fresh.requested:
-            self._requests[index, id] = number
+        if like is not None:
+            self._requests[:, id] = self._requests[:, like.id]
+        else:
+            self._requests[:, id] = 0
+            for index, number in fresh.requested:
+                self._requests[index, id] = number
         self.filled[:, id] = fresh.filled
         self.with_ports[id] = bool(fresh.ports)
         if fresh.anti_affinity:

@@ -46,6 +46,7 @@ from reprieve.jobs.workloads import (
     requested,
     suspended_by,
     time_limit,
+    unheeded,
     workload_of,
 )
 
@@ -93,6 +94,7 @@ __all__ = [
     "suspended_by",
     "template_problems",
     "time_limit",
+    "unheeded",
     "was_changed",
     "workload_name",
     "workload_of",

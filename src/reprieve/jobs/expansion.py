@@ -142,14 +142,13 @@ def _pods(
     meta = mapping(Place(pod_set.path, pod_set.template), "metadata")
     own_class = text(root, kind.priority_class) if kind.priority_class else ""
     inner = pod_set.factors[-1] if len(pod_set.factors) > 1 else 0
+    fixed: dict[str, Any] = {"job": pod_set.owner or job.name, "set": pod_set.name}
+    shared, varying = _labels(pod_set, {**(meta.get("labels") or {})}, fixed)
     owner, made = _owner(root, job), []
     for index in range(pod_set.count):
         outer, within = divmod(index, inner) if inner else (index, index)
-        words = {
-            "job": pod_set.owner or job.name, "set": pod_set.name, "index": index,
-            "outer": outer, "inner": within, "member": within + 1,
-        }  # fmt: skip
-        labels = {label: value.format(**words) for label, value in pod_set.rule.labels.items()}
+        words = {**fixed, "index": index, "outer": outer, "inner": within, "member": within + 1}
+        labels = {label: value.format(**words) for label, value in varying}
         spec = dict(pod_set.template["spec"])
         if own_class and not spec.get("priorityClassName"):
             spec["priorityClassName"] = own_class
@@ -164,13 +163,26 @@ def _pods(
                     **meta,
                     "name": pod_set.rule.pod_name.format(**words),
                     "namespace": job.namespace,
-                    "labels": {**(meta.get("labels") or {}), **labels},
+                    "labels": {**shared, **labels},
                     "ownerReferences": [owner],
                 },
                 "spec": spec,
             }
         )
     return made
+
+
+def _labels(
+    pod_set: PodSet, labels: dict[str, str], fixed: dict[str, Any]
+) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Labels that all pods of a set have, and those that tell them apart."""
+    varying = []
+    for label, value in pod_set.rule.labels.items():
+        try:
+            labels[label] = value.format(**fixed)
+        except KeyError:
+            varying.append((label, value))
+    return labels, varying
 
 
 def _owner(root: Place, job: Reference) -> Document:

@@ -7,7 +7,7 @@ from reprieve.jobs.paths import Place, at, mapping, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
-from reprieve.objects import Document, Reference, topology_request, well_known
+from reprieve.objects import Document, Reference, shown, topology_request, well_known
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
 
@@ -73,10 +73,40 @@ def time_limit(labels: Document) -> Document:
     return {"maximumExecutionTimeSeconds": int(limit)} if limit.isdigit() and int(limit) else {}
 
 
+def unheeded(document: Document, kind: JobKind, count: int) -> list[str]:
+    """What a job of `count` pods says to its queue in vain, and why."""
+    meta = mapping(Place("", document), "metadata")
+    labels, annotations = meta.get("labels") or {}, meta.get("annotations") or {}
+    found = []
+    limit, least = (
+        labels.get(well_known.MAX_EXEC_TIME_LABEL),
+        annotations.get(well_known.MIN_PARALLELISM_ANNOTATION),
+    )
+    if limit is not None and not time_limit(labels):
+        found.append(
+            f"label {well_known.MAX_EXEC_TIME_LABEL}: {shown(limit)} is no number of seconds above 0"
+        )
+    if least is not None and not kind.shrinks:
+        found.append(
+            f"annotation {well_known.MIN_PARALLELISM_ANNOTATION}: only a Job can start with fewer pods"
+        )
+    elif least is not None and not _is_less(least, count):
+        text = f"{shown(least)} is not above 0 and below its {count} pods"
+        found.append(f"annotation {well_known.MIN_PARALLELISM_ANNOTATION}: {text}")
+    if annotations.get(well_known.ELASTIC_JOB_ANNOTATION) == "true":
+        text = "it is not resized while it runs; a change of its size stops it, and it asks anew"
+        found.append(f"annotation {well_known.ELASTIC_JOB_ANNOTATION}: {text}")
+    return found
+
+
+def _is_less(least: object, count: int) -> bool:
+    return str(least).isdigit() and 0 < int(str(least)) < count
+
+
 def _least(root: Place, kind: JobKind, pod_set: PodSet) -> Document:
     """A job that can shrink says how small it may become."""
     least = mapping(root, "metadata.annotations").get(well_known.MIN_PARALLELISM_ANNOTATION)
-    if not kind.shrinks or not str(least).isdigit() or not 0 < int(str(least)) < pod_set.count:
+    if not kind.shrinks or not _is_less(least, pod_set.count):
         return {}
     return {"minCount": int(str(least))}
 

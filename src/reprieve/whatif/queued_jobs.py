@@ -4,7 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reprieve.config import Configuration
-from reprieve.jobs import Asking, JobKinds, asking_groups, asking_jobs, asking_pods, ending
+from reprieve.jobs import (
+    Asking,
+    JobKinds,
+    asking_groups,
+    asking_jobs,
+    asking_pods,
+    ending,
+    needs_hold,
+    one_run,
+    unheeded,
+)
 from reprieve.objects import (
     Document,
     InvalidObject,
@@ -34,7 +44,7 @@ class Queued(NamedTuple):
 def with_workloads(documents: list[Document | Source], config: Configuration) -> Queued:
     kinds, everything = config.job_kinds(), [*map(document_of, documents)]
     owners = dict(_owners(everything))
-    jobs = [each for each in documents if kinds.find(document_of(each)) and not ending(document_of(each))]
+    jobs = [each for each in documents if _may_ask(document_of(each), kinds)]
     made = [
         (job, _asking(job, kinds, everything))
         for job in jobs
@@ -51,8 +61,55 @@ def with_workloads(documents: list[Document | Source], config: Configuration) ->
         [*documents, *(each.workload for each in new)] if new else documents,
         [*answered, *groups],
         names,
-        tuple(notes),
+        (
+            *notes,
+            *_in_vain(made, kinds),
+            *_held([job for job, askers in made if not askers], everything, config),
+        ),
     )
+
+
+def _may_ask(document: Document, kinds: JobKinds) -> bool:
+    """A job that is not over, and that no other job makes, which would ask in its place."""
+    if kinds.find(document) is None or ending(document, kinds) is not None:
+        return False
+    owners = (document.get("metadata") or {}).get("ownerReferences") or ()
+    above = (
+        kinds.of(str(each.get("apiVersion")), str(each.get("kind")))
+        for each in owners
+        if each.get("controller")
+    )
+    return not any(kind is not None and kind.asks != "none" for kind in above)
+
+
+def _in_vain(made: Iterable[tuple[Document | Source, list[Asking]]], kinds: JobKinds) -> Iterator[str]:
+    for job, askers in made:
+        document = one_run(document_of(job), kinds) or document_of(job)
+        kind = kinds.find(document)
+        if kind is not None and askers:
+            count = sum(each["count"] for each in askers[0].workload["spec"]["podSets"])
+            for text in unheeded(document, kind, count):
+                yield f"Warning: {Reference.read(document_of(job))}: not heeded: {text}."
+
+
+def _held(
+    jobs: Iterable[Document | Source], everything: Iterable[Document], config: Configuration
+) -> Iterator[str]:
+    """Jobs that name no queue where every job has to."""
+    if not config.quota.manage_jobs_without_queue_name:
+        return
+    kinds, selector = config.job_kinds(), config.quota.managed_namespaces()
+    labels = {
+        Reference.read(each).name: (each.get("metadata") or {}).get("labels") or {}
+        for each in everything
+        if kind_key(each) == ("", "Namespace")
+    }
+    for job in map(document_of, jobs):
+        reference = Reference.read(job)
+        named = {**job, "metadata": {**(job.get("metadata") or {}), "namespace": reference.namespace}}
+        if needs_hold(named, kinds, True, selector, labels.get(reference.namespace)):
+            why = "it is held until it does (quota.manageJobsWithoutQueueName)"
+            yield f"Warning: {reference} names no queue: {why}."
 
 
 def _of_pods(

@@ -36,6 +36,7 @@ from reprieve.jobs import (
     restored,
     suspended,
     suspended_by,
+    unheeded,
     was_changed,
     workload_name,
 )
@@ -124,6 +125,8 @@ class Jobs:
         wanted = job_pod_sets(plain, kind, sets)
         if not wanted:
             return  # it has no pods: there is nothing to ask for
+        for text in unheeded(plain, kind, sum(each["count"] for each in wanted)):
+            self._tell(job, "NotHeeded", text)
         reference = controller_reference(job["apiVersion"], kind.kind, job)
         name = workload_name(kind.kind, job)
         await create(self._client, owned_workload(name, job, [reference], wanted, priority))
