@@ -119,3 +119,32 @@ async def test_completions_follow_the_parallelism_where_the_annotation_says_so()
             return bool(await spec(place) == {**before, "suspend": True})
 
         await eventually(is_put_back, "it is as its user wrote it")
+
+
+async def test_an_elastic_job_shrinks_while_it_runs_and_to_grow_it_asks_anew() -> None:
+    elastic, other = long_job(), job("b", count=1)
+    elastic["metadata"]["annotations"] = {well_known.ELASTIC_JOB_ANNOTATION: "true"}
+    async with cluster("one") as place:
+        await place.furnish("4")
+        kubelet = Kubelet(place, stopping=0)
+        place.start(kubelet.run())
+        place.start(quota.run(place.client))
+        await place.client.create(JOBS, elastic, NAMESPACE)
+        await eventually(lambda: runs_with(place, 2), "it runs with two pods")
+        await place.client.create(JOBS, other, NAMESPACE)
+        await place.client.patch(JOBS, "a", {"spec": {"parallelism": 1}}, NAMESPACE)
+        await place.client.patch(JOBS, "a", {"status": {"active": 1}}, NAMESPACE, subresource="status")
+
+        async def runs(name: str) -> bool:
+            return not (await spec(place, name))["suspend"]
+
+        await eventually(lambda: runs("b"), "what it gave back is given to another")
+        assert kubelet.stopped == []
+        assert await runs("a")
+        await place.client.patch(JOBS, "a", {"spec": {"parallelism": 2}}, NAMESPACE)
+
+        async def waits() -> bool:
+            return not await runs("a") and kubelet.stopped == ["a"]
+
+        await eventually(waits, "there is no quota to grow into")
+        assert await runs("b")

@@ -174,7 +174,7 @@ def notes_of(*documents: Document, **quota: Any) -> str:
         ({"max-exec-time-seconds": "60"}, {}, ""),
         ({}, {"job-min-parallelism": "4"}, "'4' is not above 0 and below its 4 pods"),
         ({}, {"job-min-parallelism": "3"}, ""),
-        ({}, {"elastic-job": "true"}, "it is not resized while it runs"),
+        ({}, {"elastic-job": "true"}, "it may become smaller while it runs, but it is not resized in place"),
         ({}, {"elastic-job": "false"}, ""),
     ],
 )
@@ -194,6 +194,13 @@ def test_only_a_job_can_start_with_fewer_pods() -> None:
     made = job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
     made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
     assert "only a Job can start with fewer pods" in notes_of(made)
+
+
+def test_autoscaling_gets_no_quota_and_that_is_said() -> None:
+    made = job("ray.io/v1", "RayCluster", {"headGroupSpec": {"template": template()}})
+    assert "not heeded" not in notes_of(made)
+    made["spec"]["enableInTreeAutoscaling"] = True
+    assert "quota is given for the pods that are written" in notes_of(made)
 
 
 def test_a_job_that_another_one_in_a_queue_makes_does_not_ask_again() -> None:

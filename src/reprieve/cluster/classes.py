@@ -76,8 +76,12 @@ class PodClass:
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
         self.spec: PodSpec = spec
-        self.requests = _requests(pod) if like is None else like.requests
-        self.filled = _bounded(nonzero_requests(spec, pod.status)) if like is None else like.filled
+        self.requests: dict[str, int] = _requests(pod) if like is None else like.requests
+        self.filled: tuple[int, int] = (
+            _bounded(nonzero_requests(spec, pod.status)) if like is None else like.filled
+        )
+        self.score_cpu: int
+        self.score_memory: int
         self.score_cpu, self.score_memory = (
             _bounded(nonzero_requests(_without_pod_level(spec)))
             if like is None
@@ -103,7 +107,7 @@ class PodClass:
         if affinity and affinity.node_affinity:
             self.preferred_nodes = affinity.node_affinity.preferred_during_scheduling_ignored_during_execution
         containers = (*spec.init_containers, *spec.containers)
-        self.images = (
+        self.images: tuple[str, ...] = (
             tuple(_with_tag(each.image) for each in containers if each.image) if like is None else like.images
         )
         self.container_count = len(containers)

@@ -1,6 +1,6 @@
 """The pods of a job as its controller would make them, and the gangs that they form."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -77,8 +77,14 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         pods=pods,
         groups=tuple(groups),
         suspended=bool(suspended_by(document, kinds)),
-        unread=tuple(f"{path}, {what}" for path, what in kind.unread.items() if _has(root, path)),
+        unread=tuple(f"{path}, {what}" for path, what in _unread(kind) if _has(root, path)),
     )
+
+
+def _unread(kind: JobKind) -> Iterator[tuple[str, str]]:
+    yield from kind.unread.items()
+    if kind.autoscaling:
+        yield kind.autoscaling, "which changes the number of pods while it runs"
 
 
 def _has(root: Place, path: str) -> bool:

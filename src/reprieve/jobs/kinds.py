@@ -67,10 +67,7 @@ def _ray(
         pod_sets=(head, workers), suspend=suspend, makes=makes, reader=reader,
         status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
         ended="Complete" if reader else "", ended_by="submitter" if reader else "",
-        unread={
-            f"{spec}.enableInTreeAutoscaling": "with which Ray adds a container to the head and changes the "
-            "number of workers"
-        },
+        autoscaling=f"{spec}.enableInTreeAutoscaling",
     )  # fmt: skip
 
 
@@ -256,7 +253,7 @@ TABLE: tuple[JobKind, ...] = (
             failed_phases=("FAILED",),
         ),
         pods_by={"sparkoperator.k8s.io/app-name": "metadata.name"},
-        unread={"spec.dynamicAllocation.enabled": "with which Spark changes the number of executors"},
+        autoscaling="spec.dynamicAllocation.enabled",
     ),
 )
 

@@ -93,8 +93,11 @@ def unheeded(document: Document, kind: JobKind, count: int) -> list[str]:
     elif least is not None and not _is_less(least, count):
         text = f"{shown(least)} is not above 0 and below its {count} pods"
         found.append(f"annotation {well_known.MIN_PARALLELISM_ANNOTATION}: {text}")
+    if kind.autoscaling and at(Place("", document), kind.autoscaling).value:
+        found.append(f"{kind.autoscaling}: quota is given for the pods that are written; more get none")
     if annotations.get(well_known.ELASTIC_JOB_ANNOTATION) == "true":
-        text = "it is not resized while it runs; a change of its size stops it, and it asks anew"
+        smaller = "it may become smaller while it runs, but " if kind.shrinks else ""
+        text = f"{smaller}it is not resized in place: it is stopped and asks anew"
         found.append(f"annotation {well_known.ELASTIC_JOB_ANNOTATION}: {text}")
     return found
 

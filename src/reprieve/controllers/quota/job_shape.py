@@ -68,9 +68,11 @@ def job_pod_sets(job: Document, kind: JobKind, sets: Iterable[PodSet]) -> list[D
     return [{**each, "template": plain_template(each["template"])} for each in requested(job, kind, sets)]
 
 
-def job_owner(job: Document, kinds: JobKinds, others: Iterable[Document], pods: int) -> Owner:
+def job_owner(
+    job: Document, kinds: JobKinds, others: Iterable[Document], pods: int, workload: Workload | None = None
+) -> Owner:
     """The state of a job that has `pods` pods. Terminating ones still occupy their nodes, so their quota is
-    not free yet."""
+    not free yet. An elastic job that became smaller than its workload gives back what is gone."""
     end = ending(job, kinds)
     if end is not None:
         reason = "Failed" if has_failed(end) else "Succeeded"
@@ -84,7 +86,31 @@ def job_owner(job: Document, kinds: JobKinds, others: Iterable[Document], pods: 
     seen = progress(job, kind, sets)
     if suspended_by(job, kinds) and not pods and not seen.pods and seen.stopped:
         return Owner(STOPPED)
-    return Owner(RUNNING, done=seen.done)
+    if workload is None or not is_elastic(job, kind):
+        return Owner(RUNNING, done=seen.done)
+    asked = {each.name: each.count for each in workload.spec.pod_sets}
+    needed = {each.name: max(each.count - seen.done.get(each.name, 0), seen.pods) for each in sets}
+    spare = {name: asked[name] - count for name, count in needed.items() if asked.get(name, 0) > count}
+    return Owner(RUNNING, done={**seen.done, **spare})
+
+
+def is_elastic(job: Document, kind: JobKind) -> bool:
+    """Whether a job may become smaller while it runs. To become larger it asks anew."""
+    annotations = job["metadata"].get("annotations") or {}
+    return bool(kind.shrinks) and annotations.get(well_known.ELASTIC_JOB_ANNOTATION) == "true"
+
+
+def fits_into(wanted: list[Document], workload: Workload, stored: Document, done: Mapping[str, int]) -> bool:
+    """Whether an elastic job needs no more than its workload holds and has not given back."""
+    back = {each.name: each.count for each in workload.status.reclaimable_pods}
+    held = {each.get("name", "main"): each for each in stored["spec"]["podSets"]}
+    return wanted != [] and all(
+        each["name"] in held
+        and _demand(each)[1] == _demand(held[each["name"]])[1]
+        and each["count"] - done.get(each["name"], 0)
+        <= held[each["name"]].get("count", 1) - back.get(each["name"], 0)
+        for each in wanted
+    )
 
 
 def same_demand(wanted: list[Document], workload: Document) -> bool:

@@ -13,6 +13,8 @@ from reprieve.controllers.quota.groups import create, is_anothers, own, remove
 from reprieve.controllers.quota.job_shape import (
     as_it_runs,
     controller_reference,
+    fits_into,
+    is_elastic,
     job_pod_sets,
     job_workload_key,
     owned_workload,
@@ -31,6 +33,7 @@ from reprieve.jobs import (
     merge_patch,
     pod_sets,
     priority_class_of,
+    progress,
     queue_of,
     requested,
     restored,
@@ -159,6 +162,8 @@ class Jobs:
             wanted = requested(plain, kind, sets if plain is job else self._pod_sets(plain))
         except InvalidObject:
             return True  # whoever made it so has to mend it
+        if is_elastic(job, kind):
+            return fits_into(wanted, workload, stored, progress(job, kind, sets).done)
         return same_demand(wanted, stored if waits else with_assigned_counts(stored, workload))
 
     async def _ask_anew(self, kind: JobKind, job: Document, key: str, workload: Workload) -> None:

@@ -64,7 +64,7 @@ class Owners:
         kind, _, name = self._owned.get(key, "").partition("/")
         if kind == "job" and name in self.jobs:
             job = self.jobs[name]
-            return job_owner(job, self.kinds, self.runtimes.values(), len(self.pods_of(name)))
+            return job_owner(job, self.kinds, self.runtimes.values(), len(self.pods_of(name)), workload)
         if kind == "group" and name in self.groups:
             pods = self.pods.get(name, {}).values()
             return group_owner(pods, self.schedulers, self.groups[name].min_count)
