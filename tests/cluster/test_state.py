@@ -285,3 +285,17 @@ def test_a_long_life_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -
     assert cluster.pods.rows < 5
     assert len(cluster.touched) <= 55
     assert cluster.nodes.used[0, 0] == 1000
+
+
+def test_a_class_with_the_number_of_an_older_one_is_under_its_own_budgets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("reprieve.cluster.classes.MAX_IDLE", 0)
+    cluster = bulk([builders.budget("b", 1, namespace="a"), pod("p", labels={"app": "b"})])
+    cluster.remove(Pod, "a/p")
+    old = cluster.classes.all[0]
+    assert cluster.budgets.covering(old) == (0,)
+    put(cluster, pod("q", labels={"app": "other"}))
+    new = cluster.class_of(cluster.pods.row_of["a/q"])
+    assert new.id == old.id
+    assert cluster.budgets.covering(new) == ()

@@ -14,6 +14,7 @@ from reprieve.cluster import Cluster
 from reprieve.config.sections import ScoredResource, ScoringStrategy, ShapePoint
 from reprieve.objects.decode import decode
 from reprieve.placement import PodFilters, place
+from reprieve.placement.preorder import preorder
 from reprieve.placement.resources import (
     DEFAULT,
     Scoring,
@@ -25,7 +26,7 @@ from reprieve.placement.resources import (
     score_one,
     scores,
 )
-from reprieve.placement.single import _fewest_best, _most_best, best, preorder
+from reprieve.placement.single import _fewest_best, _most_best, best
 from reprieve.placement.static import image_scores
 from tests import builders
 from tests.builders import Document

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from reprieve.cluster import Cluster
 from reprieve.objects.decode import decode
 from reprieve.placement import DEFAULT, PodFilters, Scoring, place, place_gang
+from reprieve.placement.scan import Scan, scan_of
+from reprieve.placement.single import best, feasible_list
 from tests import builders
 from tests.builders import Document
 from tests.scale import examples
@@ -113,6 +115,31 @@ def test_pods_alike_go_together_where_they_would_go_one_by_one(kind: str) -> Non
         assert np.array_equal(cluster.nodes.used, used)
 
     agree()
+
+
+@examples(300)
+@given(st.data())
+def test_the_best_node_is_the_same_however_many_were_put_in_order_before(data: st.DataObject) -> None:
+    """As pods of two kinds come and go, each kind's best node is the one that a fresh list says."""
+    choices = Choices(data.draw)
+    cluster = Cluster()
+    for number in range(choices.number(1, 30)):
+        cluster.set(decode(_empty_node(number, choices.one_of((2, 2, 3, 12)))))
+    for number in range(24):
+        cluster.set(decode(pod(f"p{number}", cpu=("1", "1500m")[number % 2])))
+    placed: list[int] = []
+    for number in range(24):
+        row = cluster.pods.row_of[f"a/p{number}"]
+        if placed and choices.chance(25):
+            cluster.detach(placed.pop(choices.number(0, len(placed) - 1)))
+        scan = scan_of(cluster, cluster.class_of(row), DEFAULT)
+        fresh = Scan(cluster, cluster.class_of(row), DEFAULT)
+        slots = feasible_list(cluster, fresh.fits)
+        expected = best(slots, fresh.scores[slots]) if len(slots) else None
+        assert scan.first() == expected
+        if expected is not None:
+            cluster.attach(row, expected)
+            placed.append(row)
 
 
 def test_a_gang_is_given_up_at_the_first_pod_it_cannot_do_without() -> None:

@@ -12,7 +12,8 @@ class BudgetTable:
     def __init__(self) -> None:
         self._by_key: dict[str, PodDisruptionBudget] = {}
         self._list: list[PodDisruptionBudget] | None = None
-        self._covering: dict[int, tuple[int, ...]] = {}
+        self._covering: dict[PodClass, tuple[int, ...]] = {}
+        """By class, not by its number: another class may get that later."""
         self.coverage = 0
         """Increases whenever the budgets that cover a pod may be others than before."""
 
@@ -35,9 +36,9 @@ class BudgetTable:
 
     def covering(self, cls: PodClass) -> tuple[int, ...]:
         """Numbers of the budgets that select pods of this class. An empty selector selects none."""
-        found = self._covering.get(cls.id)
+        found = self._covering.get(cls)
         if found is None:
-            found = self._covering[cls.id] = tuple(
+            found = self._covering[cls] = tuple(
                 number for number, budget in enumerate(self.all) if _covers(budget, cls)
             )
         return found

@@ -14,8 +14,12 @@ from reprieve.cluster import Cluster, Mask
 from reprieve.objects import Allocation
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.resources import DEFAULT, Scoring
+from reprieve.placement.scan import Scan, scan_of
 from reprieve.placement.single import place
 from reprieve.placement.waves import Waves, goes_in_waves
+
+SHORT = 8
+"""Runs of so many equal pods between others are placed one after the other."""
 
 
 class Assignment(NamedTuple):
@@ -135,6 +139,8 @@ class _Placer:
         self._within = within
         self._faithful = faithful
         self._by_shape: dict[bytes, Waves] = {}
+        self._by_class: dict[int, PodFilters | None] = {}
+        """The filters of classes that go in waves, None for others; valid until a pod is placed alone."""
 
     def place(self, alike: list[int], tally: _Tally) -> None:
         """Place pods of one shape in order; stop when the gang has become hopeless."""
@@ -145,6 +151,11 @@ class _Placer:
                 if tally.hopeless():
                     return
             return
+        if len(alike) <= SHORT and len(alike) < tally.remaining and self._within is None:
+            scan = scan_of(self._cluster, filters[0].cls, self._scoring)
+            if not scan.rescales:
+                self._place_each(alike, filters, scan, tally)
+                return
         slots = self._waves_of(filters[0]).take(len(alike))
         placed = alike[: len(slots)]
         if len(alike) < tally.remaining:  # other pods come after them
@@ -155,17 +166,33 @@ class _Placer:
     def _filters_for_waves(self, alike: list[int]) -> list[PodFilters] | None:
         """The filters of each pod, one object for each class; None when one of the pods cannot go in waves.
 
-        Determined anew for each run of pods, since pods placed in between may have brought affinity terms.
-        Pods with such terms never go in waves, so nothing changes within a run.
+        A pod that was placed alone may have brought affinity terms: then they are determined anew. Pods with
+        such terms never go in waves, so nothing changes in between.
         """
         if self._cluster.pods.info[alike[0]].nominated_node:
             return None
-        classes = self._cluster.pods.cls[alike].tolist()
-        first = dict(zip(reversed(classes), reversed(alike), strict=True))
-        by_class = {cls: PodFilters(self._cluster, row, self._faithful) for cls, row in first.items()}
-        if not all(goes_in_waves(filters) for filters in by_class.values()):
-            return None
-        return [by_class[cls] for cls in classes]
+        found = [self._wave_filters(row) for row in alike]
+        return None if None in found else [each for each in found if each is not None]
+
+    def _wave_filters(self, row: int) -> PodFilters | None:
+        cls = self._cluster.pods.cls.item(row)
+        if cls not in self._by_class:
+            filters = PodFilters(self._cluster, row, self._faithful)
+            self._by_class[cls] = filters if goes_in_waves(filters) else None
+        return self._by_class[cls]
+
+    def _place_each(self, alike: list[int], filters: list[PodFilters], scan: Scan, tally: _Tally) -> None:
+        """A few pods between others: to list the nodes for a wave would take longer."""
+        for row, own in zip(alike, filters, strict=True):
+            scan.refresh()
+            slot = scan.first()
+            if slot is None:
+                tally.fail([row])
+                if tally.hopeless():
+                    return
+            else:
+                self._cluster.attach(row, slot)
+                tally.place([Assignment(row, slot, own)])
 
     def _waves_of(self, filters: PodFilters) -> Waves:
         shape = filters.cls.shape
@@ -178,6 +205,7 @@ class _Placer:
         if slot is None:
             tally.fail([filters.row])
         else:
+            self._by_class.clear()
             taken = filters.devices.take(slot) if filters.devices is not None else {}
             settle(filters, slot)
             tally.place([Assignment(filters.row, slot, filters, taken)])

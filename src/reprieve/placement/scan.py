@@ -6,6 +6,7 @@ After a placement only the touched node is scored again, so the second pod of a 
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
+from reprieve.placement.preorder import preorder
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.static import static_fit
 
@@ -15,6 +16,9 @@ UNFIT = -1
 MANY = 64
 """Above this many touched nodes, computing all nodes at once is faster than one by one."""
 
+MOST_AHEAD = 512
+"""How many of the best nodes are put in order ahead of the pods that take them."""
+
 
 class Scan:
     def __init__(self, cluster: Cluster, cls: PodClass, scoring: Scoring) -> None:
@@ -22,6 +26,12 @@ class Scan:
         self._cls = cls
         self._scoring = scoring
         self._read = -1
+        self._best: list[int] = []
+        """Places of the best nodes in the scheduler's order, the first one last; some may no longer be."""
+        self._most = UNFIT
+        """Their score."""
+        self._ahead = 1
+        """How many of them are put in order next."""
         self._compute()
 
     def _compute(self) -> None:
@@ -32,6 +42,11 @@ class Scan:
         self._rescored = self.static.rescored
         self._read = len(cluster.touched)
         self._order: Rows | None = None
+
+    @property
+    def rescales(self) -> bool:
+        """Whether a node that leaves the list of feasible ones may change how the others are scored."""
+        return bool(self.static.most_taints or self._cls.preferred_nodes)
 
     def refresh(self) -> None:
         """Catch up with nodes touched since the last refresh, new and changed ones included."""
@@ -53,20 +68,74 @@ class Scan:
             self.fits[slot] = fit
             self.scores[slot] = score
             if self._order is not None:
-                self._ranked[self._position[slot]] = score if fit else UNFIT
+                self._rank(self._position.item(slot), score if fit else UNFIT)
         self._read = len(touched)
 
-    @property
-    def ranked(self) -> Ints:
-        """The score of every node in the scheduler's order; `UNFIT` where the pod does not fit."""
+    def _rank(self, place: int, score: int) -> None:
+        """A node in the scheduler's order has another score.
+
+        The best nodes found before stay the best, and in their order, as long as none joins them and the list
+        of feasible nodes stays as it is.
+        """
+        before = self._ranked.item(place)
+        self._ranked[place] = score
+        joins = score >= self._most and before != score
+        if joins or (score == UNFIT) != (before == UNFIT):
+            self._forget_best()
+
+    def _forget_best(self) -> None:
+        self._best = []
+        self._ahead = 1
+
+    def first(self) -> int | None:
+        """The slot of the best node, for pods to which only these scores matter; None without one.
+
+        Pods that follow each other take one of the best nodes after the other, so a few are put in order at a
+        time: first one, then more.
+        """
+        ranked = self._in_order()
+        while self._best:
+            place = self._best[-1]
+            if ranked.item(place) == self._most:
+                return self._cluster.nodes.order.item(place)
+            self._best.pop()
+        if len(ranked) == 1:
+            return None
+        self._most = ranked.max().item()
+        if self._most == UNFIT:
+            return None
+        self._best = self._best_in_order(ranked[:-1])
+        self._ahead = min(8 * self._ahead, MOST_AHEAD)
+        return self._cluster.nodes.order.item(self._best[-1])
+
+    def _best_in_order(self, ranked: Ints) -> list[int]:
+        """Some of the best nodes as kube-scheduler's heap has them, the first one last."""
+        ties = (ranked == self._most).nonzero()[0]
+        if len(ties) > 1:
+            fit = ranked != UNFIT
+            order = preorder(len(ranked))[ties if fit.all() else fit.cumsum()[ties] - 1]
+            if self._ahead == 1:
+                return [ties.item(order.argmin())]
+            if len(ties) > self._ahead:
+                some = order.argpartition(self._ahead)[: self._ahead]
+                ties, order = ties[some], order[some]
+            ties = ties[order.argsort()[::-1]]
+        found: list[int] = ties.tolist()
+        return found
+
+    def _in_order(self) -> Ints:
+        """The score of every node in the scheduler's order; `UNFIT` where the pod does not fit.
+
+        The last one stands for slots without a node, which are in no order.
+        """
         order = self._cluster.nodes.order
         if order is not self._order:
             self._order = order
             self._position: Rows = np.full(len(self.fits), len(order), dtype=np.int32)
             self._position[order] = np.arange(len(order), dtype=np.int32)
-            # The last place is for slots without a node, which are in no order.
             self._ranked: Ints = np.append(np.where(self.fits, self.scores, UNFIT)[order], UNFIT)
-        return self._ranked[:-1]
+            self._forget_best()
+        return self._ranked
 
 
 def scan_of(cluster: Cluster, cls: PodClass, scoring: Scoring) -> Scan:

@@ -10,26 +10,10 @@ import numpy as np
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
 from reprieve.placement.affinity import affinity_scores, may_score
 from reprieve.placement.filters import PodFilters
+from reprieve.placement.preorder import preorder
 from reprieve.placement.resources import DEFAULT, Scoring
-from reprieve.placement.scan import UNFIT, Scan, scan_of
+from reprieve.placement.scan import Scan, scan_of
 from reprieve.placement.spread import soft_constraints, spread_scores
-
-_preorder: Ints = np.zeros(0, dtype=np.int64)
-
-
-def preorder(size: int) -> Ints:
-    """A number for each list position: smaller comes first in pre-order of the heap's tree.
-
-    The path to position p is p+1 in binary. Left-aligned, paths sort in pre-order, and of two that agree the
-    shorter one (the ancestor) comes first.
-    """
-    global _preorder  # noqa: PLW0603 - a table that only ever grows
-    if size > len(_preorder):
-        length = max(2 * size, 1024)
-        paths = np.arange(1, length + 1, dtype=np.int64)
-        depth = np.frexp(paths.astype(np.float64))[1].astype(np.int64)
-        _preorder = (paths << (48 - depth)) * 64 + depth
-    return _preorder[:size]
 
 
 def feasible_list(cluster: Cluster, feasible: Mask) -> Rows:
@@ -110,7 +94,7 @@ def place(filters: PodFilters, scoring: Scoring = DEFAULT, within: Mask | None =
         return nominated
     scan = scan_of(cluster, filters.cls, scoring)
     if within is None and _ranks_alone(filters, scan):
-        return _first_of(cluster, scan)
+        return scan.first()
     feasible = feasible_list(cluster, _feasible(filters, scan, within))
     if len(feasible) == 0:
         return None
@@ -132,30 +116,12 @@ def _ranks_alone(filters: PodFilters, scan: Scan) -> bool:
     cluster, cls = filters.cluster, filters.cls
     return (
         not cluster.nominated
-        and not scan.static.most_taints
-        and not cls.preferred_nodes
+        and not scan.rescales
         and not cls.ports
         and filters.plain
         and not soft_constraints(cluster, cls)[0]
         and not may_score(cluster, cls)
     )
-
-
-def _first_of(cluster: Cluster, scan: Scan) -> int | None:
-    """As `best` of the feasible list, without making the list."""
-    ranked = scan.ranked
-    if not len(ranked):
-        return None
-    chosen = int(ranked.argmax())
-    most = ranked.item(chosen)
-    if most == UNFIT:
-        return None
-    ties = (ranked == most).nonzero()[0]
-    if len(ties) > 1:
-        fit = ranked != UNFIT
-        place = ties if fit.all() else fit.cumsum()[ties] - 1
-        chosen = int(ties[preorder(len(ranked))[place].argmin()])
-    return cluster.nodes.order.item(chosen)
 
 
 def nominated_slot(cluster: Cluster, row: int) -> int | None:

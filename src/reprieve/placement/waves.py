@@ -10,9 +10,10 @@ import numpy as np
 from reprieve.cluster import Cluster, Ints, Mask, Rows
 from reprieve.placement.affinity import may_score as affinity_may_score
 from reprieve.placement.filters import PodFilters
+from reprieve.placement.preorder import preorder
 from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
 from reprieve.placement.scan import scan_of
-from reprieve.placement.single import feasible_list, preorder, scaled_totals
+from reprieve.placement.single import feasible_list, scaled_totals
 from reprieve.placement.spread import soft_constraints
 
 FULL = -1
@@ -57,8 +58,7 @@ class Waves:
         self._guests: Ints = np.zeros(self._left, dtype=np.int64)
         """How many pods each node was given since the list was made."""
         self._scaled: Ints = scaled_totals(self._cls, self._scan, self._slots)
-        self._rescales = bool(self._scan.static.most_taints or self._cls.preferred_nodes)
-        """Whether a node that leaves the list may change how the others are scaled."""
+        self._rescales = self._scan.rescales
         self._total: Ints = self._scan.scores[self._slots] + self._scaled
         self._read = len(cluster.touched)
 

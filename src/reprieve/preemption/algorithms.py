@@ -41,11 +41,10 @@ def select_below_cutoff(
 
 def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
     """Units that would break a budget and need not be evicted."""
-    spared = np.zeros(len(search.candidates), dtype=np.bool_)
-    if not search.violations:
-        return spared
-    victims = {unit.rows[0] for unit in selection.victims}
-    spared[[n for n in search.violations if search.candidates.unit(n).rows[0] not in victims]] = True
+    if not search.broken:
+        return np.zeros(len(search.candidates), dtype=np.bool_)
+    firsts = [unit.rows[0] for unit in selection.victims]
+    spared: Mask = (search.breaks > 0) & ~np.isin(search.candidates.firsts, firsts)
     return spared
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Mask
+from reprieve.cluster import Ints, Mask, Rows
 from reprieve.placement import (
     EVERYWHERE,
     Assignment,
@@ -22,7 +22,12 @@ from reprieve.placement import (
     place_with_least,
 )
 from reprieve.preemption import devices
-from reprieve.preemption.importance import by_importance, has_ties, importance_keys, singles_by_importance
+from reprieve.preemption.importance import (
+    by_importance,
+    candidates_by_importance,
+    importance_keys,
+    singles_by_importance,
+)
 from reprieve.preemption.reprieve import (
     Trial,
     fit_together,
@@ -35,7 +40,7 @@ from reprieve.preemption.reprieve import (
 )
 from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit, disruption
 from reprieve.preemption.view import View
-from reprieve.preemption.violations import count_violations
+from reprieve.preemption.violations import NONE, breaking, budget_of_classes
 
 MOST_IMITATED = 5_000
 """Above this many units equal ones keep the scheduler's list order: kube-scheduler's is arbitrary there."""
@@ -149,8 +154,8 @@ class GangSearch:
         assigned = [*placement.assigned, *placement.phantoms]
         plain = all(each.filters.plain for each in assigned)
         if plain and not fit_together(assigned):
-            victims = self.ordered(np.flatnonzero(out).tolist())
-            return Selection(assigned, victims, [], self._broken())
+            victims = self.ordered(np.flatnonzero(out).astype(np.int32))
+            return Selection(assigned, victims, [], self.broken)
         return self._reprieve(assigned, out)
 
     def _reprieve_by_devices(self, assigned: list[Assignment], out: Mask) -> Selection:
@@ -180,26 +185,24 @@ class GangSearch:
         rows = candidates.singles[numbers]
         column = np.searchsorted(slots, view.home[rows]).astype(np.int32)
         keys = importance_keys(view, rows)
-        if self.violations:
-            harmless = np.ones(len(candidates), dtype=np.int64)
-            harmless[list(self.violations)] = 0
-            keys = [harmless[numbers], *keys]
+        if self.broken:
+            keys = [(self.breaks[numbers] == 0).astype(np.int64), *keys]
         pods = ranked(rows, column, keys)
         if pods is None:
             return None
         kept = stays(view.cluster, pods, slack)
         victims = singles_by_importance(view, pods.rows[~kept])
         spared = LazyUnits(view, pods.rows[kept])
-        return Selection(assigned, victims, spared, self._broken())
+        return Selection(assigned, victims, spared, self.broken)
 
     def _reprieve_one_by_one(
         self, assigned: list[Assignment], tried: Mask, trial: Trial | None = None
     ) -> Selection:
         view, candidates = self.view, self.candidates
-        ordered = self.ordered(np.flatnonzero(tried).tolist())
-        broken = self._broken()
-        violating = [unit for unit in ordered if unit in broken]
-        others = [unit for unit in ordered if unit not in broken]
+        ordered = self.ordered(np.flatnonzero(tried).astype(np.int32))
+        broken = self.broken
+        violating = [unit for unit in ordered if unit.rows[0] in broken]
+        others = [unit for unit in ordered if unit.rows[0] not in broken]
         if trial is None:
             trial = trial_for(view, assigned, candidates.home_of)
         result = reprieve(trial, [*violating, *others], again=not view.faithful)
@@ -209,9 +212,6 @@ class GangSearch:
             victims = [unit for unit in ordered if unit in gone]
         return Selection(assigned, victims, result.reprieved, broken)
 
-    def _broken(self) -> dict[VictimUnit, int]:
-        return {self.candidates.unit(number): count for number, count in self.violations.items()}
-
     def _near(self, assigned: list[Assignment]) -> Mask:
         """Pods on nodes that get a pod of the gang: when only capacity counts, units elsewhere stay."""
         hot = np.zeros(self.view.cluster.nodes.slots + 2, dtype=np.bool_)
@@ -219,36 +219,44 @@ class GangSearch:
         near: Mask = hot[self.candidates.home]
         return near
 
-    def ordered(self, numbers: list[int]) -> list[VictimUnit]:
+    def ordered(self, numbers: Rows) -> list[VictimUnit]:
         """These units, most important first.
 
         Go's order of equal units depends on all the others, so all of them are sorted.
         """
         view, candidates = self.view, self.candidates
-        chosen = candidates.units(numbers)
-        if view.faithful and len(candidates) <= MOST_IMITATED and has_ties(chosen):
-            wanted = set(chosen)
-            return [
-                unit
-                for unit in by_importance(view, candidates.units(range(len(candidates))))
-                if unit in wanted
-            ]
-        return by_importance(view, chosen)
+        order = candidates_by_importance(candidates, numbers)
+        if order is not None:
+            return candidates.units(order)
+        chosen = candidates.units(candidates.in_list_order(numbers))
+        if len(candidates) > MOST_IMITATED:
+            return by_importance(view, chosen)
+        everyone = candidates.units(candidates.in_list_order(np.arange(len(candidates), dtype=np.int32)))
+        wanted = set(chosen)
+        return [unit for unit in by_importance(view, everyone) if unit in wanted]
 
     @cached_property
-    def violations(self) -> dict[int, int]:
+    def breaks(self) -> Ints:
         """How many pods of each unit (by number) would break a budget."""
         candidates, cluster = self.candidates, self.view.cluster
-        if not cluster.budgets.all:
+        classes = cluster.pods.cls[candidates.rows]
+        covered = budget_of_classes(cluster, classes)[classes] != NONE
+        numbers = np.flatnonzero(candidates.units_with(covered)).astype(np.int32)
+        order = candidates_by_importance(candidates, numbers)
+        if order is None:
+            number_of = dict(zip(candidates.firsts[numbers].tolist(), numbers.tolist(), strict=True))
+            order = np.array([number_of[unit.rows[0]] for unit in self.ordered(numbers)], dtype=np.int32)
+        places = candidates.places_of(order)
+        broken = places[breaking(self.view, candidates.rows[places])]
+        return np.bincount(candidates.unit_of[broken], minlength=len(candidates))
+
+    @cached_property
+    def broken(self) -> dict[int, int]:
+        """The same by the first pod of each unit, without those that break none."""
+        if not self.view.cluster.budgets.all:
             return {}
-        covered = np.array(
-            [bool(cluster.budgets.covering(each)) for each in cluster.classes.all], dtype=np.bool_
-        )
-        pods = covered[cluster.pods.cls[candidates.rows]]
-        numbers = np.flatnonzero(candidates.units_with(pods)).tolist()
-        by_unit = {candidates.unit(number): number for number in numbers}
-        counts = count_violations(self.view, self.ordered(numbers))
-        return {by_unit[unit]: count for unit, count in counts.items()}
+        numbers = np.flatnonzero(self.breaks)
+        return dict(zip(self.candidates.firsts[numbers].tolist(), self.breaks[numbers].tolist(), strict=True))
 
 
 def place_in_domains(view: View, gang: Gang, domains: Sequence[Domain] = EVERYWHERE) -> GangPlacement:

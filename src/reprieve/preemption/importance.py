@@ -13,7 +13,14 @@ import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Rows
 from reprieve.preemption.go_sort import INSERTION, go_order
-from reprieve.preemption.units import LazyUnits, VictimUnit, ranks, single_units
+from reprieve.preemption.units import (
+    Candidates,
+    LazyUnits,
+    VictimUnit,
+    ranks,
+    single_units,
+    whole_rank,
+)
 from reprieve.preemption.view import View
 
 
@@ -30,19 +37,43 @@ def by_importance(view: View, units: Sequence[VictimUnit]) -> list[VictimUnit]:
 
 def singles_by_importance(view: View, rows: Rows) -> Sequence[VictimUnit]:
     """The units of these pods, most important first: `by_importance` for single pods, in columns."""
-    keys = importance_keys(view, rows)
+    order = _order(view, importance_keys(view, rows), rows)
+    return by_importance(view, single_units(view, rows)) if order is None else LazyUnits(view, rows[order])
+
+
+def candidates_by_importance(candidates: Candidates, numbers: Rows) -> Rows | None:
+    """The numbers of units, most important first; None where only Go's sort knows the order of equal ones."""
+    firsts = candidates.firsts[numbers]
+    order = _order(candidates.view, _candidate_keys(candidates, numbers), firsts)
+    return None if order is None else numbers[order]
+
+
+def _order(view: View, keys: list[Ints], firsts: Rows) -> Ints | None:
+    """The order by keys, then by the names of the units' first pods."""
     order = np.lexsort(keys[::-1])
-    equal = np.ones(max(len(rows) - 1, 0), dtype=np.bool_)
+    equal = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
     for key in keys:
         equal &= key[order[1:]] == key[order[:-1]]
-    if equal.any():
-        if view.faithful:
-            return by_importance(view, single_units(view, rows))
-        names, by_name = view.cluster.pods.keys, np.empty(len(rows), dtype=np.int64)
-        listed = rows.tolist()
-        by_name[sorted(range(len(rows)), key=lambda at: names[listed[at]])] = np.arange(len(rows))
-        order = np.lexsort([by_name, *keys[::-1]])
-    return LazyUnits(view, rows[order])
+    if not equal.any():
+        return order
+    if view.faithful:
+        return None
+    names, by_name = view.cluster.pods.keys, np.empty(len(order), dtype=np.int64)
+    listed = firsts.tolist()
+    by_name[sorted(range(len(order)), key=lambda at: names[listed[at]])] = np.arange(len(order))
+    return np.lexsort([by_name, *keys[::-1]])
+
+
+def _candidate_keys(candidates: Candidates, numbers: Rows) -> list[Ints]:
+    """The keys of `by_importance` as columns."""
+    view, singles = candidates.view, len(candidates.singles)
+    if not len(numbers) or numbers.max() < singles:
+        return importance_keys(view, candidates.singles[numbers])
+    priority, rank, start = importance_keys(view, candidates.rows)
+    rank = np.concatenate([rank[:singles], [-whole_rank(view, group) for group in candidates.groups]])
+    starts = np.minimum.reduceat(start, candidates.begins)
+    keys = [priority[candidates.begins], rank, -candidates.sizes, starts]
+    return [key[numbers] for key in keys]
 
 
 def importance_keys(view: View, rows: Rows) -> list[Ints]:
@@ -51,11 +82,6 @@ def importance_keys(view: View, rows: Rows) -> list[Ints]:
     if (start == NOT_STARTED).any():
         start = np.where(start == NOT_STARTED, start + view.position[rows], start)
     return [-view.priority[rows], -ranks(view, rows), start]
-
-
-def has_ties(units: Sequence[VictimUnit]) -> bool:
-    """Whether two of them are equally important."""
-    return len({_key(unit) for unit in units}) < len(units)
 
 
 def _key(unit: VictimUnit) -> tuple[int, int, int, int]:

@@ -11,7 +11,7 @@ from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.preemption.importance import importance_keys
 from reprieve.preemption.units import COMPOSITE, GROUP
 from reprieve.preemption.view import View
-from reprieve.preemption.violations import Covered, covered
+from reprieve.preemption.violations import NONE, Covered, budget_of_classes, covered
 
 EMPTY = -1
 SINGLE = -1
@@ -263,9 +263,10 @@ class Layout:
         none: Mask = np.zeros(len(self.grouped), dtype=np.bool_)
         if not cluster.budgets.all or not self.grouped.any():
             return none
-        covered = np.array([bool(cluster.budgets.covering(each)) for each in cluster.classes.all])
         members = np.flatnonzero(view.whole)
-        groups = np.unique(view.unit[members[covered[cluster.pods.cls[members]]]])
+        classes = cluster.pods.cls[members]
+        covered = budget_of_classes(cluster, classes)[classes] != NONE
+        groups = np.unique(view.unit[members[covered]])
         covering: Mask = np.asarray(np.isin(self.group, groups).any(axis=0))
         return covering
 

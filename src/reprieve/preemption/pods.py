@@ -70,8 +70,8 @@ def dry_run(view: View, filters: PodFilters, slot: int, groups: Groups | None = 
             return None
         ordered = by_importance(view, units)
         broken = count_violations(view, ordered)
-        violating = [unit for unit in ordered if unit in broken]
-        others = [unit for unit in ordered if unit not in broken]
+        violating = [unit for unit in ordered if unit.rows[0] in broken]
+        others = [unit for unit in ordered if unit.rows[0] not in broken]
         result = reprieve(trial, [*violating, *others], again=not view.faithful)
         if filters.devices is not None:
             here = [here[0]._replace(devices=filters.devices.allocations(slot))]

@@ -167,7 +167,7 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
         here = [s for s in dict.fromkeys(int(view.home[row]) for row in unit.rows) if s in slots]
         if not here:
             continue
-        reason = _why_reprieved(names[here[0]], unit in selection.violations)
+        reason = _why_reprieved(names[here[0]], unit.rows[0] in selection.violations)
         nodes = tuple(dict.fromkeys(node_name(view, row) for row in unit.rows))
         listed.append(
             Reprieved(unit=unit_name(view, unit), nodes=nodes, priority=unit.priority, reason=reason)
@@ -180,7 +180,6 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
 def _reprieved_pods(view: View, selection: Selection, rows: Rows, slots: set[int]) -> tuple[Reprieved, ...]:
     """The same for single pods, read from the columns."""
     keys, names = view.cluster.pods.keys, view.cluster.nodes.names
-    breaking = {unit.rows[0] for unit in selection.violations}
     near = rows[np.isin(view.home[rows], list(slots))][:MOST_LISTED]
     columns = near, view.home[near], view.priority[near]
     return tuple(
@@ -188,7 +187,7 @@ def _reprieved_pods(view: View, selection: Selection, rows: Rows, slots: set[int
             unit=f"Pod/{keys[row]}",
             nodes=(names[slot],),
             priority=priority,
-            reason=_why_reprieved(names[slot], row in breaking),
+            reason=_why_reprieved(names[slot], row in selection.violations),
         )
         for row, slot, priority in zip(*(column.tolist() for column in columns), strict=True)
     )

@@ -75,7 +75,7 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
         return _single_victims(view, selection, selection.victims.rows, left)
     listed = []
     for unit in selection.victims:
-        breaks = selection.violations.get(unit, 0)
+        breaks = selection.violations.get(unit.rows[0], 0)
         name, reason = unit_name(view, unit), left.reason(unit.rows, breaks)
         listed += [
             Victim(
@@ -95,7 +95,7 @@ def victims_of(view: View, selection: Selection) -> tuple[Victim, ...]:
 def _single_victims(view: View, selection: Selection, rows: Rows, left: Leftovers) -> tuple[Victim, ...]:
     """The same for single pods, read from the columns."""
     pods, nodes = view.cluster.pods, view.cluster.nodes.names
-    breaks = {unit.rows[0]: count for unit, count in selection.violations.items()}
+    breaks = selection.violations
     reasons = left.reasons(rows, [breaks.get(row, 0) for row in rows.tolist()])
     columns = rows, view.home[rows], view.priority[rows], pods.terminating[rows]
     return tuple(

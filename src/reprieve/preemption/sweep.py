@@ -142,7 +142,7 @@ class Sweep:
             [Assignment(self._filters.row, slot, self._filters)],
             self._units(slot, np.flatnonzero(victims)),
             LazyUnits(self._view, column[spared]) if alone else self._units(slot, spared),
-            dict.fromkeys(single_units(self._view, column[below & breaks]), 1),
+            dict.fromkeys(column[below & breaks].tolist(), 1),
         )
 
     def _units(self, slot: int, turns: Ints) -> list[VictimUnit]:

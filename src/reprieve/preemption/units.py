@@ -5,7 +5,7 @@ handles one by one. `Selection` is the result of an algorithm: places for the pr
 rows and slots.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, overload
 
@@ -100,10 +100,26 @@ class Candidates:
         return len(self.singles) + len(self.groups)
 
     @cached_property
+    def sizes(self) -> Ints:
+        """How many pods each unit has."""
+        alone = np.ones(len(self.singles), dtype=np.int64)
+        return np.concatenate([alone, np.array([len(rows) for rows in self.members], dtype=np.int64)])
+
+    @cached_property
+    def begins(self) -> Ints:
+        """Where the pods of each unit begin in `rows`."""
+        begins: Ints = np.cumsum(self.sizes) - self.sizes
+        return begins
+
+    @cached_property
+    def firsts(self) -> Rows:
+        """The first pod of each unit."""
+        return self.rows[self.begins]
+
+    @cached_property
     def priorities(self) -> Ints:
         """The priority of each unit."""
-        first = np.array([members[0] for members in self.members], dtype=np.int32)
-        priorities: Ints = self.view.priority[np.concatenate([self.singles, first])]
+        priorities: Ints = self.view.priority[self.firsts]
         return priorities
 
     @cached_property
@@ -122,16 +138,26 @@ class Candidates:
         mask[self.unit_of[pods]] = True
         return mask
 
-    def unit(self, number: int) -> VictimUnit:
-        if number < len(self.singles):
-            return single_unit(self.view, int(self.singles[number]))
-        index = number - len(self.singles)
-        return whole_unit(self.view, self.groups[index], self.members[index])
+    def places_of(self, numbers: Rows) -> Ints:
+        """Where the pods of these units are in `rows`, unit by unit."""
+        sizes = self.sizes[numbers]
+        ends = np.cumsum(sizes)
+        places: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+            self.begins[numbers] - ends + sizes, sizes
+        )
+        return places
 
-    def units(self, numbers: Iterable[int]) -> list[VictimUnit]:
-        """The units in the scheduler's order of their first pods."""
-        position = self.view.position
-        return sorted((self.unit(number) for number in numbers), key=lambda unit: position[unit.rows[0]])
+    def units(self, numbers: Rows) -> list[VictimUnit]:
+        singles = len(self.singles)
+        found = single_units(self.view, self.firsts[numbers])
+        for at in np.flatnonzero(numbers >= singles).tolist():
+            index = int(numbers[at]) - singles
+            found[at] = whole_unit(self.view, self.groups[index], self.members[index])
+        return found
+
+    def in_list_order(self, numbers: Rows) -> Rows:
+        """The numbers of these units in the scheduler's order of their first pods."""
+        return numbers[np.argsort(self.view.position[self.firsts[numbers]])]
 
 
 def _whole_units(view: View, eligible: Mask) -> tuple[list[int], list[Rows]]:
@@ -186,9 +212,12 @@ def single_units(view: View, rows: Rows) -> list[VictimUnit]:
 
 
 def whole_unit(view: View, group: int, members: Rows) -> VictimUnit:
-    rows = tuple(members.tolist())
-    rank = COMPOSITE if group in view.cluster.groups.trees.objects else GROUP
+    rows, rank = tuple(members.tolist()), whole_rank(view, group)
     return VictimUnit(rows, int(view.priority[rows[0]]), rank, min(_start(view, row) for row in rows), group)
+
+
+def whole_rank(view: View, group: int) -> int:
+    return COMPOSITE if group in view.cluster.groups.trees.objects else GROUP
 
 
 def _start(view: View, row: int) -> int:
@@ -207,18 +236,20 @@ class Selection(NamedTuple):
     """Most important first."""
     reprieved: Sequence[VictimUnit]
     """Units that were tried and stay; units on other nodes than the preemptor's may be left out."""
-    violations: dict[VictimUnit, int]
-    """Units that break a budget, with the number of their pods that do."""
+    violations: dict[int, int]
+    """The first pod of each unit that breaks a budget, with the number of its pods that do."""
 
     @property
     def broken(self) -> int:
         """How many victim pods break a budget."""
         if not self.violations:
             return 0
-        if isinstance(self.victims, LazyUnits):
-            rows = set(self.victims.rows.tolist())
-            return sum(count for unit, count in self.violations.items() if unit.rows[0] in rows)
-        return sum(self.violations.get(unit, 0) for unit in self.victims)
+        firsts = (
+            self.victims.rows.tolist()
+            if isinstance(self.victims, LazyUnits)
+            else [unit.rows[0] for unit in self.victims]
+        )
+        return sum(self.violations.get(row, 0) for row in firsts)
 
     @property
     def highest(self) -> int:
