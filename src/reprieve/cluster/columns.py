@@ -32,11 +32,11 @@ def summed(places: Rows, amounts: Ints, kinds: Rows, width: int) -> Ints | None:
 
     A weighted bincount is much faster than `np.add.at` but sums in float64: used only where no sum can round.
     """
-    least, largest = int(amounts.min(initial=0)), int(amounts.max(initial=0))
-    if (least == 0 and largest == 0) or len(places) == 0:
+    if not len(places):
         return None
-    if amounts.min() == largest:
-        return largest * np.bincount(places, minlength=width)
+    least, largest = int(amounts.min()), int(amounts.max())
+    if least == largest:
+        return largest * np.bincount(places, minlength=width) if largest else None
     if max(-least, largest) * len(places) < 2**53:
         weights = amounts.astype(np.float64)[kinds]
         return np.bincount(places, weights=weights, minlength=width).astype(np.int64)

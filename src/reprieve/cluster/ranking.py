@@ -1,7 +1,9 @@
 """Which priority counts for a pod: its own, or where groups rule that of its group, or of its tree."""
 
+import numpy as np
 from msgspec.structs import replace
 
+from reprieve.cluster.columns import Rows
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.priorities import PriorityTable, Resolved, resolve
@@ -36,6 +38,17 @@ class Ranking:
         """The members of a group count with its priority, or each with its own."""
         pods, rows = self._pods, list(self._groups.members[group])
         pods.priority[rows] = self._groups.ruling_priority(group) if rules else pods.own_priority[rows]
+
+    def let_groups_rule(self, rule: bool) -> Rows:
+        """The same for all groups that exist. Returns the pods whose priority is another one now."""
+        pods, groups = self._pods, self._groups
+        self.groups_rule = rule
+        rows = np.flatnonzero(pods.group[: pods.rows] >= 0)
+        rows = rows[groups.exists[pods.group[rows]]].astype(np.int32)
+        after = groups.priority[groups.root[pods.group[rows]]] if rule else pods.own_priority[rows]
+        changed: Rows = rows[pods.priority[rows] != after]
+        pods.priority[rows] = after
+        return changed
 
     def resolve(self, pod: Pod) -> Resolved:
         """What its spec, its annotations and the priority classes say."""

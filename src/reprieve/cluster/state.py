@@ -515,10 +515,8 @@ class Cluster:
         before = self.ranking.groups_rule
         if rule != before:
             self._begin()
-            self.ranking.groups_rule = rule
-            for number, group in enumerate(self.groups.objects):
-                if group is not None:
-                    self._prioritise(number, rules=rule)
+            slots = self.pods.node[self.ranking.let_groups_rule(rule)]
+            self.moved.extend(np.unique(slots[slots >= 0]).tolist())
         return before
 
     def _prioritise(self, group: int, *, rules: bool) -> None:

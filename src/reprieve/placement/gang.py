@@ -139,8 +139,8 @@ class _Placer:
         self._within = within
         self._faithful = faithful
         self._by_shape: dict[bytes, Waves] = {}
-        self._by_class: dict[int, PodFilters | None] = {}
-        """The filters of classes that go in waves, None for others; valid until a pod is placed alone."""
+        self._by_class: dict[int, PodFilters] = {}
+        """The filters of classes that go in waves; valid until a pod is placed alone."""
 
     def place(self, alike: list[int], tally: _Tally) -> None:
         """Place pods of one shape in order; stop when the gang has become hopeless."""
@@ -171,15 +171,15 @@ class _Placer:
         """
         if self._cluster.pods.info[alike[0]].nominated_node:
             return None
-        found = [self._wave_filters(row) for row in alike]
-        return None if None in found else [each for each in found if each is not None]
-
-    def _wave_filters(self, row: int) -> PodFilters | None:
-        cls = self._cluster.pods.cls.item(row)
-        if cls not in self._by_class:
-            filters = PodFilters(self._cluster, row, self._faithful)
-            self._by_class[cls] = filters if goes_in_waves(filters) else None
-        return self._by_class[cls]
+        classes = self._cluster.pods.cls[alike].tolist()
+        known = self._by_class
+        for cls, row in dict(zip(reversed(classes), reversed(alike), strict=True)).items():
+            if cls not in known:
+                filters = PodFilters(self._cluster, row, self._faithful)
+                if not goes_in_waves(filters):
+                    return None
+                known[cls] = filters
+        return [known[cls] for cls in classes]
 
     def _place_each(self, alike: list[int], filters: list[PodFilters], scan: Scan, tally: _Tally) -> None:
         """A few pods between others: to list the nodes for a wave would take longer."""

@@ -31,9 +31,9 @@ def select_below_cutoff(
     out = search.everyone() & ~_spared_breakers(search, first)
     priorities = search.candidates.priorities
     levels = np.unique(priorities[out & (priorities <= first.highest)]).tolist()
-    lowest = _lowest_feasible(search, out, levels)
+    lowest, placement = _lowest_feasible(search, out, levels)
     out &= priorities <= lowest
-    second = first if out.all() else search.select(out)
+    second = first if out.all() else search.select(out, placement)
     if isinstance(second, GangPlacement):
         return first
     return min(first, second, key=disruption)
@@ -48,16 +48,18 @@ def _spared_breakers(search: GangSearch, selection: Selection) -> Mask:
     return spared
 
 
-def _lowest_feasible(search: GangSearch, out: Mask, levels: list[int]) -> int:
-    """The lowest level at which the gang finds places; the highest one is known to work."""
+def _lowest_feasible(search: GangSearch, out: Mask, levels: list[int]) -> tuple[int, GangPlacement | None]:
+    """The lowest level at which the gang finds places, and these; the highest one is known to work."""
     low, high = 0, len(levels) - 1
+    found = None
     while low < high:
         middle = (low + high) // 2
-        if search.feasible_without(out & (search.candidates.priorities <= levels[middle])):
-            high = middle
+        placement = search.place_without(out & (search.candidates.priorities <= levels[middle]))
+        if placement.feasible:
+            high, found = middle, placement
         else:
             low = middle + 1
-    return levels[high]
+    return levels[high], found
 
 
 def select_for_gang(search: GangSearch) -> Selection | GangPlacement:

@@ -92,19 +92,19 @@ class GangSearch:
     def everyone(self) -> Mask:
         return np.ones(len(self.candidates), dtype=np.bool_)
 
-    def feasible_without(self, out: Mask) -> bool:
-        """Whether the gang finds places when these units are out."""
+    def place_without(self, out: Mask) -> GangPlacement:
+        """Where the gang would go when these units are out."""
         with self.placed_without(out) as placement:
-            return placement.feasible
+            return placement
 
-    def select(self, out: Mask) -> Selection | GangPlacement:
+    def select(self, out: Mask, known: GangPlacement | None = None) -> Selection | GangPlacement:
         """Place the gang without these units, then reprieve: budget breakers first, the most important first.
 
-        A placement that failed is returned as it is, for its message.
+        A placement that failed is returned as it is, for its message. `known`: what `place_without` said.
         """
         if self.gang.tree is not None and not self.view.faithful:
             return self._select_for_tree(self.gang.tree, out)
-        with self.placed_without(out) as placement:
+        with self.placed_without(out, known) as placement:
             if not placement.feasible:
                 return placement
             if devices.matters(self.view, placement.assigned):
@@ -114,13 +114,16 @@ class GangSearch:
             return self._reprieve(placement.assigned, out)
 
     @contextmanager
-    def placed_without(self, out: Mask) -> Iterator[GangPlacement]:
+    def placed_without(self, out: Mask, known: GangPlacement | None = None) -> Iterator[GangPlacement]:
         """The gang's places with these units out; inside, the units are out and the gang is not attached."""
         cluster = self.view.cluster
         mark = cluster.checkpoint()
         try:
             cluster.detach_all(self.candidates.pods_of(out))
-            yield place_in_domains(self.view, self.gang, self.domains)
+            if known is not None and only_capacity_counts(known.assigned):
+                yield known
+            else:
+                yield place_in_domains(self.view, self.gang, self.domains)
         finally:
             cluster.rollback(mark)
 
@@ -164,7 +167,7 @@ class GangSearch:
         tried = out
         if devices.only_devices_and_capacity(assigned):
             tried = out & devices.near(self.view, candidates, assigned)
-        trial = devices.DeviceTrial(self.view, assigned, candidates.home_of)
+        trial = devices.DeviceTrial(self.view, assigned, candidates.home_of(tried))
         selection = self._reprieve_one_by_one(assigned, tried, trial)
         return selection._replace(assigned=trial.served())
 
@@ -204,7 +207,7 @@ class GangSearch:
         violating = [unit for unit in ordered if unit.rows[0] in broken]
         others = [unit for unit in ordered if unit.rows[0] not in broken]
         if trial is None:
-            trial = trial_for(view, assigned, candidates.home_of)
+            trial = trial_for(view, assigned, candidates.home_of(tried))
         result = reprieve(trial, [*violating, *others], again=not view.faithful)
         victims = result.victims
         if violating and others:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reprieve.cluster import LOST, PODS, Rows, add_at
+from reprieve.cluster import LOST, PODS, Mask, Rows, add_at
 from reprieve.objects import Reference, counted, format_amount, is_or_are, some
 from reprieve.placement import (
     UNSCHEDULABLE,
@@ -50,11 +50,10 @@ class Leftovers:
         cluster = view.cluster
         self._view = view
         self._amounts: dict[tuple[int, int], str] = {}
+        taken = [pod.devices for pod in selection.assigned if pod.devices]
         self._devices = {
             device
-            for requests in named(
-                {key: each for pod in selection.assigned for key, each in pod.devices.items()}
-            ).values()
+            for requests in named({key: each for own in taken for key, each in own.items()}).values()
             for listed in requests.values()
             for device in listed
         }
@@ -66,10 +65,16 @@ class Leftovers:
         self._slots, self._slack = slack_next_to(cluster, selection.assigned)
         """Nodes with a pod of the preemptor, and what is left there of each resource that it requests."""
         victims = rows_of(selection.victims)
-        near = victims[np.isin(view.home[victims], self._slots)]
-        column = np.searchsorted(self._slots, view.home[near]).astype(np.int32)
+        column, here = self._columns(view.home[victims])
+        near = victims[here]
         for left, requests in zip(self._slack, cluster.classes.requests, strict=True):
-            add_at(left, column, requests, cluster.pods.cls[near])
+            add_at(left, column[here], requests, cluster.pods.cls[near])
+
+    def _columns(self, slots: Rows) -> tuple[Rows, Mask]:
+        """Which column of the slack belongs to each of these slots, and whether one does."""
+        column = np.minimum(np.searchsorted(self._slots, slots), len(self._slots) - 1).astype(np.int32)
+        here: Mask = self._slots[column] == slots
+        return column, here
 
     @cached_property
     def slack(self) -> dict[int, list[int]]:
@@ -79,9 +84,8 @@ class Leftovers:
     def reasons(self, rows: Rows, breaks: Sequence[int]) -> list[str]:
         """Why each of these single pods is evicted."""
         homes, demand = self._view.home[rows], self._view.cluster.demand(rows)
-        column = np.searchsorted(self._slots, homes).clip(max=len(self._slots) - 1)
-        short = np.where(demand > 0, demand - self._slack[:, column], 0)
-        short[:, self._slots[column] != homes] = 0
+        column, here = self._columns(homes)
+        short = np.where((demand > 0) & here, demand - self._slack[:, column], 0)
         first = (short > 0).argmax(axis=0)
         amount = short[first, np.arange(len(rows))]
         known: dict[tuple[int, int, int, int], str] = {}
@@ -180,7 +184,9 @@ def reprieved_units(view: View, selection: Selection) -> tuple[Reprieved, ...]:
 def _reprieved_pods(view: View, selection: Selection, rows: Rows, slots: set[int]) -> tuple[Reprieved, ...]:
     """The same for single pods, read from the columns."""
     keys, names = view.cluster.pods.keys, view.cluster.nodes.names
-    near = rows[np.isin(view.home[rows], list(slots))][:MOST_LISTED]
+    hot = np.zeros(view.cluster.nodes.slots + 2, dtype=np.bool_)  # the last ones: nowhere, and lost
+    hot[list(slots)] = True
+    near = rows[hot[view.home[rows]]][:MOST_LISTED]
     columns = near, view.home[near], view.priority[near]
     return tuple(
         Reprieved(

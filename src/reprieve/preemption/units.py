@@ -86,13 +86,6 @@ class Candidates:
         self.groups, self.members = _whole_units(view, whole)
         self.rows: Rows = np.concatenate([self.singles, *self.members])
         """Every pod of every unit."""
-        self.unit_of: Rows = np.concatenate(
-            [
-                np.arange(len(self.singles), dtype=np.int32),
-                *(np.full(len(rows), len(self.singles) + i, np.int32) for i, rows in enumerate(self.members)),
-            ]
-        )
-        """The number of the unit of each of these pods."""
         self.home: Rows = pods.node[self.rows].copy()
         """Where each of these pods runs."""
 
@@ -106,6 +99,11 @@ class Candidates:
         return np.concatenate([alone, np.array([len(rows) for rows in self.members], dtype=np.int64)])
 
     @cached_property
+    def unit_of(self) -> Rows:
+        """The number of the unit of each pod in `rows`."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes)
+
+    @cached_property
     def begins(self) -> Ints:
         """Where the pods of each unit begin in `rows`."""
         begins: Ints = np.cumsum(self.sizes) - self.sizes
@@ -114,7 +112,7 @@ class Candidates:
     @cached_property
     def firsts(self) -> Rows:
         """The first pod of each unit."""
-        return self.rows[self.begins]
+        return self.rows[self.begins] if self.groups else self.singles
 
     @cached_property
     def priorities(self) -> Ints:
@@ -122,9 +120,10 @@ class Candidates:
         priorities: Ints = self.view.priority[self.firsts]
         return priorities
 
-    @cached_property
-    def home_of(self) -> dict[int, int]:
-        return dict(zip(self.rows.tolist(), self.home.tolist(), strict=True))
+    def home_of(self, units: Mask) -> dict[int, int]:
+        """Where each pod of these units runs."""
+        pods = units[self.unit_of] if self.groups else units
+        return dict(zip(self.rows[pods].tolist(), self.home[pods].tolist(), strict=True))
 
     def pods_of(self, units: Mask) -> Rows:
         """The pods of these units."""
@@ -167,6 +166,8 @@ def _whole_units(view: View, eligible: Mask) -> tuple[list[int], list[Rows]]:
     rows = rows[np.isin(view.unit[rows], numbers)]
     rows = rows[np.lexsort((view.position[rows], view.unit[rows]))] if len(rows) else rows
     parts = np.split(rows, np.searchsorted(view.unit[rows], numbers[1:])) if len(numbers) else []
+    if not view.within_min_runtime.any():
+        return numbers.tolist(), parts
     kept = [not view.within_min_runtime[members].any() for members in parts]
     return (
         [group for group, keep in zip(numbers.tolist(), kept, strict=True) if keep],

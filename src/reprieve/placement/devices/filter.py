@@ -335,6 +335,9 @@ def device_filter(cluster: Cluster, row: int) -> DeviceFilter | None:
 
 def has_devices(cluster: Cluster, rows: Sequence[int]) -> bool:
     """Whether one of these pods has to do with devices."""
+    table, info = cluster.devices, cluster.pods.info
+    if not table.enabled or (not table.classes and all(info[row].claims is None for row in rows)):
+        return False
     return any(device_filter(cluster, row) is not None for row in rows)
 
 
