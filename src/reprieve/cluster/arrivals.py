@@ -13,7 +13,7 @@ from reprieve.cluster.columns import LOST, NOWHERE, Rows
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pod_volumes import pod_volumes
-from reprieve.cluster.pods import PodTable, is_finished, pod_info, ticks
+from reprieve.cluster.pods import PodTable, pod_info, ticks
 from reprieve.cluster.priorities import Resolved
 from reprieve.cluster.ranking import Ranking
 from reprieve.objects import InvalidObject, Pod, well_known
@@ -23,7 +23,7 @@ def is_plain(pod: Pod) -> bool:
     """Whether `Arrivals` can take it."""
     meta, spec = pod.metadata, pod.spec
     return not (
-        is_finished(pod)
+        pod.status.phase in well_known.TERMINAL_PHASES
         or meta.deletion_timestamp is not None
         or spec.resource_claims
         or (meta.annotations and any(map(_is_ours, meta.annotations)))
@@ -48,9 +48,10 @@ class Arrivals:
     def join_classes(self, pods: Sequence[Pod]) -> list[int] | None:
         """The classes of pods; None if one of them cannot have any, and then none of them joined."""
         joined: list[int] = []
+        join = self._classes.join
         try:
             for pod in pods:
-                joined.append(self._classes.join(pod).id)  # noqa: PERF401 - what joined counts after an error
+                joined.append(join(pod).id)  # noqa: PERF401 - what joined counts after an error
         except InvalidObject:
             for number in joined:
                 self._classes.leave(number)
@@ -72,9 +73,11 @@ class Arrivals:
         return rows, np.array(wanted, dtype=np.int32)
 
     def _join_groups(self, rows: Rows, pods: Sequence[Pod]) -> None:
-        groups, column = self._groups, self._pods.group
-        for row, pod in zip(rows.tolist(), pods, strict=True):
-            if pod.spec.scheduling_group is not None and (key := pod.group_key):
+        groups, column, first = self._groups, self._pods.group, int(rows[0])
+        grouped = [at for at, pod in enumerate(pods) if pod.spec.scheduling_group is not None]
+        for at in grouped:
+            if key := pods[at].group_key:
+                row = first + at
                 number = column[row] = groups.number(key)
                 groups.members[number][row] = None
 

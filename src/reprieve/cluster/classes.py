@@ -231,7 +231,7 @@ def _key(pod: Pod) -> ClassKey:
             spec.affinity,
             spec.tolerations,
             spec.topology_spread_constraints,
-            granted_statuses(status),
+            granted_statuses(status) if status.container_statuses or status.init_container_statuses else (),
             status.resources,
             status.allocated_resources,
             resize.reason if resize is not None else "",

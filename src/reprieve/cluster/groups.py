@@ -5,6 +5,7 @@ Composite groups have numbers of the same kind, and no members: those of the pod
 """
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -165,6 +166,12 @@ class GroupTable:
             number, succeeded = self._ended.pop(pod)
             (self._succeeded if succeeded else self._failed)[number] -= 1
             self._forget(number)
+
+    def forget_all_ended(self, pods: Iterable[str]) -> None:
+        """The same for many pods; most have no namesake that ended."""
+        if self._ended:
+            for pod in pods:
+                self.forget_ended(pod)
 
     def ended(self, number: int, on_nodes: int) -> int:
         """How many ended members count towards the group's minimum beside `on_nodes` that are on nodes.

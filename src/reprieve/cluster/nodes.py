@@ -4,7 +4,7 @@ A node keeps its slot for as long as it exists; every per-node array of the proj
 Nothing here knows about pods except as amounts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -205,17 +205,21 @@ class NodeTable:
             slot = len(self.names)
             self.names.append(name)
             self.objects.append(None)
-            self._sequence = grown(self._sequence, slot + 1)
-            self._zone = grown(self._zone, slot + 1)
-            self.allocatable = grown(self.allocatable, slot + 1)
-            self.used = grown(self.used, slot + 1)
-            self.filled = grown(self.filled, slot + 1)
-            self.taint_set = grown(self.taint_set, slot + 1)
+            if slot >= len(self._sequence):
+                self._reserve(slot + 1)
         self._sequence[slot] = self._next
         self._next += 1
         self.slot_of[name] = slot
         self._order = None
         return slot
+
+    def _reserve(self, size: int) -> None:
+        self._sequence = grown(self._sequence, size)
+        self._zone = grown(self._zone, size)
+        self.allocatable = grown(self.allocatable, size)
+        self.used = grown(self.used, size)
+        self.filled = grown(self.filled, size)
+        self.taint_set = grown(self.taint_set, size)
 
     def _set_allocatable(self, slot: int, node: Node) -> None:
         offered = read_amounts(node.status.allocatable or node.status.capacity, node)
@@ -235,14 +239,19 @@ class NodeTable:
     def _set_zone(self, slot: int, node: Node) -> None:
         labels = node.metadata.labels
 
-        def first(keys: Iterable[str]) -> str:
-            return next((labels[key] for key in keys if key in labels), "")
-
-        key = first(REGION_LABELS), first(ZONE_LABELS)
+        key = _first(labels, REGION_LABELS), _first(labels, ZONE_LABELS)
         number = self._zones.setdefault(key, len(self._zones))
         if self._zone[slot] != number:
             self._zone[slot] = number
             self._order = None
+
+
+def _first(labels: Mapping[str, str], keys: Iterable[str]) -> str:
+    """The value of the first of these labels that there is."""
+    for key in keys:
+        if key in labels:
+            return labels[key]
+    return ""
 
 
 def _reads_the_same(old: Node, new: Node) -> bool:
@@ -253,12 +262,15 @@ def read_amounts(offered: ResourceList, node: Node) -> dict[str, int]:
     """What a node offers. Raises `InvalidObject` for text that is no quantity, and for negative amounts."""
     amounts: dict[str, int] = {}
     for name, quantity in offered.items():
-        path = f"status.allocatable[{name}]"
         try:
             number = amount(name, quantity)
         except QuantityError as wrong:
-            raise InvalidObject(path, quantity, str(wrong), f"Node/{node.name}") from None
+            raise _wrong_amount(name, quantity, str(wrong), node) from None
         if number < 0:
-            raise InvalidObject(path, quantity, f"must not be negative, is {quantity}", f"Node/{node.name}")
+            raise _wrong_amount(name, quantity, f"must not be negative, is {quantity}", node)
         amounts[name] = min(number, MAX_AMOUNT)
     return amounts
+
+
+def _wrong_amount(name: str, quantity: str | int | float, why: str, node: Node) -> InvalidObject:
+    return InvalidObject(f"status.allocatable[{name}]", quantity, why, f"Node/{node.name}")

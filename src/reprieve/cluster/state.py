@@ -121,9 +121,11 @@ class Cluster:
     def set_all(self, objects: Iterable[Object]) -> None:
         """The same as `set` for one after the other; new pods are taken in together."""
         batch: dict[str, Pod] = {}
+        known = self.pods.row_of
         for obj in objects:
             key = obj.key
-            if isinstance(obj, Pod) and key not in batch and self._is_new(key, obj):
+            new = key not in batch and key not in known and self.pods.is_dense
+            if isinstance(obj, Pod) and new and is_plain(obj):
                 batch[key] = obj
                 continue
             self._add_pods(batch)
@@ -361,10 +363,6 @@ class Cluster:
         else:
             self._nominate(row, pod.status.nominated_node_name if self._honour_nominations else "")
 
-    def _is_new(self, key: str, pod: Pod) -> bool:
-        """Whether it may be taken in together with others."""
-        return self.pods.is_dense and key not in self.pods.row_of and is_plain(pod)
-
     def _add_pods(self, batch: dict[str, Pod]) -> None:
         if not batch:
             return
@@ -375,14 +373,14 @@ class Cluster:
             for pod in pods:
                 self.set(pod)
             return
-        for key in batch:
-            self.groups.forget_ended(key)
+        self.groups.forget_all_ended(batch)
         rows, slots = self._arrivals.add(list(batch), pods, classes)
         known = slots >= 0
         on, at = rows[known], slots[known]
         self.pods.node[on] = at
+        residents = self.residents
         for row, slot in zip(on.tolist(), at.tolist(), strict=True):
-            self.residents[slot][row] = None
+            residents[slot][row] = None
         self._usage.count_many(on, at, 1)
         self.touched.extend(at.tolist())
         self.moved.extend(at.tolist())

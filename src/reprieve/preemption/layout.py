@@ -166,6 +166,8 @@ class Layout:
         """Pods that are evicted with the entry, on all nodes."""
         self.start: Ints = np.zeros(shape, dtype=np.int64)
         self.demand: dict[int, Ints] = {}
+        self._running: dict[int, Ints] = {}
+        """The same, added up from the first turn on."""
         self._covered: tuple[int, Covered] | None = None
         """Entries under a budget, and for which coverage that is so; for `covered`."""
         self.tied: Mask = np.zeros(slots, dtype=np.bool_)
@@ -201,6 +203,7 @@ class Layout:
         self.group = np.pad(self.group, more, constant_values=SINGLE)
         self.size, self.start = np.pad(self.size, more), np.pad(self.start, more)
         self.demand = {index: np.pad(table, more) for index, table in self.demand.items()}
+        self._running = {index: np.pad(table, more) for index, table in self._running.items()}
         self.tied = np.pad(self.tied, more[1])
         self.special = np.pad(self.special, more[1])
         self.grouped = np.pad(self.grouped, more[1])
@@ -216,6 +219,8 @@ class Layout:
             table[:, slot] = 0
             table[:depth, slot] = view.cluster.demand(found.rows)[index]
             np.add.at(table[:, slot], shared, view.cluster.demand(found.merged)[index])
+            if index in self._running:
+                self._running[index][:, slot] = np.cumsum(table[:, slot])
         self.tied[slot] = bool(len(found.tied))
         self.special[slot] = bool(len(found.awkward))
         self.grouped[slot] = bool((found.group != SINGLE).any())
@@ -241,6 +246,12 @@ class Layout:
             np.add.at(table, (turns, columns), amounts[cluster.pods.cls[rows]])
             self.demand[index] = table
         return table
+
+    def running(self, view: View, index: int) -> Ints:
+        """What each entry and those before it on its node request together."""
+        if index not in self._running:
+            self._running[index] = np.cumsum(self.requested(view, index), axis=0)
+        return self._running[index]
 
     def by_entry(self, amounts: Ints) -> Ints:
         """Amounts of pods (by row), summed for each entry in the table."""

@@ -50,8 +50,8 @@ class Sweep:
     def _need_a_closer_look(self, lower: Mask) -> Mask:
         view, layout = self._view, self._layout
         closer = layout.special | layout.under_budgets(view)
-        deep = lower.sum(axis=0) > INSERTION if view.faithful else np.ones(len(closer), dtype=np.bool_)
-        closer |= layout.tied & deep
+        if layout.tied.any():
+            closer |= layout.tied & (lower.sum(axis=0) > INSERTION) if view.faithful else layout.tied
         limits = self._limits
         return closer if limits is None else closer | limits.shared
 
@@ -66,15 +66,19 @@ class Sweep:
         possible = swept.copy()
         everybody = np.array_equal(lower, layout.rows >= 0)
         demands: list[Ints] = []
+        sums: list[Ints] = []
         slacks: list[Ints] = []
         for index, number in self._filters.cls.requested:
             left = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots] - number
             if (left[swept] >= 0).all():
                 continue  # enough of it next to everybody: it decides nothing
             wanted = layout.requested(view, index)
-            if not everybody:
+            if everybody:
+                sums.append(layout.running(view, index))
+                slack = left + sums[-1][-1]
+            else:
                 wanted = np.where(lower, wanted, 0)
-            slack = left + wanted.sum(axis=0)
+                slack = left + wanted.sum(axis=0)
             possible &= slack >= 0
             demands.append(wanted)
             slacks.append(slack)
@@ -85,10 +89,45 @@ class Sweep:
             demands.append(wanted)
             slacks.append(slack)
         victims = lower & possible
-        for group in (victims & self._breaks, victims & ~self._breaks) if self._breaks.any() else (victims,):
-            for turn in np.flatnonzero(group.any(axis=1)).tolist():
-                _try(victims[turn], group[turn], [wanted[turn] for wanted in demands], slacks)
+        tried = victims
+        if self._breaks.any():
+            _try_all(victims, victims & self._breaks, demands, slacks)
+            tried = victims & ~self._breaks
+        if sums and len(sums) == len(demands):
+            tried = self._try_the_first(victims, tried, demands, sums, slacks)
+        _try_all(victims, tried, demands, slacks)
         return victims, possible
+
+    def _try_the_first(
+        self, victims: Mask, tried: Mask, demands: list[Ints], sums: list[Ints], slacks: list[Ints]
+    ) -> Mask:
+        """Entries stay next to which all before them on their node can stay, too. Returns those still to try.
+
+        `sums`: what entries request together with those before them. Entries that would break a budget were
+        tried before, and count twice: then a few are left to try that could stay.
+        """
+        stay: Mask = np.asarray(tried.any(axis=0))
+        safe = _turns_for_all(stay, sums, slacks)
+        turns = np.where(stay, safe, 0)
+        left = tried.copy()
+        left[:safe] = False
+        for turn in range(safe, len(tried)):
+            for total, slack in zip(sums, slacks, strict=True):
+                stay &= total[turn] <= slack
+            if not stay.any():
+                break
+            turns += stay
+            left[turn] &= ~stay
+        victims &= left | ~tried
+        nodes = np.flatnonzero(turns)
+        places = turns[nodes] - 1, nodes
+        at, node = np.nonzero(self._breaks)
+        twice = turns[node] > at
+        at, node = at[twice], node[twice]
+        for wanted, total, slack in zip(demands, sums, slacks, strict=True):
+            slack[nodes] -= total[places]
+            np.add.at(slack, node, wanted[at, node])
+        return left
 
     def _slots_of_drivers(self, lower: Mask) -> Iterator[tuple[Ints, Ints]]:
         """For each CSI driver: what its entries hold, by turn and node, and what is left without them."""
@@ -153,6 +192,25 @@ class Sweep:
             if group != SINGLE:
                 units[index] = whole_unit(view, group, placed_members(view, group))
         return units
+
+
+def _turns_for_all(nodes: Mask, sums: list[Ints], slacks: list[Ints]) -> int:
+    """After how many turns there is still enough for everybody so far on each of the nodes."""
+    low, high = 0, len(sums[0])
+    while low < high:
+        middle = (low + high + 1) // 2
+        pairs = zip(sums, slacks, strict=True)
+        if all((nodes <= (total[middle - 1] <= slack)).all() for total, slack in pairs):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _try_all(victims: Mask, tried: Mask, demands: list[Ints], slacks: list[Ints]) -> None:
+    """Turn by turn, the entries that are marked in `tried`."""
+    for turn in np.flatnonzero(tried.any(axis=1)).tolist():
+        _try(victims[turn], tried[turn], [wanted[turn] for wanted in demands], slacks)
 
 
 def _try(victims: Mask, tried: Mask, wanted: list[Ints], slacks: list[Ints]) -> None:
