@@ -285,7 +285,7 @@ async def _start_fleet(stack: AsyncExitStack, options: Options) -> None:
     _report("Manager", fleet.manager.url)
     _report("Dashboard", f"{fleet.page}/  (the manager's)")
     for name, server in fleet.workers.items():
-        _report(name.capitalize(), server.url)
+        _report(name.capitalize(), f"{server.url}  (dashboard {fleet.pages[name]})")
     _report(
         "Fake nodes",
         f"on each worker: {', '.join(_describe(template) for template in options.nodes) or 'none'}",

@@ -4,11 +4,12 @@
     at / guarded(Access("0.0.0.0", token))       # the same for other machines too; with page=False only the
     guard
 
-`inventory` keeps compact records of the objects a page shows, `views` and `quota_views` turn them into JSON,
-`history` keeps the last hours, `feed` fills the inventory from an API server and knows when that fails,
-`planner` answers the what-if form and says why, `stories` tells who made way for whom, `guard` decides who
-may look, `app` serves it all. Nothing here decides anything else: reasons come from decision records and
-plans and are only rendered.
+`inventory` keeps compact records of the objects a page shows, `views`, `quota_views` and `fleet_views` turn
+them into JSON, `history` keeps the last hours, `feed` fills the inventory from an API server and knows when
+that fails. `departures` counts who made way for whom, `units` and `stories` tell the life of one, `search`
+finds it, `documents` reads it as it is written. `planner` answers the what-if form and says why, `guard`
+decides who may look, `app` serves it all. Nothing here decides anything else: reasons come from decision
+records and plans and are only rendered.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -17,16 +18,18 @@ from datetime import UTC, datetime, timedelta
 from aiohttp import web
 
 from reprieve.config import Configuration
-from reprieve.dashboard.app import Dashboard, Decisions
+from reprieve.dashboard.app import Asked, Dashboard, Decisions
+from reprieve.dashboard.documents import Documents
 from reprieve.dashboard.feed import Contact, feeding
+from reprieve.dashboard.fleet_views import PAGE_ANNOTATION, fleet_view
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.planner import WhatIf
-from reprieve.dashboard.quota_views import fleet_view, quota_view
+from reprieve.dashboard.quota_views import quota_view
 from reprieve.kube import Client
 from reprieve.quota import Rules
 
-__all__ = ["Access", "attach", "guarded"]
+__all__ = ["PAGE_ANNOTATION", "Access", "attach", "guarded"]
 
 
 def attach(app: web.Application, client: Client, decisions: Decisions, config: Configuration) -> None:
@@ -63,8 +66,7 @@ def _serve(
     Dashboard(
         inventory,
         decisions,
-        ask,
-        ask.explain,
+        Asked(ask, ask.explain, ask.compare, Documents(client)),
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, turn),
         contact=contact,

@@ -10,25 +10,31 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from aiohttp import web
 
+from reprieve.dashboard.departures import Departures
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import HEADERS, refusal
-from reprieve.dashboard.history import EVERY_SECONDS, History
+from reprieve.dashboard.history import EVERY_SECONDS, QUEUES_EVERY_SECONDS, History, QueueTrends
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.stories import flows, story
+from reprieve.dashboard.search import search
+from reprieve.dashboard.stories import story
+from reprieve.dashboard.units import team_of_unit
 from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.objects import ReprieveError
 from reprieve.records import Decision
 
 STATIC = Path(__file__).parent / "static"
 TICK_SECONDS = 1.0
+SAMPLE_SECONDS = 1.0
 KEEP_ALIVE_TICKS = 15
 MANIFEST_BYTES = 1 << 20
+LONGEST_SEARCH = 200
 
 
 class Decisions(Protocol):
@@ -52,13 +58,25 @@ Planner = Callable[[str, str], Awaitable[dict[str, Any]]]
 Explainer = Callable[[str, Iterable[Decision]], Awaitable[dict[str, Any]]]
 """KIND/NAMESPACE/NAME and the decisions that are kept -> why it is as it is, as JSON."""
 
+Reader = Callable[[str], Awaitable[dict[str, Any]]]
+"""KIND/NAMESPACE/NAME -> the object as YAML, and its events."""
+
 Section = Callable[[Inventory, datetime], View]
 """A part of the state that another module renders: quota, fleet."""
 
 
+class Asked(NamedTuple):
+    """Who answers what the inventory cannot."""
+
+    plan: Planner
+    explain: Explainer
+    compare: Planner
+    document: Reader
+
+
 class Dashboard:
-    """One cluster's page. `quota` and `fleet` give their parts of the state; `planner` answers the what-if
-    form, `explainer` why something is as it is.
+    """One cluster's page. `quota` and `fleet` give their parts of the state; `asked` answers the what-if
+    form, and why something is as it is.
 
     `login`: viewers had to log in, so they can log out.
     """
@@ -67,8 +85,7 @@ class Dashboard:
         self,
         inventory: Inventory,
         decisions: Decisions,
-        planner: Planner,
-        explainer: Explainer,
+        asked: Asked,
         quota: Section,
         fleet: Section,
         contact: Contact | None = None,
@@ -77,8 +94,7 @@ class Dashboard:
     ) -> None:
         self._inventory = inventory
         self._decisions = decisions
-        self._planner = planner
-        self._explainer = explainer
+        self._asked = asked
         self._quota = quota
         self._fleet = fleet
         self._contact = contact or Contact(now)
@@ -87,6 +103,8 @@ class Dashboard:
         self._views = ClusterViews(inventory)
         self._history = History()
         self._history.recall(_evictions(decisions), decisions.victims, now())
+        self._trends = QueueTrends()
+        self._departures = Departures(inventory)
         self._cached: tuple[Version, bytes, bytes] | None = None
         self._quota_view: tuple[int, View] | None = None
 
@@ -98,10 +116,14 @@ class Dashboard:
         app.router.add_get("/api/stream", self._stream)
         app.router.add_get("/api/nodes/{name}", self._node)
         app.router.add_get("/api/history", self._recent)
+        app.router.add_get("/api/trends", self._queue_trends)
         app.router.add_get("/api/flows", self._flows)
+        app.router.add_get("/api/search", self._search)
         app.router.add_get("/api/story", self._story)
         app.router.add_get("/api/explain", self._explain)
+        app.router.add_get("/api/document", self._document)
         app.router.add_post("/api/plan", self._plan)
+        app.router.add_post("/api/compare", self._compare)
         app.cleanup_ctx.append(self._sampling)
 
     async def _sampling(self, _: web.Application) -> Any:
@@ -110,10 +132,14 @@ class Dashboard:
         task.cancel()
 
     async def _sample_for_ever(self) -> None:
-        while True:
-            pending = sum(map(len, self._inventory.waiting.values()))
-            self._history.sample(self._now(), pending, self._decisions.victims)
-            await asyncio.sleep(EVERY_SECONDS)
+        for tick in count():
+            self._departures.read(self._decisions.find())
+            if tick % EVERY_SECONDS == 0:
+                pending = self._inventory.waiting_classes.total()
+                self._history.sample(self._now(), pending, self._decisions.victims)
+            if tick % QUEUES_EVERY_SECONDS == 0:
+                self._trends.sample(self._now(), self._whole_quota()["queues"])
+            await asyncio.sleep(SAMPLE_SECONDS)
 
     def _version(self) -> "Version":
         return self._inventory.revision, self._decisions.preemptions, self._contact.revision
@@ -134,13 +160,18 @@ class Dashboard:
             body=small, content_type="application/json", headers={"Content-Encoding": "deflate"}
         )
 
+    def _whole_quota(self) -> View:
+        if self._quota_view is None or self._quota_view[0] != self._inventory.quota_revision:
+            self._quota_view = (self._inventory.quota_revision, self._quota(self._inventory, self._now()))
+        return self._quota_view[1]
+
     def _whole_state(self) -> View:
         now = self._now()
-        if self._quota_view is None or self._quota_view[0] != self._inventory.quota_revision:
-            self._quota_view = (self._inventory.quota_revision, self._quota(self._inventory, now))
+        self._departures.read(self._decisions.find())
         return {
             **self._views.view(self._decisions.preemptions, now),
-            "quota": self._quota_view[1],
+            "today": self._departures.today(now),
+            "quota": self._whole_quota(),
             "fleet": self._fleet(self._inventory, now),
             "contact": self._contact.to_dict(),
             "login": self._login,
@@ -180,31 +211,54 @@ class Dashboard:
         response.enable_compression()
         return response
 
+    async def _queue_trends(self, _: web.Request) -> web.Response:
+        return _json(self._trends.to_dict())
+
     async def _flows(self, _: web.Request) -> web.Response:
-        return _json(flows(self._decisions.find()))
+        self._departures.read(self._decisions.find())
+        found = self._departures.flows()
+        for flow in found["items"]:
+            flow["team"] = team_of_unit(flow["by"], self._inventory)
+        return _json(found)
+
+    async def _search(self, request: web.Request) -> web.Response:
+        return _json(await search(request.query.get("q", "")[:LONGEST_SEARCH], self._inventory))
 
     async def _story(self, request: web.Request) -> web.Response:
-        return _json(story(request.query.get("of", ""), self._decisions.find()))
+        self._departures.read(self._decisions.find())
+        name = request.query.get("of", "")
+        return _json(story(name, self._inventory, self._decisions.find(), self._departures))
 
     async def _explain(self, request: web.Request) -> web.Response:
-        try:
-            return _json(await self._explainer(request.query.get("of", ""), self._decisions.find()))
-        except ReprieveError as error:
-            return refusal(422, str(error))
+        return await _told(self._asked.explain(request.query.get("of", ""), self._decisions.find()))
+
+    async def _document(self, request: web.Request) -> web.Response:
+        return await _told(self._asked.document(request.query.get("of", "")))
 
     async def _plan(self, request: web.Request) -> web.Response:
-        if request.content_type != "application/json":  # which a form on somebody else's page cannot send
-            return refusal(415, f"send application/json, not {request.content_type}")
-        if request.content_length is not None and request.content_length > MANIFEST_BYTES:
-            return refusal(413, f"the manifests are larger than {MANIFEST_BYTES} bytes")
-        try:
-            body = msgspec.json.decode(await request.read(), type=dict[str, str])
-        except msgspec.DecodeError as error:
-            return refusal(400, f'expected {{"manifest": "...", "for": "KIND/NAMESPACE/NAME"}}: {error}')
-        try:
-            return _json(await self._planner(body.get("manifest", ""), body.get("for", "")))
-        except ReprieveError as error:
-            return refusal(422, str(error))
+        return await _planned(request, self._asked.plan)
+
+    async def _compare(self, request: web.Request) -> web.Response:
+        return await _planned(request, self._asked.compare)
+
+
+async def _planned(request: web.Request, planner: Planner) -> web.Response:
+    if request.content_type != "application/json":  # which a form on somebody else's page cannot send
+        return refusal(415, f"send application/json, not {request.content_type}")
+    if request.content_length is not None and request.content_length > MANIFEST_BYTES:
+        return refusal(413, f"the manifests are larger than {MANIFEST_BYTES} bytes")
+    try:
+        body = msgspec.json.decode(await request.read(), type=dict[str, str])
+    except msgspec.DecodeError as error:
+        return refusal(400, f'expected {{"manifest": "...", "for": "KIND/NAMESPACE/NAME"}}: {error}')
+    return await _told(planner(body.get("manifest", ""), body.get("for", "")))
+
+
+async def _told(answer: Awaitable[Any]) -> web.Response:
+    try:
+        return _json(await answer)
+    except ReprieveError as error:
+        return refusal(422, str(error))
 
 
 def _json(value: Any) -> web.Response:

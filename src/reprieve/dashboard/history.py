@@ -7,6 +7,7 @@ but not waiting pods.
 from collections import deque
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple
 
 KEEP_HOURS = 6
@@ -51,3 +52,42 @@ class History:
         samples = [each for each in self._samples if each.time > since]
         columns = list(zip(*samples, strict=True)) or [(), (), ()]
         return {"time": columns[0], "pending": columns[1], "victims": columns[2]}
+
+
+QUEUES_EVERY_SECONDS = 60
+MOST_QUEUES = 200
+
+
+class QueueTrends:
+    """What each ClusterQueue used and how many waited in it, a sample a minute, as long as the history."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[int, dict[str, tuple[int, float]]]] = deque(
+            maxlen=KEEP_HOURS * 3600 // QUEUES_EVERY_SECONDS
+        )
+
+    def sample(self, now: datetime, queues: Iterable[dict[str, Any]]) -> None:
+        """`queues` as in the state; a full queue uses 1."""
+        shown = {queue["name"]: (queue["pending"], _used(queue["resources"])) for queue in queues}
+        first = dict(islice(shown.items(), MOST_QUEUES))
+        self._samples.append((int(now.timestamp()), first))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Columns for each queue that there is now; null where it was not there yet."""
+        names = self._samples[-1][1] if self._samples else {}
+        return {
+            "time": [time for time, _ in self._samples],
+            "queues": {
+                name: {
+                    "waiting": [queues[name][0] if name in queues else None for _, queues in self._samples],
+                    "used": [queues[name][1] if name in queues else None for _, queues in self._samples],
+                }
+                for name in names
+            },
+        }
+
+
+def _used(resources: Iterable[dict[str, Any]]) -> float:
+    """The share of the resource that is used most."""
+    shares = [line["used"] / line["nominal"] for line in resources if line["nominal"]]
+    return round(max(shares, default=0.0), 3)

@@ -1,143 +1,29 @@
-"""Compact records of everything the page shows, changed one object at a time.
+"""Compact records (`compact`) of everything the page shows, changed one object at a time.
 
 A record holds a few numbers and interned strings, so that 5,000 nodes with 50,000 pods fit in some tens of
 megabytes and an event costs the same whatever the size of the cluster. No I/O here; `feed` delivers the
 events.
 """
 
-from collections import Counter
-from collections.abc import Callable
-from datetime import datetime
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
-from reprieve.objects import Object, amount, core, find_condition, kueue, pod_requests, scheduling, well_known
-
-
-class NodeRecord(NamedTuple):
-    name: str
-    zone: str
-    rack: str
-    allocatable: dict[str, int]
-    unschedulable: bool
-    ready: bool
-
-
-class PodRecord(NamedTuple):
-    key: str
-    node: str
-    nominated: str
-    group: str
-    priority: int
-    requests: dict[str, int]
-    phase: str
-    started: datetime | None
-    created: datetime | None
-    terminating: bool
-    why_pending: str
-
-
-class GroupRecord(NamedTuple):
-    key: str
-    priority: int
-    min_count: int
-    gang: bool
-    whole: bool
-    condition: str
-    message: str
-    parent: str
-    """The composite group above it."""
-    topology: str
-    """The label whose value all its pods share."""
-
-
-class CompositeRecord(NamedTuple):
-    key: str
-    priority: int
-    min_groups: int
-    whole: bool
-    parent: str
-    topology: str
-
-
-def node_record(node: core.Node) -> NodeRecord:
-    ready = find_condition(node.status.conditions, well_known.READY)
-    labels = node.metadata.labels
-    return NodeRecord(
-        name=intern(node.name),
-        zone=intern(labels.get(well_known.ZONE_LABEL, "")),
-        rack=intern(_rack(labels)),
-        allocatable={r: amount(r, q) for r, q in (node.status.allocatable or node.status.capacity).items()},
-        unschedulable=node.spec.unschedulable,
-        ready=ready is None or ready.status == "True",
-    )
-
-
-def _rack(labels: dict[str, str]) -> str:
-    """Whatever cloud or admin gave the label: `topology.kubernetes.io/rack`, `…/topology-rack` and so on."""
-    return next((labels[key] for key in sorted(labels) if key.endswith(("/rack", "-rack"))), "")
-
-
-def pod_record(pod: core.Pod) -> PodRecord:
-    scheduled = find_condition(pod.status.conditions, well_known.POD_SCHEDULED)
-    return PodRecord(
-        key=pod.key,
-        node=intern(pod.spec.node_name),
-        nominated=intern(pod.status.nominated_node_name),
-        group=intern(pod.group_key),
-        priority=pod.spec.priority or 0,
-        requests=pod_requests(pod.spec),
-        phase=intern(pod.status.phase or "Pending"),
-        started=pod.status.start_time,
-        created=pod.metadata.creation_timestamp,
-        terminating=pod.metadata.deletion_timestamp is not None,
-        why_pending=scheduled.message if scheduled and scheduled.status == "False" else "",
-    )
-
-
-def group_record(group: scheduling.PodGroup) -> GroupRecord:
-    condition = find_condition(group.status.conditions, well_known.POD_GROUP_SCHEDULED)
-    return GroupRecord(
-        key=group.key,
-        priority=group.spec.priority or 0,
-        min_count=group.min_count,
-        gang=group.is_gang,
-        whole=group.disrupted_as_a_whole,
-        condition=(condition.reason or condition.status) if condition else "",
-        message=condition.message if condition else "",
-        parent=group.parent_key,
-        topology=intern(group.topology_key),
-    )
-
-
-def composite_record(group: scheduling.CompositePodGroup) -> CompositeRecord:
-    return CompositeRecord(
-        key=group.key,
-        priority=group.spec.priority or 0,
-        min_groups=group.min_group_count,
-        whole=group.disrupted_as_a_whole,
-        parent=group.parent_key,
-        topology=intern(group.topology_key),
-    )
-
-
-SHOWN: dict[type[Object], tuple[str, Callable[[Any], Any] | None]] = {
-    core.Pod: ("pods", pod_record),
-    core.Node: ("nodes", node_record),
-    scheduling.PodGroup: ("groups", group_record),
-    scheduling.CompositePodGroup: ("composites", composite_record),
-    kueue.ClusterQueue: ("cluster_queues", None),
-    kueue.Cohort: ("cohorts", None),
-    kueue.LocalQueue: ("local_queues", None),
-    kueue.ResourceFlavor: ("flavors", None),
-    kueue.AdmissionCheck: ("checks", None),
-    kueue.Workload: ("workloads", None),
-    kueue.MultiKueueCluster: ("clusters", None),
-}
-"""The table of a kind, and how its record is made; None keeps the view itself, for kinds with few objects."""
-
+from reprieve.dashboard.compact import (
+    SHOWN,
+    CompositeRecord,
+    GroupRecord,
+    NodeRecord,
+    PodRecord,
+    gpus_in,
+    workload_team,
+)
+from reprieve.objects import Object, core, find_condition, kueue, well_known
 
 QUOTA_TABLES = frozenset({"cluster_queues", "cohorts", "local_queues", "flavors", "checks", "workloads"})
+
+MOST_DEPARTED = 20_000
 
 
 class Inventory:
@@ -171,6 +57,17 @@ class Inventory:
         self.leaving = 0
         self.priorities: Counter[int] = Counter()
         """Of pods on nodes."""
+        self.waiting_classes: Counter[str] = Counter()
+        """Waiting pods by their priority class."""
+        self.gpus, self.cpus = Tally(), Tally()
+        self.by_owner = Shelves()
+        """Pods by what created them."""
+        self.workload_of: dict[str, str] = {}
+        """What a workload stands for (a job, a group, a pod), to its key."""
+        self.departed = Departed()
+        self.namespaces: Counter[str] = Counter()
+        self.teams: Counter[str] = Counter()
+        """Of pods and workloads."""
         self.stale_nodes: set[str] = set()
         self.stale_groups: set[str] = set()
 
@@ -204,8 +101,14 @@ class Inventory:
         self.revision += 1
         if table in QUOTA_TABLES:
             self.quota_revision += 1
+        if table == "workloads":
+            self._follow_workload(key, old, new)
         elif table == "nodes":
             self.stale_nodes.add(key)
+            for node, step in ((old, -1), (new, +1)):
+                if node is not None:
+                    self.gpus.total += step * gpus_in(node.allocatable)
+                    self.cpus.total += step * node.allocatable.get("cpu", 0)
         elif table == "groups":
             self.stale_groups.add(key)
         elif table == "pods":
@@ -213,14 +116,38 @@ class Inventory:
                 self._shelve(old, -1)
             if new is not None:
                 self._shelve(new, +1)
+            elif old is not None and old.node:
+                self.departed.add(f"Pod/{key}", old)
+
+    def _belongs(self, key: str, team: str, step: int) -> None:
+        self.namespaces[intern(key.partition("/")[0])] += step
+        if team:
+            self.teams[team] += step
+
+    def _follow_workload(self, key: str, old: kueue.Workload | None, new: kueue.Workload | None) -> None:
+        for workload in filter(None, (old, new)):
+            self._belongs(key, workload_team(workload), 1 if workload is new else -1)
+            for owner in workload.metadata.owner_references:
+                name = f"{owner.kind}/{workload.namespace}/{owner.name}"
+                if workload is new:
+                    self.workload_of[name] = key
+                elif self.workload_of.get(name) == key:
+                    del self.workload_of[name]
+        if old is not None and has_quota(old) and not (new is not None and has_quota(new)):
+            self.departed.add(f"Workload/{key}", old)
 
     def _shelve(self, pod: PodRecord, step: int) -> None:
         """Put a pod where views look for it (+1), or take it away again (-1)."""
         move = Shelves.put if step > 0 else Shelves.take
+        self._belongs(pod.key, pod.team, step)
         if pod.group:
             move(self.members, pod.group, pod)
             self.stale_groups.add(pod.group)
+        if pod.owner:
+            move(self.by_owner, pod.owner, pod)
         if pod.node:
+            self.gpus.used += step * pod.gpus
+            self.cpus.used += step * pod.requests.get("cpu", 0)
             move(self.on_node, pod.node, pod)
             self.stale_nodes.add(pod.node)
             self.leaving += step * pod.terminating
@@ -229,9 +156,42 @@ class Inventory:
                 del self.priorities[pod.priority]
         elif not pod.terminating:
             move(self.waiting, f"PodGroup/{pod.group}" if pod.group else f"Pod/{pod.key}", pod)
+            self.waiting_classes[pod.priority_class or f"priority {pod.priority}"] += step
             if pod.nominated:
+                self.gpus.promised += step * pod.gpus
+                self.cpus.promised += step * pod.requests.get("cpu", 0)
                 move(self.nominated, pod.nominated, pod)
                 self.stale_nodes.add(pod.nominated)
+
+
+def has_quota(workload: kueue.Workload) -> bool:
+    reserved = find_condition(workload.status.conditions, well_known.QUOTA_RESERVED)
+    return workload.status.admission is not None and reserved is not None and reserved.status == "True"
+
+
+@dataclass
+class Tally:
+    """How much of something there is, what runs uses of it, and what is promised to those who wait."""
+
+    total: int = 0
+    used: int = 0
+    promised: int = 0
+
+
+class Departed:
+    """What ran and runs no more, as it was last seen: decisions tell of its end a moment later."""
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[str, PodRecord | kueue.Workload] = OrderedDict()
+
+    def add(self, unit: str, seen: PodRecord | kueue.Workload) -> None:
+        self._last[unit] = seen
+        self._last.move_to_end(unit)
+        if len(self._last) > MOST_DEPARTED:
+            self._last.popitem(last=False)
+
+    def get(self, unit: str) -> PodRecord | kueue.Workload | None:
+        return self._last.get(unit)
 
 
 class Shelves(dict[str, dict[str, PodRecord]]):

@@ -44,11 +44,16 @@ class WhatIf:
         question = Question(manifest, for_, self._config, self._seconds, BYTES)
         return await self._ask(question, dump_cluster(self._client))
 
+    async def compare(self, manifest: str, for_: str) -> dict[str, Any]:
+        """The same with every algorithm."""
+        question = Question(manifest, for_, self._config, self._seconds, BYTES, ask="compare")
+        return await self._ask(question, dump_cluster(self._client))
+
     async def explain(self, target: str, decisions: Iterable[Decision]) -> dict[str, Any]:
         """Why it is as it is, from the cluster and the decisions that evicted somebody."""
         records = [each.to_dict() for each in decisions if each.victims]
         question = Question(
-            "", target, self._config, self._seconds, BYTES, explain=True, records=records[:MOST_RECORDS]
+            "", target, self._config, self._seconds, BYTES, ask="explain", records=records[:MOST_RECORDS]
         )
         return await self._ask(question, self._client.dump_all((*SCHEDULER_KINDS, *QUOTA_KINDS, EVENTS)))
 

@@ -1,19 +1,15 @@
-"""The quota tree and the fleet as JSON: what each queue owns, uses, borrows and lends, in the numbers of
-`reprieve.quota`; worker clusters, and the workloads sent to them with their gates."""
+"""The quota tree as JSON: what each queue owns, uses, borrows and lends, as `reprieve.quota` counts it."""
 
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.views import View
-from reprieve.fleet import read_ledger
-from reprieve.objects import Object, find_condition, format_time, kueue, well_known
+from reprieve.dashboard.inventory import Inventory, has_quota
+from reprieve.objects import Object
 from reprieve.quota import UNLIMITED, Rules, load, quota_lines, waiters
 
 SHOWN_WAITERS = 5
-SHOWN_WORKLOADS = 500
 
 
 def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, Any]:
@@ -39,8 +35,7 @@ def quota_view(inventory: Inventory, rules: Rules, now: datetime) -> dict[str, A
         waiting[waiter.queue].append({"workload": waiter.workload, "why": waiter.message})
     admitted: dict[str, int] = defaultdict(int)
     for workload in inventory.workloads.values():
-        reserved = find_condition(workload.status.conditions, well_known.QUOTA_RESERVED)
-        if workload.status.admission is not None and reserved is not None and reserved.status == "True":
+        if workload.status.admission is not None and has_quota(workload):
             admitted[workload.status.admission.cluster_queue] += 1
     return {
         "cohorts": _cohorts(inventory),
@@ -66,58 +61,3 @@ def _cohorts(inventory: Inventory) -> list[dict[str, str]]:
     for name in named - {""}:
         parents.setdefault(name, "")
     return [{"name": name, "parent": parent} for name, parent in sorted(parents.items())]
-
-
-def fleet_view(inventory: Inventory, turn_lasts: timedelta) -> View:
-    """`turn_lasts`: how long one cluster alone may preempt."""
-    workloads = [
-        {
-            "workload": key,
-            "cluster": workload.status.cluster_name,
-            "nominated": list(workload.status.nominated_cluster_names),
-            "gates": _gates(workload, turn_lasts),
-        }
-        for key, workload in sorted(inventory.workloads.items())
-        if workload.status.cluster_name or workload.status.nominated_cluster_names
-    ]
-    undecided_first = sorted(workloads, key=lambda each: bool(each["cluster"]))
-    return {
-        "clusters": [_cluster(name, cluster) for name, cluster in sorted(inventory.clusters.items())],
-        "total": len(workloads),
-        "workloads": undecided_first[:SHOWN_WORKLOADS],
-    }
-
-
-def _cluster(name: str, cluster: kueue.MultiKueueCluster) -> View:
-    active = find_condition(cluster.status.conditions, well_known.ACTIVE)
-    return {
-        "name": name,
-        "connected": active is not None and active.status == "True",
-        "reason": active.reason if active else "",
-        "message": active.message if active else "",
-    }
-
-
-def _gates(workload: kueue.Workload, turn_lasts: timedelta) -> list[View]:
-    """The cluster whose turn it is, by the manager's own ledger; every other cluster's gate is closed."""
-    ledger = read_ledger({"metadata": {"annotations": workload.metadata.annotations}})
-    turn = ledger.turn
-    names = dict.fromkeys(workload.status.nominated_cluster_names)
-    if turn is not None:
-        names[turn.cluster] = None
-
-    def gate(name: str) -> View:
-        if turn is not None and name == turn.cluster:
-            until = format_time(turn.since + turn_lasts)
-            return {"cluster": name, "position": "Open", "since": format_time(turn.since), "until": until}
-        past = ledger.past.get(name)
-        last = format_time(past) if past else None
-        return {
-            "cluster": name,
-            "position": well_known.GATE_CLOSED,
-            "since": None,
-            "until": None,
-            "lastTurn": last,
-        }
-
-    return [gate(name) for name in names]

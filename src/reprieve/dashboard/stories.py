@@ -1,74 +1,74 @@
-"""Who made way for whom, and what happened to one unit: read out of the decisions that are kept."""
+"""The life of one unit: what decisions said of it, under any of its names, and what the objects say."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from reprieve.dashboard.views import View
+from reprieve.dashboard.departures import Departures
+from reprieve.dashboard.inventory import Inventory
+from reprieve.dashboard.units import Unit
+from reprieve.objects import format_time
 from reprieve.records import Decision
 
-MOST_FLOWS = 40
+View = dict[str, Any]
+
 MOST_MOMENTS = 200
+MOST_OTHERS = 50
+HAS_PLACE = ("scheduled", "admitted")
 
 
-def flows(decisions: Iterable[Decision]) -> View:
-    """Preemptors with their victims by unit, the last first: a gang that made way is one line."""
-    found: dict[str, View] = {}
-    for decision in decisions:  # newest first
-        if not _evicts(decision):
-            continue
-        flow = found.setdefault(
-            decision.for_, {"by": decision.for_, "time": _time(decision), "ids": [], "victims": {}}
-        )
-        flow["ids"].append(decision.id)
-        for victim in decision.victims:
-            _count(flow["victims"], victim)
-    shown = list(found.values())[:MOST_FLOWS]
+def story(name: str, inventory: Inventory, decisions: Iterable[Decision], departures: Departures) -> View:
+    """Every moment in the life of one unit, the last first."""
+    unit = Unit(name, inventory)
+    names = unit.kin()
+    moments = [
+        *(_decided(each, departures.owners(each)) for each in decisions if each.for_ in names),
+        *(_made_way(decision, line) for decision, line in departures.of(names) if decision.for_ not in names),
+        *unit.moments(),
+    ]
+    moments.sort(key=lambda moment: moment["time"], reverse=True)
+    shown = [*_comebacks(moments)]
     return {
-        "items": [{**flow, "victims": sorted(flow["victims"].values(), key=_most_pods)} for flow in shown],
-        "more": len(found) - len(shown),
+        **unit.view(),
+        "items": shown[:MOST_MOMENTS],
+        "more": max(0, len(shown) - MOST_MOMENTS),
     }
 
 
-def story(unit: str, decisions: Iterable[Decision]) -> View:
-    """Every moment in the life of one unit that a decision was about, the last first."""
-    moments = [moment for decision in decisions for moment in _moments(unit, decision)]
-    return {"items": moments[:MOST_MOMENTS], "more": max(0, len(moments) - MOST_MOMENTS)}
+def _decided(decision: Decision, victims: list[str]) -> View:
+    return {
+        "time": format_time(decision.time), "id": decision.id, "outcome": decision.outcome,
+        "role": "decided", "by": decision.controller, "sentence": decision.sentence,
+        "others": victims[:MOST_OTHERS], "moreOthers": max(0, len(victims) - MOST_OTHERS),
+    }  # fmt: skip
 
 
-def _moments(unit: str, decision: Decision) -> Iterator[View]:
-    shown = {"time": _time(decision), "id": decision.id, "outcome": decision.outcome}
-    if decision.for_ == unit:
-        victims = sorted({_unit_of(victim) for victim in decision.victims})
-        yield {**shown, "role": "decided", "sentence": decision.sentence, "others": victims}
-    elif _evicts(decision):
-        pods = [victim for victim in decision.victims if _unit_of(victim) == unit]
-        if pods:
-            reason = pods[0].get("reason") or pods[0].get("message") or ""
-            yield {
-                **shown, "role": "made way", "sentence": reason, "others": [decision.for_], "pods": len(pods),
-            }  # fmt: skip
+def _made_way(decision: Decision, line: View) -> View:
+    return {
+        "time": format_time(decision.time), "id": decision.id, "outcome": decision.outcome,
+        "role": "made way", "by": decision.controller, "sentence": line["reason"], "others": [decision.for_],
+        "pods": line["pods"], "gpuHours": round(line["gpuHours"], 2),
+    }  # fmt: skip
 
 
-def _evicts(decision: Decision) -> bool:
-    return bool(decision.victims) and decision.outcome != "waits"
+def _comebacks(moments: list[View]) -> Iterator[View]:
+    """Newest first. A place after it had made way is a return; the same waiting again and again is said
+    once, with how often."""
+    went = False
+    told: list[View] = []
+    for moment in reversed(moments):
+        if moment["role"] == "made way":
+            went = True
+        elif moment["role"] == "decided" and moment["outcome"] in HAS_PLACE and went:
+            moment, went = {**moment, "back": True}, False
+        last = told[-1] if told else None
+        if last and _same(last, moment):
+            told[-1] = {**moment, "times": last.get("times", 1) + 1, "since": last.get("since", last["time"])}
+        else:
+            told.append(moment)
+    return reversed(told)
 
 
-def _count(victims: dict[str, View], victim: dict[str, Any]) -> None:
-    unit = _unit_of(victim)
-    line = victims.setdefault(unit, {"unit": unit, "pods": 0, "broken": 0})
-    line["pods"] += 1
-    line["broken"] += bool(victim.get("violatesBudget"))
-
-
-def _unit_of(victim: dict[str, Any]) -> str:
-    if victim.get("unit"):
-        return str(victim["unit"])
-    return f"Workload/{victim['workload']}" if victim.get("workload") else f"Pod/{victim.get('pod', '')}"
-
-
-def _most_pods(line: View) -> tuple[int, str]:
-    return -line["pods"], line["unit"]
-
-
-def _time(decision: Decision) -> str:
-    return decision.time.isoformat().replace("+00:00", "Z")
+def _same(one: View, other: View) -> bool:
+    return one["role"] == other["role"] == "decided" and all(
+        one[key] == other[key] for key in ("outcome", "sentence", "others")
+    )

@@ -40,6 +40,10 @@ class Trees:
         found = [self._view(root, groups) for root in self._rows]
         return sorted(found, key=lambda view: (not view["pending"], view["group"]))[:SHOWN_TREES]
 
+    def below(self, root: str) -> list[str]:
+        """Keys of the PodGroups under a composite group."""
+        return [key for _, kind, key in self._walk(root, 0, set()) if kind == "PodGroup"]
+
     def _walk(self, key: str, depth: int, seen: set[str]) -> Iterator[tuple[int, str, str]]:
         """(depth, kind, key) of all groups below, depth first."""
         if key in seen:

@@ -6,12 +6,13 @@ has the true numbers.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import datetime
 from heapq import nsmallest
 from typing import Any
 
-from reprieve.dashboard.inventory import GroupRecord, Inventory, NodeRecord, PodRecord
+from reprieve.dashboard.compact import GroupRecord, NodeRecord, PodRecord
+from reprieve.dashboard.inventory import Inventory
 from reprieve.dashboard.tree_views import Trees
 from reprieve.objects import format_time
 
@@ -20,6 +21,8 @@ View = dict[str, Any]
 SHOWN_UNITS = 500
 SHOWN_GROUPS = 500
 SHOWN_NODES = 20
+SHOWN_CLASSES = 8
+SHOWN_NAMES = 500
 
 
 class ClusterViews:
@@ -40,19 +43,35 @@ class ClusterViews:
             "summary": {
                 "nodes": len(inventory.nodes),
                 "running": inventory.running,
-                "pending": sum(map(len, inventory.waiting.values())),
+                "pending": inventory.waiting_classes.total(),
                 "terminating": inventory.leaving,
                 "preemptions": preemptions,
                 "waitingUnits": len(inventory.waiting),
                 "groups": len(alone),
                 "trees": len(trees),
+                **_capacity(inventory),
+                "waitingByClass": _most(inventory.waiting_classes, SHOWN_CLASSES),
             },
+            "namespaces": sorted(_most(inventory.namespaces, SHOWN_NAMES)),
+            "teams": sorted(_most(inventory.teams, SHOWN_NAMES)),
             "bands": sorted(inventory.priorities),
             "nodes": self._nodes.all(),
             "queue": _queue_view(inventory),
             "groups": alone[:SHOWN_GROUPS],
             "trees": trees.views({group["group"]: group for group in groups}) if len(trees) else [],
         }
+
+
+def _capacity(inventory: Inventory) -> View:
+    """Of what is scarce: GPUs, where there are any."""
+    tally = inventory.gpus if inventory.gpus.total else inventory.cpus
+    resource = "gpu" if tally is inventory.gpus else "cpu"
+    return {"resource": resource, "total": tally.total, "used": tally.used, "promised": tally.promised}
+
+
+def _most(counted: Counter[str], limit: int) -> dict[str, int]:
+    """The most frequent ones; of equals, the first by name."""
+    return dict(nsmallest(limit, (+counted).items(), key=lambda each: (-each[1], each[0])))
 
 
 def _queue_view(inventory: Inventory) -> list[View]:
@@ -78,6 +97,9 @@ def _unit_view(unit: str, pods: list[PodRecord], groups: dict[str, GroupRecord])
     created = [pod.created for pod in pods if pod.created]
     return {
         "unit": unit,
+        "team": (group.team if group else "") or pods[0].team,
+        "class": (group.priority_class if group else "") or pods[0].priority_class,
+        "gpus": sum(pod.gpus for pod in pods),
         "priority": _priority(pods, groups),
         "pods": len(pods),
         "since": format_time(min(created)) if created else None,
@@ -127,6 +149,9 @@ def _node_view(node: NodeRecord, pods: list[PodRecord], nominated: int) -> View:
         "name": node.name,
         "zone": node.zone,
         "rack": node.rack,
+        "pool": node.pool,
+        "namespaces": sorted({pod.key.partition("/")[0] for pod in pods}),
+        "teams": sorted({pod.team for pod in pods if pod.team}),
         "ready": node.ready,
         "cordoned": node.unschedulable,
         "resource": resource,
@@ -150,17 +175,18 @@ def node_detail(inventory: Inventory, name: str) -> View | None:
         "name": name,
         "zone": node.zone,
         "rack": node.rack,
+        "pool": node.pool,
         "ready": node.ready,
         "cordoned": node.unschedulable,
         "resources": [
             {"name": resource, "allocatable": total, "used": used.get(resource, 0)}
             for resource, total in sorted(node.allocatable.items())
         ],
-        "pods": [_pod_view(pod) for pod in sorted(pods + nominated, key=lambda p: (-p.priority, p.key))],
+        "pods": [pod_view(pod) for pod in sorted(pods + nominated, key=lambda p: (-p.priority, p.key))],
     }
 
 
-def _pod_view(pod: PodRecord) -> View:
+def pod_view(pod: PodRecord) -> View:
     return {
         "pod": pod.key,
         "priority": pod.priority,
@@ -220,6 +246,7 @@ def _group_view(key: str, group: GroupRecord, pods: list[PodRecord]) -> View:
     nodes = sorted({pod.node for pod in pods if pod.node})
     return {
         "group": key,
+        "team": group.team or next((pod.team for pod in pods if pod.team), ""),
         "priority": group.priority,
         "minCount": group.min_count,
         "gang": group.gang,

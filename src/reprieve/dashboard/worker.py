@@ -14,16 +14,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from io import StringIO
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from reprieve import plan
+from reprieve import compare, plan
 from reprieve.explain import Evidence, explain
-from reprieve.objects import Document, ReprieveError, read_documents
-from reprieve.whatif import overlay
+from reprieve.objects import Document, ReprieveError, Source, read_documents, some
+from reprieve.whatif import overlay, targets
 
-UNIT_KINDS = ("PodGroup", "Workload", "Pod")
+MOST_NAMED = 12
 YIELD = 5
 """Nice value: the scheduler in the other process comes first."""
 
@@ -36,8 +36,8 @@ class Question(msgspec.Struct):
     seconds: int
     """Of processor time."""
     bytes: int
-    explain: bool = False
-    """Not what would become of `for_`, but why it is as it is."""
+    ask: Literal["plan", "compare", "explain"] = "plan"
+    """What would become of `for_`, what each algorithm would make of it, or why it is as it is."""
     records: list[dict[str, Any]] = []
     """Decisions that evicted somebody, for explanations, newest first."""
 
@@ -56,7 +56,9 @@ def main() -> None:
     _limit(question)
     try:
         found = cluster(lines)
-        reply = Reply(plan=explanation(question, found) if question.explain else answer(question, found))
+        reply = Reply(
+            plan=explanation(question, found) if question.ask == "explain" else answer(question, found)
+        )
     except ReprieveError as error:
         reply = Reply(problem=str(error))
     except MemoryError:
@@ -81,8 +83,12 @@ def cluster(lines: Iterable[bytes]) -> Iterator[Document]:
 
 def answer(question: Question, found: Iterable[Document]) -> dict[str, Any]:
     submitted = list(read_documents(StringIO(question.manifest)))
-    target = question.for_.strip() or only_unit([source.document for source in submitted])
-    return plan(overlay(list(found), submitted), target, config=question.config).to_dict()
+    held = list(found)
+    target = question.for_.strip() or only_target(submitted, held, question.config)
+    objects = overlay(held, submitted)
+    if question.ask == "compare":
+        return compare(objects, target, config=question.config)
+    return plan(objects, target, config=question.config).to_dict()
 
 
 def explanation(question: Question, found: Iterable[Document]) -> dict[str, Any]:
@@ -93,22 +99,16 @@ def explanation(question: Question, found: Iterable[Document]) -> dict[str, Any]
     return explain(question.for_, evidence, datetime.now(UTC), question.config).to_dict()
 
 
-def only_unit(documents: list[Document]) -> str:
-    """The unit to plan for when none is named: the only group, else the only workload, else the only pod."""
-    for kind in UNIT_KINDS:
-        units = [_target(document) for document in documents if document.get("kind") == kind]
-        if len(units) == 1:
-            return units[0]
-        if units:
-            raise ReprieveError(
-                f"the manifests hold several units; say which one to plan for: {', '.join(units)}"
-            )
-    raise ReprieveError("the manifests hold no Pod, PodGroup or Workload to plan for")
-
-
-def _target(document: Document) -> str:
-    metadata = document.get("metadata") or {}
-    return f"{document['kind']}/{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+def only_target(submitted: list[Source], held: list[Document], config: dict[str, Any] | None) -> str:
+    """What to plan for when nothing is named: the only job, group, workload or pod that the manifests add."""
+    found = [str(each) for each in targets(submitted, config, held)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ReprieveError(
+            f"the manifests hold several units; say which one to plan for: {some(found, MOST_NAMED)}"
+        )
+    raise ReprieveError("the manifests hold no Pod, PodGroup, Workload or job to plan for")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ quota, the manager quota and fleet; all of it in this process. Every cluster get
 `default`, with the fake nodes' capacity as its quota.
 """
 
-import asyncio
 import base64
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from reprieve.config import Configuration
-from reprieve.controllers import load
 from reprieve.controllers.fleet import SECRETS
+from reprieve.dashboard import PAGE_ANNOTATION
 from reprieve.kube import (
     ADMISSION_CHECKS,
     CLUSTER_QUEUES,
@@ -30,7 +29,6 @@ from reprieve.kube import (
 )
 from reprieve.local.cluster import controllers_of, local_cluster
 from reprieve.objects import Document, amount, format_amount, well_known
-from reprieve.runtime import Process
 from reprieve.server import EmbeddedServer, Habits, NodeTemplate
 
 CHECK: Final = "fleet"
@@ -43,6 +41,8 @@ class LocalFleet:
     workers: dict[str, EmbeddedServer]
     page: str
     """The manager's dashboard."""
+    pages: dict[str, str]
+    """The workers'."""
 
     def kubeconfigs(self) -> dict[str, Path]:
         """Each cluster's name with the file to give to kubectl."""
@@ -81,20 +81,20 @@ async def local_fleet(
 
         manager = await start("manager", port, ())
         servers = {name: await start(name, 0, nodes) for name in _names(workers)}
-        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        pages = {}
         for name, server in servers.items():
-            client = await stack.enter_async_context(Client.from_kubeconfig(server.kubeconfig))
-            await _furnish(client, _quotas(nodes, 1))
-            runs = {each: load(each) for each in ("scheduler", "quota")}
-            process = Process(client, configuration, runs, port=None, leader_election=False)
-            stack.callback(tasks.create_task(process.run(), name=f"controllers of {name}").cancel)
+            controlled = await stack.enter_async_context(
+                controllers_of(server, ("scheduler", "quota"), configuration)
+            )
+            await _furnish(controlled.client, _quotas(nodes, 1))
+            pages[name] = f"{controlled.page}/"
         async with Client.from_kubeconfig(manager.kubeconfig) as client:
             await _furnish(client, _quotas(nodes, workers), CHECK)
-            await _connect(client, servers)
+            await _connect(client, servers, pages)
         controlled = await stack.enter_async_context(
             controllers_of(manager, ("quota", "fleet"), configuration, dashboard_port)
         )
-        yield LocalFleet(manager, servers, controlled.page)
+        yield LocalFleet(manager, servers, controlled.page, pages)
 
 
 def _names(workers: int) -> list[str]:
@@ -129,7 +129,7 @@ async def _furnish(client: Client, quotas: dict[str, str], check: str = "") -> N
     await _ensure(client, LOCAL_QUEUES, local)
 
 
-async def _connect(client: Client, workers: dict[str, EmbeddedServer]) -> None:
+async def _connect(client: Client, workers: dict[str, EmbeddedServer], pages: dict[str, str]) -> None:
     """Tell the manager of its workers: kubeconfigs in Secrets, as on any cluster."""
     await _ensure(client, NAMESPACES, {"metadata": {"name": well_known.KUBECONFIG_NAMESPACE}})
     for name, server in workers.items():
@@ -137,9 +137,8 @@ async def _connect(client: Client, workers: dict[str, EmbeddedServer]) -> None:
         metadata = {"name": name, "namespace": well_known.KUBECONFIG_NAMESPACE}
         await client.apply(SECRETS, {"metadata": metadata, "data": data})
         source = {"kubeConfig": {"location": name, "locationType": "Secret"}}
-        await _ensure(
-            client, MULTIKUEUE_CLUSTERS, {"metadata": {"name": name}, "spec": {"clusterSource": source}}
-        )
+        named: Document = {"name": name, "annotations": {PAGE_ANNOTATION: pages[name]}}
+        await client.apply(MULTIKUEUE_CLUSTERS, {"metadata": named, "spec": {"clusterSource": source}})
     config = {"metadata": {"name": CHECK}, "spec": {"clusters": list(workers)}}
     await _ensure(client, MULTIKUEUE_CONFIGS, config)
     parameters = {"apiGroup": well_known.KUEUE_API, "kind": "MultiKueueConfig", "name": CHECK}

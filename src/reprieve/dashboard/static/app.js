@@ -1,8 +1,11 @@
 // The shell: live state, navigation, theme, and what is wrong. Each view is a pure function of the state.
 import { html, render, useState, useEffect, useRef } from "./vendor/htm-preact.js";
-import { age, clock, plural } from "./lib.js";
-import { useLiveState, useRoute, useSeconds } from "./live.js";
-import { Problem } from "./parts.js";
+import { clock, plural } from "./lib.js";
+import { go, link, useLiveState, useRoute, useSeconds } from "./live.js";
+import { Problem, When } from "./parts.js";
+import { Headline, Whose } from "./views/headline.js";
+import { Search } from "./views/search.js";
+import { Keys, useKeys } from "./views/keys.js";
 import { MapView } from "./views/map.js";
 import { QueueView } from "./views/queue.js";
 import { GroupsView } from "./views/groups.js";
@@ -39,14 +42,6 @@ function ThemeButton() {
     <span aria-hidden="true">${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</span><span class="quiet">Theme: ${theme}</span></button>`;
 }
 
-function Facts({ summary }) {
-  const facts = [
-    ["nodes", summary.nodes], ["pods running", summary.running], ["pending", summary.pending],
-    ["terminating", summary.terminating], ["preemptions", summary.preemptions],
-  ];
-  return html`<dl class="facts">${facts.map(([name, n]) => html`<div><dt>${name}</dt><dd>${n.toLocaleString("en")}</dd></div>`)}</dl>`;
-}
-
 // An old state that looks like a live one misleads; so the page says what it has lost and since when.
 function Trouble({ state, contact }) {
   if (!contact.ok && contact.error) {
@@ -64,38 +59,57 @@ function Trouble({ state, contact }) {
 
 function Foot({ state }) {
   const now = useSeconds();
-  return html`<footer>last change ${age(state.time, now)} ago · revision ${state.revision}
+  return html`<footer>last change <${When} iso=${state.time} now=${now} ago /> ago · revision ${state.revision}
     ${state.login && html`<form method="post" action="logout"><button>Log out</button></form>`}</footer>`;
 }
+
+// What can be shown for one owner only; the others are about everybody.
+const OWNED = ["map", "queue", "groups", "flow", "preemptions", "fleet"];
+
+function Header({ current, contact, onSearch, onKeys }) {
+  return html`<header>
+    <a class="brand" href=${link("map")}><img src="static/icon.svg" alt="" width="22" height="22" />Reprieve</a>
+    <nav aria-label="Views">${VIEWS.map(([id, title]) => html`
+      <a href=${link(id)} aria-current=${id === current ? "page" : null}>${title}</a>`)}</nav>
+    <button class="find" onClick=${onSearch} aria-keyshortcuts="/">Search <kbd aria-hidden="true">/</kbd></button>
+    <button class="theme" onClick=${onKeys} title="Keys" aria-keyshortcuts="?"><span aria-hidden="true">?</span><span class="quiet">Keys</span></button>
+    <${ThemeButton} />
+    <span class=${`link-state ${contact.ok ? "ok" : "off"}`} role="status">${contact.ok ? "live" : "reconnecting…"}</span>
+  </header>`;
+}
+
+// A manager has no nodes of its own: its first view is its fleet.
+const firstView = (state) => (state && state.fleet.clusters.length && !state.summary.nodes ? "fleet" : "map");
 
 function App() {
   const { view, params } = useRoute();
   const [state, contact] = useLiveState();
+  const [open, setOpen] = useState("");
   const main = useRef(), first = useRef(true);
-  const current = view === "unit" ? UNIT : VIEWS.find(([id]) => id === view) || VIEWS[0];
-  const View = current[2];
+  const current = view === "unit" ? UNIT : VIEWS.find(([id]) => id === (view || firstView(state))) || VIEWS[0];
+  const [id, title, View] = current;
+  const about = params.of || "";
+  useKeys((key) => ({ "/": () => setOpen("search"), "?": () => setOpen("keys") })[key]
+    || (VIEWS[key - 1] && (() => go(VIEWS[key - 1][0], {}))));
+  useEffect(() => { document.title = `${about || title} · Reprieve`; }, [current, about]);
   useEffect(() => {
-    document.title = `${current[1]} · Reprieve`;
     if (!first.current) { main.current.focus({ preventScroll: true }); scrollTo(0, 0); }
     first.current = false;
-  }, [current]);
+  }, [current, about]);
   const skip = (event) => { event.preventDefault(); main.current.focus(); };
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
-    <header>
-      <a class="brand" href="#/map"><img src="static/icon.svg" alt="" width="22" height="22" />Reprieve</a>
-      <nav aria-label="Views">${VIEWS.map(([id, title]) => html`
-        <a href=${`#/${id}`} aria-current=${id === current[0] ? "page" : null}>${title}</a>`)}</nav>
-      <span class=${`link-state ${contact.ok ? "ok" : "off"}`} role="status">${contact.ok ? "live" : "reconnecting…"}</span>
-      <${ThemeButton} />
-    </header>
-    <main id="main" tabindex="-1" ref=${main} aria-label=${current[1]}>
-      <h1 class="quiet">${current[1]}</h1>
+    <${Header} current=${id} contact=${contact} onSearch=${() => setOpen("search")} onKeys=${() => setOpen("keys")} />
+    <main id="main" tabindex="-1" ref=${main} aria-label=${title}>
+      <h1 class="quiet">${title}</h1>
       <${Trouble} state=${state} contact=${contact} />
-      ${state && html`<${Facts} summary=${state.summary} />`}
+      ${state && html`<${Headline} state=${state} />`}
+      ${state && OWNED.includes(id) && html`<${Whose} state=${state} params=${params} />`}
       ${!state && !contact.error && html`<p class="boot">Loading the cluster…</p>`}
       ${state && html`<${View} state=${state} params=${params} />`}
     </main>
+    ${open === "search" && html`<${Search} views=${VIEWS} onClose=${() => setOpen("")} />`}
+    ${open === "keys" && html`<${Keys} views=${VIEWS} onClose=${() => setOpen("")} />`}
     ${state && html`<${Foot} state=${state} />`}`;
 }
 

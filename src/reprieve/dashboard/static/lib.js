@@ -38,7 +38,24 @@ export function span(seconds) {
 }
 
 export const age = (iso, now = Date.now()) => (iso ? span((now - Date.parse(iso)) / 1000) : "–");
-export const clock = (iso) => (iso ? new Date(iso).toLocaleTimeString([], { hour12: false }) : "–");
+const two = (n) => `${n}`.padStart(2, "0");
+const day = (d) => `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+// With the date as soon as it is not today's.
+export function clock(iso, now = Date.now()) {
+  if (!iso) return "–";
+  const d = new Date(iso), time = `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+  return day(d) === day(new Date(now)) ? time : `${day(d)} ${time}`;
+}
+export function exact(iso) {
+  const d = new Date(iso), ahead = -d.getTimezoneOffset(), zone = `${ahead < 0 ? "-" : "+"}${two(Math.floor(Math.abs(ahead) / 60))}:${two(Math.abs(ahead) % 60)}`;
+  return `${day(d)} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())} ${zone === "+00:00" ? "UTC" : `UTC${zone}`}`;
+}
+export const hours = (h) => (h >= 100 ? Math.round(h).toLocaleString("en") : h >= 10 ? h.toFixed(0) : `${Number(h.toFixed(1))}`);
+
+// KIND/NAMESPACE/NAME: the middle; what has no namespace belongs to nobody in particular.
+export const namespaceOf = (unit) => { const parts = unit.split("/"); return parts.length > 2 ? parts[1] : ""; };
+export const keyNamespace = (key) => key.split("/")[0];
+export const mine = ({ ns, team }, namespace, whose) => (!ns || namespace === ns) && (!team || whose === team);
 export const millis = (ms) => `${ms < 10 ? Number(ms.toPrecision(2)) : Math.round(ms)} ms`;
 export const percent = (x) => `${Math.round(100 * x)} %`;
 export const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;

@@ -3,6 +3,8 @@ import { useState, useEffect } from "./vendor/htm-preact.js";
 import { getJSON } from "./lib.js";
 
 const AGAIN_AFTER = 2000;
+// Whose things are shown: this stays when another view is opened.
+const STAYS = ["ns", "team"];
 
 // The address after # is a view's name and then pairs: #/map/pool/zone-a/node/h100-3
 function readRoute() {
@@ -15,11 +17,20 @@ function readRoute() {
 }
 
 export function link(view, params = {}) {
-  const pairs = Object.entries(params).filter(([, value]) => value);
+  const now = readRoute().params;
+  const all = { ...Object.fromEntries(STAYS.map((key) => [key, now[key]])), ...params };
+  const pairs = Object.entries(all).filter(([, value]) => value);
   return `#/${[view, ...pairs.flatMap(([key, value]) => [key, encodeURIComponent(value)])].join("/")}`;
 }
 
 export const go = (view, params) => { location.hash = link(view, params); };
+
+// A filter is part of the address, so that it can be shared; but not a step on the way back.
+export function refine(changes) {
+  const { view, params } = readRoute();
+  history.replaceState(null, "", link(view || "map", { ...params, ...changes }));
+  dispatchEvent(new Event("hashchange"));
+}
 
 export function useRoute() {
   const [route, setRoute] = useState(readRoute());
@@ -38,6 +49,20 @@ export function useSeconds(every = 1) {
     return () => clearInterval(timer);
   }, [every]);
   return now;
+}
+
+// What is asked again when `revision` changes; the old answer stays until the new one is there.
+export function useAnswer(path, revision) {
+  const [answer, setAnswer] = useState({ path: null, data: null, error: null });
+  useEffect(() => {
+    let gone = false;
+    if (path) {
+      getJSON(path).then((data) => { if (!gone) setAnswer({ path, data, error: null }); },
+        (e) => { if (!gone) setAnswer({ path, data: null, error: e.message }); });
+    }
+    return () => { gone = true; };
+  }, [path, revision]);
+  return answer.path === path ? answer : { data: null, error: null };
 }
 
 // The stream only says that something changed; the state itself is fetched, one request at a time, and not for a hidden page.

@@ -1,7 +1,7 @@
 // What every view is put together from.
 import { html, useLayoutEffect, useRef, useState } from "./vendor/htm-preact.js";
-import { percent } from "./lib.js";
-import { link } from "./live.js";
+import { age, clock, exact, percent } from "./lib.js";
+import { link, refine } from "./live.js";
 
 // `segments`: [class, share, title] from left to right.
 export function Stack({ segments, label }) {
@@ -19,8 +19,23 @@ export function Problem({ error, hint }) {
 // Short names stay on one line; a name of 253 characters breaks wherever it must.
 export const Name = ({ children }) => html`<span class=${`${children}`.length > 32 ? "long-name" : "name"}>${children}</span>`;
 
+// A moment: in short, and exactly for whoever points at it, focuses it, or reads it aloud. Inside a link it takes no focus of its own.
+export function When({ iso, now, ago, plain }) {
+  if (!iso) return "–";
+  return html`<time class="when" dateTime=${iso} title=${exact(iso)} data-exact=${exact(iso)} tabindex=${plain ? null : 0}>${
+    ago ? age(iso, now) : clock(iso)}<span class="quiet"> (${exact(iso)})</span></time>`;
+}
+
+// A filter by a part of a name; what is typed is in the address.
+export function Find({ what, value }) {
+  return html`<label>Find ${what} <input type="search" value=${value || ""} onInput=${(e) => refine({ find: e.target.value })} placeholder="part of its name" /></label>`;
+}
+
 // A unit's name, wherever it stands, leads to its page.
-export const UnitLink = ({ unit }) => html`<a href=${link("unit", { of: unit })} title="Its story"><${Name}>${unit}<//></a>`;
+export const UnitLink = ({ unit, text }) => html`<a href=${link("unit", { of: unit })} title="Its story"><${Name}>${text || unit}<//></a>`;
+
+export const Units = ({ list, most = 6 }) => html`${list.slice(0, most).map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${name} />`)}${
+  list.length > most && ` and ${list.length - most} more`}`;
 
 // Beside the list on a wide window, over it on a narrow one. It takes the focus, gives it back, and closes with Escape.
 export function Panel({ label, title, onClose, children }) {

@@ -1,7 +1,8 @@
 // What a plan and a decision have in common: who makes way, who stays, what it costs, what else was possible.
 import { html } from "./vendor/htm-preact.js";
 import { plural } from "./lib.js";
-import { Table, UnitLink, useMore } from "./parts.js";
+import { link } from "./live.js";
+import { Name, Table, UnitLink, Units, useMore } from "./parts.js";
 
 const STEP = 100;
 const COSTS = {
@@ -19,19 +20,56 @@ export function Cost({ cost }) {
   return html`<h3>Cost</h3><dl class="facts">${terms.map(([name, value]) => html`<div><dt>${words(name)}</dt><dd>${value ?? "–"}</dd></div>`)}</dl>`;
 }
 
-export function Victims({ list, verb }) {
+// The same sentence about many is said once: the names of victims, their nodes and the preemptor's pods in it become general.
+function saidOnce(list, by) {
+  const nodes = new Set(list.flatMap((v) => [v.node, ...(v.nodes || [])]).filter(Boolean));
+  const pods = new Set(list.map((v) => v.pod).filter(Boolean));
+  const preemptor = (by || "").split("/").slice(1).join("/");
+  const word = (token) => (nodes.has(token) ? "its node" : pods.has(token) ? "it" : preemptor && token.startsWith(`${preemptor}-`) ? preemptor : token);
+  const found = new Map();
+  for (const { reason } of list) {
+    if (!reason) continue;
+    const general = reason.replace(/[\w./-]*\w/g, word).replace(/its \d+ pods go together/, "its pods go together");
+    const known = found.get(general);
+    if (known) known.count += 1;
+    else found.set(general, { general, count: 1, first: reason });
+  }
+  return [...found.values()].sort((x, y) => y.count - x.count);
+}
+
+export function ReasonsOnce({ list, what, by }) {
+  const [limit, more] = useMore(8);
+  const reasons = saidOnce(list, by);
+  if (!reasons.length) return null;
+  return html`<div class="why-once"><p class="note">Why</p><ul class="reasons">${reasons.slice(0, limit).map((r) => html`<li>${r.count > 1 ? html`<strong>${plural(r.count, what)}:</strong> ${r.general}` : r.first}</li>`)}</ul>
+    ${more(reasons.length, "reasons")}</div>`;
+}
+
+// One row a unit: the pods of a gang go together.
+function byUnit(list) {
+  const found = new Map();
+  for (const v of list) {
+    const unit = v.unit || (v.workload ? `Workload/${v.workload}` : `Pod/${v.pod}`);
+    if (!found.has(unit)) found.set(unit, { key: unit, unit, pods: 0, broken: 0, nodes: new Set(), clusterQueue: v.clusterQueue, priority: v.priority });
+    const row = found.get(unit);
+    row.pods += 1; row.broken += v.violatesBudget ? 1 : 0;
+    if (v.node) row.nodes.add(v.node);
+  }
+  return [...found.values()];
+}
+
+const nodeNames = (nodes) => [...nodes].slice(0, 3).join(", ") + (nodes.size > 3 ? ` and ${nodes.size - 3} more` : "") || "–";
+
+export function Victims({ list, verb, by }) {
   const [limit, more] = useMore(STEP);
   if (!list || !list.length) return null;
-  const rows = list.slice(0, limit).map((v) => ({ key: v.pod || v.workload, ...v }));
-  const queues = list.some((v) => v.clusterQueue);
-  return html`<${Table} shown caption=${`${plural(list.length, "victim")} ${verb}`} rows=${rows} columns=${[
-    { title: "Victim", name: true, cell: (v) => v.key },
-    ...(queues ? [{ title: "Queue", name: true, cell: (v) => v.clusterQueue || "–" }] : [
-      { title: "Unit", cell: (v) => (v.unit ? html`<${UnitLink} unit=${v.unit} />` : "–") }, { title: "Node", name: true, cell: (v) => v.node || "–" }]),
+  const rows = byUnit(list), queues = list.some((v) => v.clusterQueue);
+  return html`<${Table} shown caption=${`${plural(list.length, "victim")} ${verb}`} rows=${rows.slice(0, limit)} columns=${[
+    { title: "Unit", cell: (v) => html`<${UnitLink} unit=${v.unit} />` },
+    ...(queues ? [{ title: "Queue", name: true, cell: (v) => v.clusterQueue || "–" }] : [{ title: "Pods", number: true, cell: (v) => v.pods }, { title: "Nodes", cell: (v) => nodeNames(v.nodes) }]),
     { title: "Priority", number: true, cell: (v) => v.priority ?? "–" },
-    ...(queues ? [] : [{ title: "Budget", cell: (v) => (v.violatesBudget ? html`<span class="tag bad">broken</span>` : "kept") }]),
-    { title: "Why", wide: true, cell: (v) => v.reason },
-  ]} />${more(list.length, "victims")}`;
+    ...(queues ? [] : [{ title: "Budget", cell: (v) => (v.broken ? html`<span class="tag bad">broken</span>` : "kept") }]),
+  ]} />${more(rows.length, "units")}<${ReasonsOnce} list=${list} what="victim" by=${by} />`;
 }
 
 export function Reprieved({ list }) {
@@ -42,8 +80,7 @@ export function Reprieved({ list }) {
       { title: "Unit", cell: (r) => html`<${UnitLink} unit=${r.unit} />` },
       { title: "Nodes", cell: (r) => (r.nodes || []).join(", ") || "–" },
       { title: "Priority", number: true, cell: (r) => r.priority },
-      { title: "Why it stays", wide: true, cell: (r) => r.reason },
-    ]} />${more(list.length, "units")}`;
+    ]} />${more(list.length, "units")}<${ReasonsOnce} list=${list.map((r) => ({ ...r, pod: r.unit.split("/").slice(1).join("/") }))} what="unit" />`;
 }
 
 export function Budgets({ list }) {
@@ -56,7 +93,8 @@ export function Placements({ placements, caption }) {
   const rows = Object.entries(placements || {}).map(([pod, node]) => ({ key: pod, pod, node }));
   if (!rows.length) return null;
   return html`<${Table} shown caption=${caption} rows=${rows.slice(0, limit)} columns=${[
-    { title: "Pod", name: true, cell: (p) => p.pod }, { title: "Node", name: true, cell: (p) => p.node }]} />
+    { title: "Pod", cell: (p) => html`<${UnitLink} unit=${`Pod/${p.pod}`} text=${p.pod} />` },
+    { title: "Node", cell: (p) => html`<a href=${link("map", { node: p.node })}><${Name}>${p.node}<//></a>` }]} />
     ${more(rows.length, "pods")}`;
 }
 
@@ -75,5 +113,5 @@ export function Alternatives({ title, list }) {
   if (!list || !list.length) return null;
   const cost = (a) => (a.cost && a.cost.units !== undefined ? ` (${plural(a.cost.units, "unit")}, ${plural(a.cost.pods ?? 0, "pod")})` : "");
   return html`<h3>${title}</h3><ul class="reasons">${list.map((a) => html`<li>${a.title}: ${
-    a.victims.length ? `${a.victims.join(", ")} would make way` : "nobody would have to go"}${cost(a)}</li>`)}</ul>`;
+    a.victims.length ? html`<${Units} list=${a.victims} /> would make way` : "nobody would have to go"}${cost(a)}</li>`)}</ul>`;
 }

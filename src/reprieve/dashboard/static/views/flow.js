@@ -1,49 +1,48 @@
-// Who made way for whom: preemptors on the left, the units that went on the right, as thick as their pods are many.
+// Who made way for whom: preemptors on the left, whoever went on the right, as thick as their pods are many.
 import { html } from "../vendor/htm-preact.js";
-import { clock, plural } from "../lib.js";
-import { link } from "../live.js";
-import { Empty, Problem } from "../parts.js";
-import { useAnswer } from "./unit.js";
+import { hours, mine, namespaceOf, plural } from "../lib.js";
+import { link, useAnswer } from "../live.js";
+import { Empty, Problem, When } from "../parts.js";
+import { ReasonsOnce } from "../plan_parts.js";
 
-const ROW = 26, GAP = 14, LEFT = 330, RIGHT = 570, WIDTH = 900, NAME = 44, MOST = 12;
-const short = (name) => (name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name);
+const ROW = 26, GAP = 12, LEFT = 12, RIGHT = 190, WIDTH = 200, MOST = 12;
 const thickness = (pods) => Math.min(ROW - 4, 2 + 3 * Math.log2(1 + pods));
+const lost = (line) => [plural(line.pods, "pod"), line.gpuHours > 0 && `${hours(line.gpuHours)} GPU-hours lost`, line.broken > 0 && `${plural(line.broken, "budget")} broken`,
+  line.unknown > 0 && line.gpuHours > 0 && `${line.unknown} not counted`].filter(Boolean).join(" · ");
 
-// Every preemptor gets as much height as its victims need.
-function layout(items) {
-  let y = 10;
-  return items.map((flow) => {
-    const shown = flow.victims.slice(0, MOST), rest = flow.victims.slice(MOST);
-    const lines = rest.length ? [...shown, { unit: "", pods: rest.reduce((sum, v) => sum + v.pods, 0), units: rest.length }] : shown;
-    const top = y;
-    y += lines.length * ROW + GAP;
-    return { ...flow, lines: lines.map((v, i) => ({ ...v, y: top + i * ROW + ROW / 2 })), y: top + (lines.length * ROW) / 2, bottom: y };
-  });
+function lines(victims) {
+  const shown = victims.slice(0, MOST), rest = victims.slice(MOST);
+  const sum = (key) => rest.reduce((total, v) => total + v[key], 0);
+  return rest.length ? [...shown, { name: "", units: rest.length, pods: sum("pods"), broken: sum("broken"), gpuHours: sum("gpuHours"), unknown: sum("unknown") }] : shown;
 }
 
-function Curve({ from, to, line }) {
-  const middle = (LEFT + RIGHT) / 2;
-  return html`<path class=${line.broken ? "flow broken" : "flow"} d=${`M ${LEFT} ${from} C ${middle} ${from}, ${middle} ${to}, ${RIGHT} ${to}`} stroke-width=${thickness(line.pods)}>
-    <title>${`${plural(line.pods, "pod")}${line.broken ? `, ${plural(line.broken, "budget")} broken` : ""}`}</title></path>`;
+function Curves({ list }) {
+  const height = list.length * ROW, from = height / 2, middle = (LEFT + RIGHT) / 2;
+  return html`<svg class="curves" viewBox=${`0 0 ${WIDTH} ${height}`} width=${WIDTH} height=${height} preserveAspectRatio="none" aria-hidden="true">
+    ${list.map((line, i) => { const to = i * ROW + ROW / 2; return html`<path class=${line.broken ? "flow broken" : "flow"} stroke-width=${thickness(line.pods)}
+      d=${`M ${LEFT} ${from} C ${middle} ${from}, ${middle} ${to}, ${RIGHT} ${to}`}></path>`; })}</svg>`;
 }
 
-export function FlowView({ state }) {
+function Flow({ flow }) {
+  const list = lines(flow.victims);
+  const all = flow.victims.reduce((sum, v) => ({ pods: sum.pods + v.pods, gpuHours: sum.gpuHours + v.gpuHours, broken: sum.broken + v.broken, unknown: sum.unknown + v.unknown }), { pods: 0, gpuHours: 0, broken: 0, unknown: 0 });
+  return html`<li class="flow-row">
+    <div class="flow-by"><a class="breaks" href=${link("unit", { of: flow.by })}>${flow.by}</a>
+      <span class="note"><${When} iso=${flow.time} /> · ${lost(all)} · <a href=${link("preemptions", { id: flow.ids[0] })} aria-label=${`The last decision for ${flow.by}`}>why</a></span></div>
+    <${Curves} list=${list} />
+    <ul class="flow-victims">${list.map((line) => html`<li>${line.name ? html`<a href=${link("unit", { of: line.name })} title=${line.name}>${line.name}</a>` : html`<span>and ${plural(line.units, "more owner")}</span>`}
+      <span class=${line.broken ? "note broken" : "note"}>${lost(line)}</span></li>`)}</ul>
+    <${ReasonsOnce} list=${flow.victims} what="owner" by=${flow.by} /></li>`;
+}
+
+export function FlowView({ state, params }) {
   const { data, error } = useAnswer("api/flows", state.summary.preemptions);
   if (error) return html`<${Problem} error=${error} hint="Decisions are kept by a running controller: reprieve run, or reprieve up." />`;
   if (!data) return html`<p class="note" role="status">Reading the decisions…</p>`;
-  if (!data.items.length) return html`<${Empty}>Nobody had to make way yet: everybody found room, or nobody less important was in the way.<//>`;
-  const flows = layout(data.items);
-  const pods = data.items.reduce((sum, f) => sum + f.victims.reduce((s, v) => s + v.pods, 0), 0);
-  return html`<div class="toolbar"><span class="note">${plural(data.items.length, "unit")} had others make way; ${plural(pods, "pod")} went. A group that went is one line; red: a disruption budget was broken.${data.more > 0 && ` ${plural(data.more, "older preemptor")} not shown.`}</span></div>
-    <div class="scroll flows" role="group" tabindex="0" aria-label="Who made way for whom">
-    <svg viewBox=${`0 0 ${WIDTH} ${flows[flows.length - 1].bottom}`} width=${WIDTH} role="list">
-      ${flows.map((flow) => html`<g role="listitem" aria-label=${`${flow.by}: ${flow.victims.map((v) => `${v.unit}, ${plural(v.pods, "pod")}`).join("; ")}`}>
-        ${flow.lines.map((line) => html`<${Curve} from=${flow.y} to=${line.y} line=${line} />`)}
-        <a href=${link("unit", { of: flow.by })}><text x=${LEFT - 8} y=${flow.y} text-anchor="end">${short(flow.by)}<title>${flow.by}</title></text></a>
-        <text class="when" x=${LEFT - 8} y=${flow.y + 15} text-anchor="end">${clock(flow.time)}</text>
-        ${flow.lines.map((line) => (line.unit
-          ? html`<a href=${link("unit", { of: line.unit })}><text x=${RIGHT + 8} y=${line.y + 4}>${short(line.unit)} · ${plural(line.pods, "pod")}<title>${line.unit}</title></text></a>`
-          : html`<text class="when" x=${RIGHT + 8} y=${line.y + 4}>and ${plural(line.units, "more unit")} · ${plural(line.pods, "pod")}</text>`))}
-      </g>`)}
-    </svg></div>`;
+  if (!data.items.length) return html`<${Empty}>Nobody had to make way yet: everybody found room, or nobody less important was in the way. Ask <a href=${link("whatif")}>What if</a> who would have to go for a job of yours.<//>`;
+  const shown = data.items.filter((f) => mine(params, namespaceOf(f.by), f.team) || (params.ns && f.victims.some((v) => namespaceOf(v.name) === params.ns)));
+  const sum = (key) => shown.reduce((total, f) => total + f.victims.reduce((s, v) => s + v[key], 0), 0);
+  return html`<div class="toolbar"><span class="note">${plural(shown.length, "unit")} had others make way: ${plural(sum("pods"), "pod")}, ${hours(sum("gpuHours"))} GPU-hours, ${plural(sum("broken"), "budget")} broken. A group or a job that went is one line; red: a disruption budget was broken.${data.more > 0 && ` ${plural(data.more, "older preemptor")} not shown.`}</span></div>
+    ${!shown.length && html`<${Empty}>Nobody of this namespace or team made others go.<//>`}
+    <ul class="flows" aria-label="Who made way for whom">${shown.map((flow) => html`<${Flow} key=${flow.by} flow=${flow} />`)}</ul>`;
 }

@@ -1,8 +1,8 @@
 // Pod groups: how many of their pods run, and how they may be disrupted. A tree of groups is one row that unfolds.
-import { html, useState } from "../vendor/htm-preact.js";
-import { link } from "../live.js";
-import { plural } from "../lib.js";
-import { Table, Empty, Name, useMore } from "../parts.js";
+import { html } from "../vendor/htm-preact.js";
+import { link, refine } from "../live.js";
+import { keyNamespace, mine, plural } from "../lib.js";
+import { Table, Empty, Find, Name, useMore } from "../parts.js";
 
 const needs = (g) => (g.kind === "CompositePodGroup" ? `${g.minGroups} of ${plural(g.groups, "group")}` : g.gang ? `${g.minCount} at once` : "any");
 const where = (g) => (g.topology ? ` in one ${g.topology.split("/").pop().split("-").pop()}` : "");
@@ -30,20 +30,21 @@ function First({ row, open, toggle }) {
   return row.depth ? html`<span class="branch" style=${{ paddingLeft: `${1.4 * row.depth + 0.6}em` }}>${shown}</span>` : shown;
 }
 
-export function GroupsView({ state }) {
-  const [filter, setFilter] = useState("");
+export function GroupsView({ state, params }) {
+  const { find: filter = "" } = params;
   const [limit, more] = useMore(100);
-  const [open, setOpen] = useState(new Set());
-  const toggle = (key) => setOpen((before) => { const after = new Set(before); if (!after.delete(key)) after.add(key); return after; });
+  const open = new Set((params.open || "").split(" ").filter(Boolean));
+  const toggle = (key) => { const after = new Set(open); if (!after.delete(key)) after.add(key); refine({ open: [...after].join(" ") }); };
   const { groups } = state.summary;
   if (!state.groups.length && !state.trees.length) return html`<${Empty}>No pod groups. Create one with <code>kubectl apply -f examples/01-first-plan</code>.<//>`;
   const inTree = (t) => t.group.includes(filter) || t.rows.some((row) => row.group.includes(filter));
-  const matching = [...state.trees.filter(inTree), ...state.groups.filter((g) => g.group.includes(filter))];
+  const owned = (g) => mine(params, keyNamespace(g.group), g.team);
+  const matching = [...state.trees.filter((t) => inTree(t) && owned(t)), ...state.groups.filter((g) => g.group.includes(filter) && owned(g))];
   const rows = matching.slice(0, limit).flatMap((g) => (g.rows ? unfolded(g, open) : [{ key: g.group, ...g }]));
   return html`
-    <div class="toolbar"><label>Find a group <input type="search" value=${filter} onInput=${(e) => setFilter(e.target.value)} placeholder="part of its name" /></label>
+    <div class="toolbar"><${Find} what="a group" value=${filter} />
       ${groups > state.groups.length && html`<span class="note">${state.groups.length.toLocaleString("en")} of ${groups.toLocaleString("en")} groups, those that wait first.</span>`}</div>
-    ${!matching.length && html`<${Empty}>No group's name contains “${filter}”.<//>`}
+    ${!matching.length && html`<${Empty}>${filter ? `No group's name contains “${filter}”.` : "This namespace or team has no groups."}<//>`}
     ${matching.length > 0 && html`<${Table} caption="Pod groups" rows=${rows} columns=${[
       { title: "Group", cell: (g) => html`<${First} row=${g} open=${open} toggle=${toggle} />` },
       { title: "Priority", number: true, cell: (g) => g.priority },

@@ -1,30 +1,43 @@
-// Nodes with their pods, by priority or by group. Few nodes: one card each. Many: one tile a pool, then zoom.
-import { html, useState, useEffect, useLayoutEffect, useMemo, useRef } from "../vendor/htm-preact.js";
-import { getJSON, amount, amounts, age, percent, plural, bandClass, groupClass } from "../lib.js";
-import { link, go } from "../live.js";
-import { Stack, Empty, Problem, Panel, Table, useMore } from "../parts.js";
+// Nodes with their pods, by priority or by group. Few nodes: one card each. Many: a heat map by pool, zone or rack, then zoom.
+import { html, useMemo } from "../vendor/htm-preact.js";
+import { amounts, percent, plural, bandClass, groupClass } from "../lib.js";
+import { link, go, refine } from "../live.js";
+import { Stack, Empty, Find, useMore } from "../parts.js";
+import { Heat } from "./heat.js";
+import { NodeDetail } from "./node.js";
 
 const CARDS_AT_ONCE = 300;
 const LEGEND_GROUPS = 10;
 
-const poolOf = (node) => node.rack || node.zone || node.name.replace(/[-.]?\d+$/, "") || "nodes";
+const stem = (node) => node.name.replace(/[-.]?\d+$/, "") || "nodes";
+const WAYS = { pool: (n) => n.pool || stem(n), zone: (n) => n.zone || "no zone", rack: (n) => n.rack || "no rack" };
 
-function pools(nodes) {
+// What the nodes are labelled with; without any label, their names.
+function ways(nodes) {
+  const found = ["pool", "zone", "rack"].filter((way) => nodes.some((n) => n[way]));
+  return found.length ? found : ["pool"];
+}
+
+const byCount = new Intl.Collator("en", { numeric: true });
+
+function pools(nodes, way) {
   const found = new Map();
   for (const node of nodes) {
-    const name = poolOf(node);
+    const name = WAYS[way](node);
     if (!found.has(name)) found.set(name, []);
     found.get(name).push(node);
   }
-  return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => byCount.compare(a.name, b.name));
 }
 
 // Nodes with racks stand rack by rack, others all together, after them.
 function shelves(nodes) {
   const found = new Map();
-  for (const node of nodes) found.set(node.rack, [...(found.get(node.rack) || []), node]);
-  const count = new Intl.Collator("en", { numeric: true });
-  return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => !a.name - !b.name || count.compare(a.name, b.name));
+  for (const node of nodes) {
+    if (!found.has(node.rack)) found.set(node.rack, []);
+    found.get(node.rack).push(node);
+  }
+  return [...found.entries()].map(([name, members]) => ({ name, members })).sort((a, b) => !a.name - !b.name || byCount.compare(a.name, b.name));
 }
 
 const rackLine = (members) => `${plural(members.length, "node")}, ${percent(members.reduce((sum, n) => sum + n.used, 0) / members.length)} used`;
@@ -43,41 +56,25 @@ function segments(nodes, colour, bands) {
   return entries.sort((a, b) => a[0] - b[0]).map(([p, share]) => [bandClass(bands.indexOf(p), bands.length), share, `priority ${p}`]);
 }
 
-// One block a node, darker the fuller; read by people, described by the tile's text for everyone else.
-function Heat({ members, group }) {
-  const canvas = useRef();
-  useLayoutEffect(() => {
-    const columns = Math.ceil(Math.sqrt(members.length * 2.2));
-    const c = canvas.current, size = 6;
-    c.width = columns * size; c.height = Math.ceil(members.length / columns) * size;
-    const g = c.getContext("2d");
-    const style = getComputedStyle(document.documentElement);
-    const [full, off, nominated] = ["--heat", "--bad", "--borrowed"].map((name) => style.getPropertyValue(name).trim());
-    members.forEach((node, i) => {
-      const dim = group && !node.shares.some(([, g2]) => g2 === group);
-      g.globalAlpha = dim ? 0.08 : node.ready ? 0.12 + 0.88 * Math.min(1, node.used) : 1;
-      g.fillStyle = node.ready ? (node.nominated ? nominated : full) : off;
-      g.fillRect((i % columns) * size, Math.floor(i / columns) * size, size - 1, size - 1);
-    });
-  }, [members, group]);
-  return html`<canvas ref=${canvas} class="heat" aria-hidden="true"></canvas>`;
-}
+const within = (members) => [["zone", "zones"], ["rack", "racks"]].map(([key, word]) => [new Set(members.map((n) => n[key]).filter(Boolean)).size, word])
+  .filter(([number]) => number > 1).map(([number, word]) => `${number} ${word}`).join(", ");
 
-function Tile({ pool, colour, bands, group }) {
+function Tile({ pool, way, colour, bands, params, stands }) {
   const { name, members } = pool;
   const count = (f) => members.reduce((sum, node) => sum + f(node), 0);
   const used = count((n) => n.used) / members.length, nominated = count((n) => n.nominated), down = count((n) => !n.ready);
-  return html`<a class="tile" href=${link("map", { pool: name, group })}>
-    <strong>${name}</strong><span>${plural(members.length, "node")}, ${percent(used)} used, ${plural(count((n) => n.pods), "pod")}</span>
+  const parts = within(members);
+  return html`<a class="tile" href=${link("map", { ...params, by: way, pool: name })}>
+    <strong>${name}</strong><span>${plural(members.length, "node")}, ${percent(used)} used, ${plural(count((n) => n.pods), "pod")}${parts && `; ${parts}`}</span>
     <${Stack} segments=${segments(members, colour, bands)} label=${`${percent(used)} used`} />
-    <${Heat} members=${members} group=${group} />
+    <${Heat} members=${members} stands=${stands} />
     ${nominated + down > 0 && html`<span class="marks">${nominated > 0 && html`<span class="tag nominated">${plural(nominated, "nomination")}</span>`}
       ${down > 0 && html`<span class="tag bad">${down} not ready</span>`}</span>`}
   </a>`;
 }
 
 function Card({ node, colour, bands, picked, href, dim }) {
-  const free = amounts(node.free) || "nothing";
+  const free = amounts(Object.fromEntries(Object.entries(node.free).filter(([r]) => r !== "ephemeral-storage" && !r.startsWith("hugepages-")).sort(([a], [b]) => b.includes("/") - a.includes("/")))) || "nothing";
   return html`<a class=${`card ${node.ready ? "" : "down"} ${dim ? "dim" : ""}`} href=${href} aria-current=${picked ? "true" : null}>
     <span class="card-name">${node.name}</span>
     <${Stack} segments=${segments([node], colour, bands)} label=${`${percent(node.used)} of ${node.resource} used`} />
@@ -90,34 +87,6 @@ function Card({ node, colour, bands, picked, href, dim }) {
   </a>`;
 }
 
-function NodeDetail({ name, revision, bands, onClose }) {
-  const [detail, setDetail] = useState(null);
-  const [error, setError] = useState(null);
-  useEffect(() => {
-    let gone = false;
-    getJSON(`api/nodes/${encodeURIComponent(name)}`).then((d) => { if (!gone) { setDetail(d); setError(null); } }, (e) => { if (!gone) setError(e.message); });
-    return () => { gone = true; };
-  }, [name, revision]);
-  const d = detail && detail.name === name ? detail : null;
-  return html`<${Panel} label=${`Node ${name}`} title=${name} onClose=${onClose}>
-    ${error && html`<${Problem} error=${error} hint="The node may be gone; close this panel and pick another." />`}
-    ${d && html`
-      <p class="note">${[d.zone && `zone ${d.zone}`, d.rack && `rack ${d.rack}`, d.ready ? "ready" : "not ready", d.cordoned && "cordoned"].filter(Boolean).join(" · ")}</p>
-      ${d.resources.map((r) => html`<div class="bar-row"><span>${r.name}</span>
-        <span class="meter"><span style=${{ width: `${r.allocatable ? Math.min(100, (100 * r.used) / r.allocatable) : 0}%` }}></span></span>
-        <span>${amount(r.name, r.used)} of ${amount(r.name, r.allocatable)} used, ${amount(r.name, Math.max(0, r.allocatable - r.used))} free</span></div>`)}
-      ${!d.pods.length && html`<${Empty}>No pods here.<//>`}
-      ${d.pods.length > 0 && html`<${Table} shown caption=${plural(d.pods.length, "pod")} rows=${d.pods.map((p) => ({ key: p.pod, ...p }))} columns=${[
-        { title: "Pod", cell: (p) => html`<span class=${p.pod.length > 32 ? "long-name" : "name"}><span class=${`swatch ${bandClass(bands.indexOf(p.priority), bands.length)}`}></span>${p.pod}</span>` },
-        { title: "Priority", number: true, cell: (p) => p.priority },
-        { title: "Group", cell: (p) => (p.group ? html`<a href=${link("map", { group: p.group })}><span class=${`swatch ${groupClass(p.group)}`}></span>${p.group}</a>` : "–") },
-        { title: "Requests", cell: (p) => amounts(p.requests) || "–" },
-        { title: "State", cell: (p) => (p.nominated ? html`<span class="tag nominated">nominated</span>` : p.terminating ? html`<span class="tag">leaving</span>` : p.phase) },
-        { title: "Age", number: true, cell: (p) => age(p.started || p.created) },
-      ]} />`}`}
-  <//>`;
-}
-
 function Legend({ nodes, colour, bands, params }) {
   const biggest = useMemo(() => (colour === "group" ? segments(nodes, "group", bands).slice(0, LEGEND_GROUPS) : []), [nodes, colour]);
   if (colour === "priority") {
@@ -128,36 +97,43 @@ function Legend({ nodes, colour, bands, params }) {
     name === "no group" ? name : html`<a href=${link("map", { ...params, group: name })}>${name}</a>`}</li>`)}<li><span class="swatch"></span>free</li></ul>`;
 }
 
+const NoNodes = ({ state }) => (state.fleet.clusters.length
+  ? html`<${Empty}>This is a manager: pods run in its ${plural(state.fleet.clusters.length, "worker cluster")}. <a href=${link("fleet")}>Fleet</a> shows which workload runs where, and leads to the workers' own pages.<//>`
+  : html`<${Empty}>No nodes yet. Start some with <code>reprieve up</code>, or wait for the first to register.<//>`);
+
 export function MapView({ state, params }) {
   const { nodes, bands } = state;
-  const { pool, node: picked, group } = params;
-  const grouped = useMemo(() => pools(nodes), [nodes]);
-  const [filter, setFilter] = useState("");
-  const [chosen, setColour] = useState("priority");
+  const { pool, node: picked, group, find = "", ns, team } = params;
+  const choices = useMemo(() => ways(nodes), [nodes]);
+  const way = WAYS[params.by] ? params.by : choices[0];
   const [limit, more] = useMore(CARDS_AT_ONCE);
-  const colour = group ? "group" : chosen;
-  if (!nodes.length) return html`<${Empty}>No nodes yet. Start some with <code>reprieve up</code>, or wait for the first to register.<//>`;
-  const holds = (n) => !group || n.shares.some(([, g]) => g === group);
-  const tiles = !pool && nodes.length > CARDS_AT_ONCE && !filter;
-  const matching = nodes.filter((n) => (!pool || poolOf(n) === pool) && n.name.includes(filter));
-  return html`<div class=${picked ? "beside" : ""}>
+  const colour = group ? "group" : params.colour === "group" ? "group" : "priority";
+  const tiles = nodes.length > CARDS_AT_ONCE && !pool && !find;
+  const grouped = useMemo(() => (tiles ? pools(nodes, way) : []), [nodes, way, tiles]);
+  if (!nodes.length) return html`<${NoNodes} state=${state} />`;
+  const stands = (n) => (!group || n.shares.some(([, g]) => g === group)) && (!ns || n.namespaces.includes(ns)) && (!team || n.teams.includes(team));
+  const matching = tiles ? [] : nodes.filter((n) => (!pool || WAYS[way](n) === pool) && n.name.includes(find));
+  const chosen = group ? html`pods of group <strong class="breaks">${group}</strong>` : [ns && `pods of namespace ${ns}`, team && `pods of team ${team}`].filter(Boolean).join(" and ");
+  return html`<div>
     <div class="toolbar">
-      ${pool && html`<span><a href=${link("map", { group })}>← all pools</a> <strong>${pool}</strong></span>`}
-      <label>Find a node <input type="search" value=${filter} onInput=${(e) => setFilter(e.target.value)} placeholder="part of its name" /></label>
-      <label>Colour by <select value=${colour} onChange=${(e) => { setColour(e.target.value); if (group) go("map", { ...params, group: "" }); }}>
+      ${pool && html`<span><a href=${link("map", { ...params, pool: "", node: "" })}>← all pools</a> <strong>${pool}</strong></span>`}
+      <${Find} what="a node" value=${find} />
+      <label>Colour by <select value=${colour} onChange=${(e) => refine({ colour: e.target.value, group: "" })}>
         <option value="priority">priority</option><option value="group">group</option></select></label>
+      ${tiles && choices.length > 1 && html`<label>Together by <select value=${way} onChange=${(e) => refine({ by: e.target.value })}>${choices.map((c) => html`<option value=${c}>${c}</option>`)}</select></label>`}
       <${Legend} nodes=${nodes} colour=${colour} bands=${bands} params=${params} />
     </div>
-    ${group && html`<p class="note">Only nodes with pods of group <strong class="breaks">${group}</strong> stand out (${nodes.filter(holds).length} of ${nodes.length}). ${""}
-      <a href=${link("map", { pool })}>Show all alike</a></p>`}
+    ${(group || ns || team) && html`<p class="note">Only nodes with ${chosen} stand out (${nodes.filter(stands).length} of ${nodes.length}). ${""}
+      <a href=${link("map", { pool, by: params.by, ns: "", team: "" })}>Show all alike</a></p>`}
     ${tiles
-      ? html`<div class="tiles">${grouped.slice(0, CARDS_AT_ONCE).map((p) => html`<${Tile} key=${p.name} pool=${p} colour=${colour} bands=${bands} group=${group} />`)}</div>`
-      : html`${shelves(matching.slice(0, limit)).map(({ name, members }) => html`<section key=${name} class="shelf" aria-label=${name ? `rack ${name}` : "nodes"}>
+      ? html`<div class="tiles">${grouped.slice(0, CARDS_AT_ONCE).map((p) => html`<${Tile} key=${p.name} pool=${p} way=${way} colour=${colour} bands=${bands} params=${params} stands=${stands} />`)}</div>
+        ${grouped.length > CARDS_AT_ONCE && html`<p class="note more">The first ${CARDS_AT_ONCE} of ${grouped.length.toLocaleString("en")}.</p>`}`
+      : html`<div class=${choices.includes("rack") ? "racks" : ""}>${shelves(matching.slice(0, limit)).map(({ name, members }) => html`<section key=${name} class="shelf" aria-label=${name ? `rack ${name}` : "nodes"}>
           ${name && html`<h2 class="rack">rack ${name} <span class="note">${rackLine(members)}</span></h2>`}
           <div class="cards">${members.map((n) => html`<${Card} key=${n.name} node=${n} colour=${colour} bands=${bands}
-            picked=${n.name === picked} dim=${!holds(n)} href=${link("map", { ...params, node: n.name })} />`)}</div></section>`)}
-        ${!matching.length && html`<${Empty}>${filter ? `No node's name contains “${filter}”.` : `There is no pool “${pool}” any more.`}<//>`}
+            picked=${n.name === picked} dim=${!stands(n)} href=${link("map", { ...params, node: n.name })} />`)}</div></section>`)}</div>
+        ${!matching.length && html`<${Empty}>${find ? `No node's name contains “${find}”.` : `There is no pool “${pool}” any more.`}<//>`}
         ${more(matching.length, "nodes")}`}
-    ${picked && html`<${NodeDetail} key=${picked} name=${picked} revision=${state.revision} bands=${bands} onClose=${() => go("map", { pool, group })} />`}
+    ${picked && html`<${NodeDetail} key=${picked} name=${picked} revision=${state.revision} bands=${bands} onClose=${() => go("map", { ...params, node: "" })} />`}
   </div>`;
 }

@@ -1,8 +1,8 @@
 // The timeline of decisions, and everything about one of them.
 import { html, useState, useEffect } from "../vendor/htm-preact.js";
-import { getJSON, clock, millis } from "../lib.js";
-import { link, go } from "../live.js";
-import { Empty, Panel, Problem, Table } from "../parts.js";
+import { getJSON, millis, namespaceOf } from "../lib.js";
+import { link, go, refine, useAnswer } from "../live.js";
+import { Empty, Find, Panel, Problem, Table, UnitLink, When } from "../parts.js";
 import { Alternatives, Budgets, Cost, Placements, Reasons, Reprieved, Victims } from "../plan_parts.js";
 import { Timeline } from "./timeline.js";
 
@@ -10,21 +10,14 @@ const STEP = 100, MOST = 1000;
 const OUTCOMES = ["preempts", "scheduled", "unschedulable", "gated", "waits"];
 
 function Decision({ id, onClose }) {
-  const [d, setD] = useState(null);
-  const [error, setError] = useState(null);
-  useEffect(() => {
-    let gone = false;
-    setD(null); setError(null);
-    getJSON(`api/decisions/${encodeURIComponent(id)}`).then((x) => { if (!gone) setD(x); }, (e) => { if (!gone) setError(e.message); });
-    return () => { gone = true; };
-  }, [id]);
+  const { data: d, error } = useAnswer(`api/decisions/${encodeURIComponent(id)}`);
   return html`<${Panel} label="Decision" title=${d ? d.sentence : "Decision"} onClose=${onClose}>
     ${error && html`<${Problem} error=${error} hint="Old decisions leave the ring; see records.path in the configuration to keep them." />`}
     ${d && html`
-      <p class="note"><span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span> ${clock(d.time)} · by the ${d.controller} controller · ${millis(d.durationMs)} · cluster revision ${d.revision || "–"}</p>
+      <p class="note"><span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span> <${When} iso=${d.time} /> · for <${UnitLink} unit=${d.for} /> · by the ${d.controller} controller · ${millis(d.durationMs)} · cluster revision ${d.revision || "–"}</p>
       <${Reasons} list=${d.reasons} />
       <${Cost} cost=${d.cost} />
-      <${Victims} list=${d.victims} verb=${d.outcome === "preempts" ? "made way" : ""} />
+      <${Victims} list=${d.victims} verb=${d.outcome === "preempts" ? "made way" : ""} by=${d.for} />
       <${Reprieved} list=${d.reprieved} />
       <${Budgets} list=${d.budgets} />
       <${Placements} placements=${d.placements} caption="Where it goes" />
@@ -45,33 +38,36 @@ function useDecisions(revision, outcome, unit, limit) {
 }
 
 export function PreemptionsView({ state, params }) {
-  const { id: picked, for: unit } = params;
-  const [range, setRange] = useState({ span: 900, zoom: null });
-  const [chosen, setOutcome] = useState("preempts");
+  const { id: picked, for: unit, ns, find = "" } = params;
+  const zoom = (params.zoom || "").split("-").map(Number);
+  const range = { span: Number(params.span) || 900, zoom: zoom.length === 2 && zoom.every(Number.isFinite) ? zoom : null };
+  const setRange = (to) => refine({ span: to.span === 900 ? "" : `${to.span}`, zoom: to.zoom ? to.zoom.map(Math.round).join("-") : "" });
+  const chosen = OUTCOMES.includes(params.outcome) ? params.outcome : params.outcome === "all" ? "" : "preempts";
   const outcome = unit ? "" : chosen;
   const [limit, setLimit] = useState(STEP);
   const [list, error] = useDecisions(state.revision, outcome, unit, limit);
   const inside = (d) => !range.zoom || (Date.parse(d.time) / 1000 >= range.zoom[0] && Date.parse(d.time) / 1000 <= range.zoom[1]);
-  const rows = (list || []).filter(inside);
-  return html`<div class=${picked ? "beside" : ""}>
+  const rows = (list || []).filter((d) => inside(d) && (!ns || namespaceOf(d.for) === ns) && d.sentence.includes(find));
+  return html`<div>
     <${Timeline} range=${range} onRange=${setRange} />
     <div class="toolbar">
-      ${unit ? html`<span>Decisions for <strong class="breaks">${unit}</strong> <a href="#/preemptions">Show all units</a></span>`
-        : html`<label>Outcome <select value=${chosen} onChange=${(e) => setOutcome(e.target.value)}>
-            ${OUTCOMES.map((o) => html`<option value=${o}>${o}</option>`)}<option value="">all decisions</option></select></label>`}
+      ${unit ? html`<span>Decisions for <strong class="breaks">${unit}</strong> <a href=${link("preemptions")}>Show all units</a></span>`
+        : html`<label>Outcome <select value=${chosen || "all"} onChange=${(e) => refine({ outcome: e.target.value })}>
+            ${OUTCOMES.map((o) => html`<option value=${o}>${o}</option>`)}<option value="all">all decisions</option></select></label>`}
+      <${Find} what="a decision" value=${find} />
     </div>
     ${error && html`<${Problem} error=${error} hint="Decisions are kept by a running controller: reprieve run, or reprieve up." />`}
-    ${list && !rows.length && html`<${Empty}>${range.zoom ? "No such decision in this time." : outcome === "preempts" ? "No preemption yet: everybody found room, or nobody less important was in the way."
+    ${list && !rows.length && html`<${Empty}>${range.zoom || ns || find ? "No such decision: widen the time, the namespace or the name." : outcome === "preempts" ? "No preemption yet: everybody found room, or nobody less important was in the way."
       : "No such decision is kept."}<//>`}
-    ${rows.length > 0 && html`<${Table} caption="Decisions, newest first" picked=${picked} href=${(d) => link("preemptions", { for: unit, id: d.key })}
+    ${rows.length > 0 && html`<${Table} caption="Decisions, newest first" picked=${picked} href=${(d) => link("preemptions", { ...params, id: d.key })}
       rows=${rows.map((d) => ({ key: d.id, ...d }))} columns=${[
-        { title: "When", cell: (d) => html`<span class="name">${clock(d.time)}</span>` },
+        { title: "When", cell: (d) => html`<${When} iso=${d.time} plain />` },
         { title: "Outcome", cell: (d) => html`<span class=${`tag outcome-${d.outcome}`}>${d.outcome}</span>` },
         { title: "Victims", number: true, cell: (d) => d.victims },
         { title: "Took", number: true, cell: (d) => millis(d.durationMs) },
         { title: "In one sentence", wide: true, cell: (d) => d.sentence },
       ]} />`}
     ${list && list.length >= limit && limit < MOST && html`<p class="note more">The newest ${limit}. <button onClick=${() => setLimit(Math.min(MOST, limit * 3))}>Show more</button></p>`}
-    ${picked && html`<${Decision} id=${picked} onClose=${() => go("preemptions", { for: unit })} />`}
+    ${picked && html`<${Decision} id=${picked} onClose=${() => go("preemptions", { ...params, id: "" })} />`}
   </div>`;
 }

@@ -1,7 +1,11 @@
 // The quota tree: what each queue owns, uses, borrows and lends.
-import { html, useMemo, useState } from "../vendor/htm-preact.js";
+import { html, useEffect, useMemo } from "../vendor/htm-preact.js";
 import { amount, plural } from "../lib.js";
-import { Empty } from "../parts.js";
+import { link, useAnswer, useSeconds } from "../live.js";
+import { Empty, Find, UnitLink } from "../parts.js";
+import { Trend } from "./trend.js";
+
+const TREND_EVERY = 60; // seconds
 
 function Bar({ line }) {
   const nominal = line.nominal ?? line.used;
@@ -17,13 +21,21 @@ function Bar({ line }) {
     </span><span>${label}</span></div>`;
 }
 
-function Queue({ queue }) {
-  return html`<section class="queue" aria-label=${`ClusterQueue ${queue.name}`}><h2>${queue.name}</h2>
+// Why they wait, said once for all that wait for the same.
+function Waiting({ queue }) {
+  const why = new Map();
+  for (const w of queue.waiting) why.set(w.why, [...(why.get(w.why) || []), w.workload]);
+  return html`<ul class="reasons">${[...why].map(([reason, names]) => html`<li>${names.map((name, i) => html`${i ? ", " : ""}<${UnitLink} unit=${`Workload/${name}`} text=${name} />`)}: ${reason}</li>`)}
+    ${queue.pending > queue.waiting.length && html`<li>and ${queue.pending - queue.waiting.length} more</li>`}</ul>`;
+}
+
+function Queue({ queue, trends, picked }) {
+  return html`<section class=${`queue ${picked === queue.name ? "picked" : ""}`} aria-label=${`ClusterQueue ${queue.name}`}><h2><a href=${link("unit", { of: `ClusterQueue/${queue.name}` })}>${queue.name}</a></h2>
     <p class="note">${plural(queue.pending, "workload")} waiting, ${queue.admitted} admitted${queue.weight ? `, weight ${queue.weight}` : ""}</p>
     ${queue.resources.map((line) => html`<${Bar} line=${line} />`)}
     ${!queue.resources.length && html`<p class="note">It owns no quota and uses none.</p>`}
-    ${queue.waiting.length > 0 && html`<ul class="reasons">${queue.waiting.map((w) => html`<li><strong>${w.workload}</strong> ${w.why}</li>`)}
-      ${queue.pending > queue.waiting.length && html`<li>and ${queue.pending - queue.waiting.length} more</li>`}</ul>`}
+    <${Trend} trends=${trends} name=${queue.name} />
+    ${queue.waiting.length > 0 && html`<${Waiting} queue=${queue} />`}
   </section>`;
 }
 
@@ -35,7 +47,7 @@ function index({ cohorts, queues }) {
 
 const below = (name, tree) => [...(tree.queues.get(name) || []), ...(tree.children.get(name) || []).flatMap((c) => below(c.name, tree))];
 
-function Cohort({ name, tree }) {
+function Cohort({ name, tree, shared }) {
   const all = below(name, tree);
   const sums = new Map();
   for (const line of all.flatMap((q) => q.resources)) {
@@ -44,23 +56,26 @@ function Cohort({ name, tree }) {
   }
   const totals = [...sums].map(([r, [used, nominal]]) => `${r} ${amount(r, used)} of ${amount(r, nominal)}`).join(", ");
   return html`<details class="cohort" open><summary><strong>${name}</strong> cohort, ${plural(all.length, "queue")}${totals && `: ${totals}`}</summary>
-    ${(tree.queues.get(name) || []).map((q) => html`<${Queue} key=${q.name} queue=${q} />`)}
-    ${(tree.children.get(name) || []).map((c) => html`<${Cohort} key=${c.name} name=${c.name} tree=${tree} />`)}</details>`;
+    ${(tree.queues.get(name) || []).map((q) => html`<${Queue} key=${q.name} queue=${q} ...${shared} />`)}
+    ${(tree.children.get(name) || []).map((c) => html`<${Cohort} key=${c.name} name=${c.name} tree=${tree} shared=${shared} />`)}</details>`;
 }
 
-export function QuotaView({ state }) {
-  const [filter, setFilter] = useState("");
+export function QuotaView({ state, params }) {
+  const { find: filter = "", queue: picked, cohort } = params;
+  const { data: trends } = useAnswer("api/trends", useSeconds(TREND_EVERY));
+  const shared = { trends, picked };
+  useEffect(() => { const found = document.querySelector(".queue.picked"); if (found) found.scrollIntoView({ block: "center" }); }, [picked]);
   const { cohorts, queues } = state.quota;
   const tree = useMemo(() => index(state.quota), [state.quota]);
   if (!queues.length) return html`<${Empty}>No ClusterQueues. The examples under <code>examples/10-…</code> create some.<//>`;
   const matching = filter ? queues.filter((q) => q.name.includes(filter)) : null;
-  const roots = cohorts.filter((c) => !c.parent || !tree.names.has(c.parent));
+  const roots = cohorts.filter((c) => (cohort ? c.name === cohort : !c.parent || !tree.names.has(c.parent)));
   return html`
-    <div class="toolbar"><label>Find a queue <input type="search" value=${filter} onInput=${(e) => setFilter(e.target.value)} placeholder="part of its name" /></label>
+    <div class="toolbar"><${Find} what="a queue" value=${filter} />${cohort && html`<span>Cohort <strong>${cohort}</strong> <a href=${link("quota")}>Show all</a></span>`}
     <ul class="legend" aria-label="Colours"><li><span class="swatch own"></span>own quota used</li><li><span class="swatch borrowed"></span>borrowed</li>
       <li><span class="swatch lent"></span>lent to others</li><li><span class="swatch"></span>unused</li></ul></div>
     ${matching && !matching.length && html`<${Empty}>No queue's name contains “${filter}”.<//>`}
-    ${matching ? matching.map((q) => html`<${Queue} key=${q.name} queue=${q} />`) : html`
-      ${roots.map((c) => html`<${Cohort} key=${c.name} name=${c.name} tree=${tree} />`)}
-      ${(tree.queues.get("") || []).map((q) => html`<${Queue} key=${q.name} queue=${q} />`)}`}`;
+    ${matching ? matching.map((q) => html`<${Queue} key=${q.name} queue=${q} ...${shared} />`) : html`
+      ${roots.map((c) => html`<${Cohort} key=${c.name} name=${c.name} tree=${tree} shared=${shared} />`)}
+      ${!cohort && (tree.queues.get("") || []).map((q) => html`<${Queue} key=${q.name} queue=${q} ...${shared} />`)}`}`;
 }

@@ -53,12 +53,13 @@ function draw(box, onZoom) {
 }
 
 export function Timeline({ range, onRange }) {
-  const box = useRef(), plot = useRef();
+  const box = useRef(), plot = useRef(), latest = useRef();
+  latest.current = (change) => onRange({ ...range, ...change });
   const data = useHistory();
   const last = data[0][data[0].length - 1] || Date.now() / 1000;
   const [from, to] = range.zoom || [last - range.span, last];
   useEffect(() => {
-    plot.current = draw(box.current, (zoom) => onRange({ ...range, zoom }));
+    plot.current = draw(box.current, (zoom) => latest.current({ zoom }));
     const watch = new ResizeObserver(() => plot.current.setSize({ width: box.current.clientWidth, height: HEIGHT }));
     watch.observe(box.current);
     return () => { watch.disconnect(); plot.current.destroy(); };

@@ -1,66 +1,153 @@
-// One page a unit: why it is as it is, what would help, and its life as a line. Every name leads here.
-import { html, useState, useEffect } from "../vendor/htm-preact.js";
-import { getJSON, clock, plural } from "../lib.js";
-import { link, useSeconds } from "../live.js";
-import { Empty, Problem, UnitLink } from "../parts.js";
+// One page a unit: why it is as it is and what would help, its life as a line, its pods, its queue, how it is written.
+import { html, useState } from "../vendor/htm-preact.js";
+import { amounts, hours, plural, span } from "../lib.js";
+import { link, refine, useAnswer, useSeconds } from "../live.js";
+import { Empty, Name, Problem, Table, UnitLink, Units, When, useMore } from "../parts.js";
 
 const WHY_EVERY = 20, LIFE_EVERY = 5; // seconds: a why is a plan of its own
-
-// What is asked again when `revision` changes; the old answer stays until the new one is there.
-export function useAnswer(path, revision) {
-  const [answer, setAnswer] = useState({ path: null, data: null, error: null });
-  useEffect(() => {
-    let gone = false;
-    getJSON(path).then((data) => { if (!gone) setAnswer({ path, data, error: null }); },
-      (e) => { if (!gone) setAnswer({ path, data: null, error: e.message }); });
-    return () => { gone = true; };
-  }, [path, revision]);
-  return answer.path === path ? answer : { data: null, error: null };
-}
+const of = (unit) => `of=${encodeURIComponent(unit)}`;
 
 function Lines({ title, list }) {
   return list && list.length > 0 && html`<h3>${title}</h3><ul class="reasons">${list.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
 
-function Why({ unit }) {
-  const { data, error } = useAnswer(`api/explain?of=${encodeURIComponent(unit)}`, useSeconds(WHY_EVERY));
-  if (error) return html`<${Problem} error=${error} hint="Is the name right? It may be gone; its life below stays as long as its decisions are kept." />`;
+// Whoever took its place, by name: once each, however many pods went.
+function Takers({ evictions, items }) {
+  const names = [...new Set([...(evictions || []).map((e) => e.by), ...(items || []).filter((m) => m.role === "made way").flatMap((m) => m.others)].filter(Boolean))];
+  return names.length > 0 && html`<p class="takers">It made way for <${Units} list=${names} />.</p>`;
+}
+
+function Why({ unit, items }) {
+  const { data, error } = useAnswer(`api/explain?${of(unit)}`, useSeconds(WHY_EVERY));
+  if (error) return html`<${Problem} error=${error} hint="Is the name right? It may be gone; its life below stays as long as its decisions are kept." /><${Takers} items=${items} />`;
   if (!data) return html`<p class="note" role="status">Asking why…</p>`;
   return html`<div class="sheet why">
     <p class="answer"><span class=${`tag state-${data.state}`}>${data.state}</span> ${data.sentence}</p>
+    <${Takers} evictions=${data.preemptedBy} items=${items} />
     ${data.details && data.details.length > 0 && html`<ul class="reasons">${data.details.map((d) => html`<li>${d}</li>`)}</ul>`}
     <${Lines} title="Waits for" list=${data.waitsFor} />
     <${Lines} title="What would help" list=${data.wouldHelp} />
     <${Lines} title="Not shown" list=${data.notShown} /></div>`;
 }
 
-const WORDS = { preempts: "preempted others", scheduled: "got its place", unschedulable: "found no place", gated: "was held back", waits: "waited for its victims" };
+const WORDS = {
+  preempts: "preempted others:", scheduled: "got its place", unschedulable: "found no place", gated: "was held back", waits: "waited for its victims to end",
+  admitted: "was admitted", decided: "got its cluster", "gate-opened": "one cluster may preempt for it", dispatched: "was sent to clusters", withdrawn: "was withdrawn from clusters",
+};
+// What it is after each moment; the stretches between the moments are drawn.
+const AFTER = { created: "waiting", preempts: "nominated", waits: "nominated", scheduled: "running", runs: "running", admitted: "running", unschedulable: "waiting",
+  gated: "waiting", evicted: "waiting", requeued: "waiting", finished: "gone" };
+const what = (m) => (m.role === "made way" ? `made way with ${plural(m.pods, "pod")} for` : m.role === "state" ? m.what : m.back ? "is back: got its place" : WORDS[m.outcome] || m.outcome);
 
-function Moment({ moment }) {
-  const { role, outcome, others, pods } = moment;
-  const what = role === "made way" ? `made way with ${plural(pods, "pod")} for` : WORDS[outcome] || outcome;
-  return html`<li class=${role === "made way" ? "went" : outcome}>
-    <span class="when">${clock(moment.time)}</span>
-    <div><strong>${what}</strong>${others.slice(0, 6).map((name, i) => html`${i ? ", " : " "}<${UnitLink} unit=${name} />`)}${others.length > 6 && ` and ${others.length - 6} more`}
-      ${moment.sentence && html`<p class="note">${moment.sentence}</p>`}
-      <a href=${link("preemptions", { id: moment.id })}>the decision</a></div></li>`;
+// From the oldest moment to now, in stretches of one state.
+function stretches(items, now) {
+  const found = [];
+  for (const moment of [...items].reverse()) {
+    const state = moment.role === "made way" ? "waiting" : AFTER[moment.outcome];
+    const last = found[found.length - 1];
+    if (!state || (last && last.state === state)) continue;
+    const begin = Date.parse(moment.time);
+    if (last) last.end = begin;
+    found.push({ state, begin, moment });
+  }
+  if (found.length) found[found.length - 1].end = Math.max(now, found[found.length - 1].begin);
+  return found;
 }
 
-function Life({ unit }) {
-  const { data, error } = useAnswer(`api/story?of=${encodeURIComponent(unit)}`, useSeconds(LIFE_EVERY));
-  if (error) return html`<${Problem} error=${error} />`;
-  if (!data) return null;
-  return html`<h2>Its life, newest first</h2>
-    ${!data.items.length && html`<${Empty}>No decision about it is kept.<//>`}
-    ${data.items.length > 0 && html`<ol class="life">${data.items.map((moment) => html`<${Moment} moment=${moment} />`)}</ol>`}
-    ${data.more > 0 && html`<p class="note">${plural(data.more, "older moment")} not shown.</p>`}`;
+function Line({ items, now }) {
+  const parts = stretches(items, now);
+  if (!parts.length) return null;
+  const whole = Math.max(1, parts[parts.length - 1].end - parts[0].begin);
+  const told = parts.map((p) => `${p.state} for ${span((p.end - p.begin) / 1000)}`).join(", then ");
+  return html`<div class="lifeline"><div class="stretches" role="img" aria-label=${told}>${parts.map((p) => html`<span class=${`stretch is-${p.state}`}
+      style=${{ flexGrow: Math.max(0.02, (p.end - p.begin) / whole) }} title=${`${p.state} for ${span((p.end - p.begin) / 1000)}`}></span>`)}</div>
+    <div class="ends"><${When} iso=${new Date(parts[0].begin).toISOString()} /><span>now</span></div>
+    <ul class="legend" aria-hidden="true">${["waiting", "nominated", "running"].map((s) => html`<li><span class=${`swatch is-${s}`}></span>${s}</li>`)}</ul></div>`;
+}
+
+function Moment({ moment }) {
+  const { role, outcome, others, times } = moment;
+  const kind = role === "made way" ? "went" : moment.back ? "scheduled back" : outcome;
+  return html`<li class=${kind}>
+    <${When} iso=${moment.time} />
+    <div><strong>${what(moment)}</strong> ${others.length > 0 && html`<${Units} list=${others} />`}
+      ${moment.gpuHours > 0 && html` <span class="tag bad">${hours(moment.gpuHours)} GPU-hours lost</span>`}
+      ${times > 1 && html` <span class="tag">${times} times since <${When} iso=${moment.since} plain /></span>`}
+      ${moment.sentence && html`<p class="note">${moment.sentence}</p>`}
+      ${moment.id && html`<a href=${link("preemptions", { id: moment.id })} aria-label=${`The decision: ${what(moment)}`}>the decision</a>`}</div></li>`;
+}
+
+function Life({ story, now }) {
+  return html`<section class="sheet" aria-label="Its life"><h2>Its life</h2>
+    ${!story.items.length && html`<${Empty}>Nothing is known of it: no decision about it is kept, and there is no such object.<//>`}
+    <${Line} items=${story.items} now=${now} />
+    ${story.items.length > 0 && html`<ol class="life">${story.items.map((moment) => html`<${Moment} moment=${moment} />`)}</ol>`}
+    ${story.more > 0 && html`<p class="note">${plural(story.more, "older moment")} not shown.</p>`}</section>`;
+}
+
+const STATE = (p) => (p.nominated ? html`<span class="tag nominated">nominated</span>` : p.terminating ? html`<span class="tag">leaving</span>` : p.phase);
+
+function Pods({ story }) {
+  const [limit, more] = useMore(25);
+  const { pods, counts } = story;
+  if (!pods.length) return html`<section class="sheet" aria-label="Its pods"><h2>Its pods</h2><p class="note">There are none now.</p></section>`;
+  const waiting = pods.filter((p) => !p.node && p.phase === "Pending");
+  return html`<section class="sheet" aria-label="Its pods"><h2>Its pods</h2>
+    <p class="note">${plural(counts.running, "pod")} running, ${counts.waiting} waiting, ${counts.leaving} leaving${story.minCount ? `; ${story.minCount} must run at once` : ""}${story.gpus ? `; ${plural(story.gpus, "GPU")}` : ""}</p>
+    <${Table} caption="Its pods" rows=${pods.slice(0, limit).map((p) => ({ key: p.pod, ...p }))} columns=${[
+      { title: "Pod", cell: (p) => html`<${UnitLink} unit=${`Pod/${p.pod}`} />` },
+      { title: "Node", cell: (p) => (p.node ? html`<a href=${link("map", { node: p.node })}><${Name}>${p.node}<//></a>` : "–") },
+      { title: "State", cell: STATE },
+      { title: "Since", cell: (p) => html`<${When} iso=${p.started || p.created} />` },
+      ...(waiting.length === pods.length ? [] : [{ title: "Requests", cell: (p) => amounts(p.requests) || "–" }]),
+    ]} />${more(pods.length, "pods")}${story.more > 0 && html`<p class="note">${plural(story.more, "pod")} not shown.</p>`}</section>`;
+}
+
+function Facts({ story }) {
+  const { queue } = story;
+  const facts = [
+    ["Priority", story.priority === null ? "" : `${story.priority}${story.priorityClass ? ` (${story.priorityClass})` : ""}`],
+    ["Team", story.team],
+    ["Queue", queue && html`<a href=${link("unit", { of: `LocalQueue/${queue.local}` })}>${queue.local}</a>${queue.cluster && html` in <a href=${link("quota", { queue: queue.cluster })}>${queue.cluster}</a>`}`],
+    ["Runs in cluster", story.cluster && html`<a href=${link("fleet", { cluster: story.cluster })}>${story.cluster}</a>`],
+    ["Nominated to", story.nominated.length > 0 && story.nominated.slice(0, 6).map((n, i) => html`${i ? ", " : ""}<a href=${link("map", { node: n })}>${n}</a>`)],
+    ["Also known as", story.kin.length > 0 && html`<${Units} list=${story.kin} />`],
+  ].filter(([, value]) => value);
+  return facts.length > 0 && html`<dl class="about">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+function Events({ list }) {
+  if (!list.length) return html`<p class="note">No event about it is kept. Kubernetes keeps events for an hour or so.</p>`;
+  return html`<${Table} caption="Events, newest first" rows=${list.map((e, i) => ({ key: i, ...e }))} columns=${[
+    { title: "When", cell: (e) => html`<${When} iso=${e.time} />` },
+    { title: "Reason", cell: (e) => `${e.reason}${e.count > 1 ? ` (${e.count} times)` : ""}` },
+    { title: "Message", wide: true, cell: (e) => e.note },
+  ]} />`;
+}
+
+function Written({ unit, show }) {
+  const [again, setAgain] = useState(0);
+  const { data, error } = useAnswer(show ? `api/document?${of(unit)}` : null, again);
+  const tab = (name, title) => html`<button aria-pressed=${show === name ? "true" : "false"} onClick=${() => { refine({ show: show === name ? "" : name }); setAgain(again + 1); }}>${title}</button>`;
+  return html`<section class="sheet" aria-label="As it is written"><h2>As it is written</h2>
+    <div class="toolbar">${tab("yaml", "YAML")}${tab("events", "Events")}</div>
+    ${show && error && html`<${Problem} error=${error} hint="The page reads objects with the rights of its controller." />`}
+    ${show && !data && !error && html`<p class="note" role="status">Reading…</p>`}
+    ${show === "yaml" && data && (data.yaml ? html`<pre class="yaml" tabindex="0" role="region" aria-label="YAML">${data.yaml}</pre>`
+      : html`<p class="note">There is no such object now, or the page does not read this kind: <code>kubectl get ${unit.split("/")[0].toLowerCase()} -o yaml</code> does.</p>`)}
+    ${show === "events" && data && html`<${Events} list=${data.events} />`}</section>`;
 }
 
 export function UnitView({ params }) {
   const unit = params.of || "";
-  if (!unit) return html`<${Empty}>Which one? Choose a unit under Queue, Pod groups or Preemptions.<//>`;
+  const now = useSeconds(LIFE_EVERY);
+  const { data: story, error } = useAnswer(unit ? `api/story?${of(unit)}` : null, now);
+  if (!unit) return html`<${Empty}>Which one? Choose a unit under Queue, Pod groups or Preemptions, or search with <kbd>/</kbd>.<//>`;
   const group = unit.startsWith("PodGroup/") ? unit.slice("PodGroup/".length) : "";
   return html`<div class="toolbar"><h2 class="breaks">${unit}</h2>${group && html`<a href=${link("map", { group })}>Where it runs</a>`}</div>
-    <${Why} unit=${unit} />
-    <${Life} unit=${unit} />`;
+    <${Why} key=${unit} unit=${unit} items=${story && story.items} />
+    ${error && html`<${Problem} error=${error} />`}
+    ${story && html`<${Facts} story=${story} />
+    <div class="columns"><div><${Life} story=${story} now=${now} /></div>
+      <div><${Pods} story=${story} /><${Written} unit=${unit} show=${params.show} /></div></div>`}`;
 }

@@ -1,0 +1,52 @@
+// The first look: what is used and promised, who waits, what preemption cost today. And whose things are shown.
+import { html } from "../vendor/htm-preact.js";
+import { hours, percent } from "../lib.js";
+import { refine, link } from "../live.js";
+
+const SHOWN_CLASSES = 3;
+const n = (x) => x.toLocaleString("en");
+
+function Fact({ name, value, note, title, href, children }) {
+  return html`<div title=${title}><dt>${name}</dt><dd>${href ? html`<a href=${href}>${value}</a>` : value}${children}</dd>${note && html`<dd class="fact-note">${note}</dd>`}</div>`;
+}
+
+function Capacity({ summary }) {
+  const { resource, used, total, promised } = summary;
+  const unit = resource === "cpu" ? 1000 : 1, show = (x) => n(Math.round(x / unit));
+  const name = resource === "cpu" ? "CPUs used" : "GPUs used";
+  if (!total) return null;
+  const share = (x) => ({ width: `${Math.min(100, (100 * x) / total)}%` });
+  return html`<${Fact} name=${name} value=${show(used)} note=${`${percent(used / total)}${promised ? `, ${show(promised)} promised` : ", none promised"}`}
+    title="Requested by pods on nodes; promised: set aside for pods that are nominated to a node">
+    <span class="of"> of ${show(total)}</span><span class="meter" aria-hidden="true"><span style=${share(used)}></span><span class="borrowed" style=${share(Math.min(promised, total - used))}></span></span><//>`;
+}
+
+export function Headline({ state }) {
+  const { summary, today, fleet } = state;
+  const classes = Object.entries(summary.waitingByClass);
+  const waiting = classes.slice(0, SHOWN_CLASSES).map(([name, count]) => `${name} ${n(count)}`).join(" · ")
+    + (classes.length > SHOWN_CLASSES ? ` · ${classes.length - SHOWN_CLASSES} more` : "");
+  const manager = fleet.clusters.length > 0 && !summary.nodes;
+  return html`<dl class="facts headline">
+    ${!manager && html`<${Capacity} summary=${summary} />
+    <${Fact} name="pods running" value=${n(summary.running)} note=${`on ${n(summary.nodes)} ${summary.nodes === 1 ? "node" : "nodes"}${summary.terminating ? `, ${n(summary.terminating)} leaving` : ""}`} />
+    <${Fact} name="pods waiting" value=${n(summary.pending)} note=${waiting || "nobody"} href=${link("queue")} title="By priority class" />`}
+    ${manager && html`<${Fact} name="clusters" value=${n(fleet.clusters.length)} note=${`${fleet.clusters.filter((c) => c.connected).length} connected`} href=${link("fleet")} />
+    <${Fact} name="workloads sent out" value=${n(fleet.total)} note=${`${n(fleet.workloads.filter((w) => !w.cluster).length)} undecided`} href=${link("fleet")} />`}
+    <${Fact} name="preemptions today" value=${n(today.preemptions)} note=${`${n(today.pods)} ${today.pods === 1 ? "pod" : "pods"} made way`} href=${link("flow")} title="Since midnight UTC" />
+    <${Fact} name="GPU-hours lost today" value=${hours(today.gpuHours)} note=${today.unknown ? `${n(today.unknown)} not counted: start unknown` : today.gpuHours ? "worked for nothing" : "no work was lost"}
+      title="GPUs of each victim times the time since it started, since midnight UTC; what it saved in between is not known" />
+  </dl>`;
+}
+
+export function Whose({ state, params }) {
+  const { ns, team } = params;
+  const several = state.namespaces.length > 1 || state.teams.length > 1 || ns || team;
+  if (!several) return null;
+  const options = (names, chosen) => [...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => html`<option value=${name}>${name}</option>`);
+  return html`<div class="toolbar whose" role="group" aria-label="Whose things are shown">
+    <label>Namespace <select value=${ns || ""} onChange=${(e) => refine({ ns: e.target.value })}><option value="">all</option>${options(state.namespaces, ns)}</select></label>
+    ${(state.teams.length > 0 || team) && html`<label>Team <select value=${team || ""} onChange=${(e) => refine({ team: e.target.value })}
+      title="The label “team” of pods, or their queue"><option value="">all</option>${options(state.teams, team)}</select></label>`}
+    ${(ns || team) && html`<button onClick=${() => refine({ ns: "", team: "" })}>Show everything</button>`}</div>`;
+}

@@ -1,0 +1,31 @@
+// What keys do. Single letters can be switched off: they get in the way of those who steer by voice.
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
+
+const OFF = "keys-off";
+const typing = (element) => element && (element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName));
+
+export function useKeys(actions) {
+  useEffect(() => {
+    const on = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(document.activeElement) || localStorage.getItem(OFF)) return;
+      if (document.querySelector("dialog[open]")) return;
+      const action = actions(event.key);
+      if (action) { event.preventDefault(); action(); }
+    };
+    addEventListener("keydown", on);
+    return () => removeEventListener("keydown", on);
+  });
+}
+
+export function Keys({ views, onClose }) {
+  const box = useRef();
+  const [off, setOff] = useState(Boolean(localStorage.getItem(OFF)));
+  useLayoutEffect(() => { box.current.showModal(); }, []);
+  const toggle = () => { if (off) localStorage.removeItem(OFF); else localStorage.setItem(OFF, "yes"); setOff(!off); };
+  const rows = [["/", "search everything; arrows choose, Enter opens"], ["?", "this list"], ["Escape", "close what is open"],
+    ...views.map(([, title], i) => [`${i + 1}`, title]), ["Tab", "the next thing; Enter opens it"]];
+  return html`<dialog ref=${box} class="keys" aria-label="Keys" onClose=${onClose} onClick=${(e) => { if (e.target === box.current) onClose(); }}>
+    <div><h2>Keys</h2><dl>${rows.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+    <label><input type="checkbox" checked=${!off} onChange=${toggle} /> Single keys do this</label>
+    <p><button onClick=${onClose}>Close</button></p></div></dialog>`;
+}
