@@ -8,11 +8,12 @@ from typing import Any
 from aiohttp import web
 
 from reprieve.config import Configuration
-from reprieve.dashboard.app import Dashboard, Explainer, Planner
+from reprieve.dashboard.app import Asked, Dashboard, Explainer, Planner, Reader
 from reprieve.dashboard.feed import Contact
+from reprieve.dashboard.fleet_views import fleet_view
 from reprieve.dashboard.guard import Access, protect
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.quota_views import fleet_view, quota_view
+from reprieve.dashboard.quota_views import quota_view
 from reprieve.quota.rules import Rules
 from reprieve.records import Decision, DecisionLog
 from reprieve.runtime import endpoints
@@ -27,6 +28,25 @@ async def no_reason(target: str, _decisions: Iterable[Decision]) -> dict[str, An
     return {"for": target, "state": "waiting", "sentence": sentence, "wouldHelp": ["add a node"]}
 
 
+async def no_comparison(_manifest: str, _for: str) -> dict[str, Any]:
+    plans = [
+        {
+            "algorithm": name,
+            "outcome": "scheduled",
+            "victims": [],
+            "also": [],
+            "cost": {"units": 0, "pods": 0},
+        }
+        for name in ("kubernetes", "kep-5710", "minimal-cost")
+    ]
+    return {"kind": "PlanComparison", "for": "Pod/default/urgent", "cheapest": "kubernetes", "plans": plans}
+
+
+async def no_document(name: str) -> dict[str, Any]:
+    told = {"reason": "Waiting", "note": f"{name} waits", "type": "Normal", "count": 2, "by": "reprieve"}
+    return {"yaml": f"kind: {name}\n", "events": [{"time": "2026-11-15T20:00:00Z", **told}]}
+
+
 @asynccontextmanager
 async def serving(
     inventory: Inventory,
@@ -36,6 +56,8 @@ async def serving(
     contact: Contact | None = None,
     planner: Planner = no_plan,
     explainer: Explainer = no_reason,
+    comparer: Planner = no_comparison,
+    reader: Reader = no_document,
     port: int = 0,
 ) -> AsyncIterator[str]:
     """The page's address."""
@@ -48,8 +70,7 @@ async def serving(
     Dashboard(
         inventory,
         records,
-        planner,
-        explainer,
+        Asked(planner, explainer, comparer, reader),
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, timedelta(minutes=5)),
         contact=contact or Contact(lambda: datetime.now(UTC)),

@@ -4,28 +4,23 @@ answers.
 
 import re
 import socket
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, expect
 
 from reprieve.dashboard.feed import Contact
 from reprieve.dashboard.guard import Access
 from reprieve.dashboard.inventory import Inventory
 from reprieve.records import Decision, DecisionLog
 from tests.dashboard import scenes
+from tests.dashboard.browsing import VIEWS, listen, look
 from tests.dashboard.manifests import node, pod, put
 from tests.dashboard.serving import serving
-from tests.programs import program
-from tests.waiting import PATIENCE
 
-expect.set_options(timeout=PATIENCE * 1000)
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]  # one browser for all of them
 
-VIEWS = ("map", "queue", "groups", "flow", "preemptions", "quota", "fleet", "whatif")
 GANG = "PodGroup%2Fml%2Ftrain"
 SCENES = {
     "nothing": (Inventory, DecisionLog),
@@ -35,30 +30,6 @@ SCENES = {
     "ten clusters": (scenes.fleet, DecisionLog),
     "racks and trees": (scenes.racks, DecisionLog),
 }
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(
-            executable_path=program("chromium", "chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        await started.close()
-
-
-async def look(page: Page, url: str, view: str) -> None:
-    await page.goto(f"{url}/#/{view}")
-    await expect(page.locator("dl.facts").first).to_be_visible()
-
-
-def listen(page: Page, complaints: list[str]) -> None:
-    def said(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            complaints.append(message.text)
-
-    page.on("console", said)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
 
 
 def free_port() -> int:
@@ -219,7 +190,7 @@ async def test_a_decision_is_shown_in_full_and_the_way_back_works(browser: Brows
         told = page.get_by_role("region", name="Decision")
         for text in (
             "6 victims made way",
-            "if it stayed, h100-0 would be 1 cpu short",
+            "6 victims: if it stayed, its node would be 1 cpu short for ml/train-",
             "broken",
             "budgets broken",
             "1 unit reprieved",

@@ -6,9 +6,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprieve.dashboard.fleet_views import fleet_view
 from reprieve.dashboard.history import EVERY_SECONDS, History
 from reprieve.dashboard.inventory import Inventory
-from reprieve.dashboard.quota_views import fleet_view
 from reprieve.dashboard.views import ClusterViews, View, node_detail
 from reprieve.kube.resources import PODS
 from reprieve.kube.wire import decoder_of
@@ -187,9 +187,9 @@ def test_views_that_follow_changes_equal_views_made_afresh(data: st.DataObject):
         if step % 3 == 0:
             fresh = Inventory()
             for table in ("nodes", "groups", "pods"):
-                getattr(fresh, table).update(getattr(state, table))
-            for each in fresh.pods.values():
-                fresh._shelve(each, +1)
+                for key, each in getattr(state, table).items():
+                    getattr(fresh, table)[key] = each
+                    fresh._changed(table, key, None, each)
             kept = views.view(0, NOW)
             assert {**kept, "revision": 0} == {**ClusterViews(fresh).view(0, NOW), "revision": 0}
 

@@ -44,8 +44,31 @@ async def test_bad_manifests_are_refused_with_their_own_words() -> None:
     async with what_if() as ask:
         with pytest.raises(ReprieveError, match="several units"):
             await ask(POD % ("a", 1) + "---" + POD % ("b", 1), "")
-        with pytest.raises(ReprieveError, match="no Pod, PodGroup or Workload"):
+        with pytest.raises(ReprieveError, match="no Pod, PodGroup, Workload or job"):
             await ask("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}", "")
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sweep, namespace: default}
+spec:
+  parallelism: 3
+  template:
+    spec: {restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: "2"}}}]}
+"""
+
+
+async def test_a_job_of_any_kind_is_planned_and_algorithms_are_compared() -> None:
+    async with what_if() as ask:
+        job = await ask(JOB, "")
+        compared = await ask.compare(POD % ("a", 3), "")
+        with pytest.raises(ReprieveError, match="algorithms are compared for one"):
+            await ask.compare(JOB, "")
+    assert (job["kind"], job["for"], job["outcome"]) == ("JobPlan", "Job/default/sweep", "scheduled")
+    assert job["podSets"][0]["placed"] == 3
+    assert compared["kind"] == "PlanComparison"
+    assert [each["algorithm"] for each in compared["plans"]] == ["kubernetes", "kep-5710", "minimal-cost"]
 
 
 async def test_a_question_that_takes_too_long_is_given_up() -> None:
