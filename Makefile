@@ -14,7 +14,7 @@ ASKING := tests/whatif tests/explain
 QUICK   = $(if $(ROOM),tests/$(ROOM)*,$(foreach room,$(CORE),tests/$(room)*) --ignore-glob='*/test_corpus.py')
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup quick test lint types layers unit coverage demo real soak docs site deploy dist bench lock clean
+.PHONY: help setup quick test lint types layers unit coverage demo real soak docs screenshots site deploy dist bench lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ soak: setup ## An hour under load with crashes; prints what it costs, draws plot
 
 docs: setup ## Write docs/cli.md anew from the commands
 	$(BIN)/python tools/cli_reference.py
+
+screenshots: setup ## Take the pictures of the page in docs/images anew, from lively scenes
+	$(BIN)/python tools/screenshots.py
 
 site: setup ## Build the docs as a site into build/site
 	$(BIN)/python tools/site.py

@@ -35,6 +35,7 @@ NAVIGATION = {
     "Coming from": "docs/migrate",
     "Run it": [
         "docs/operations.md",
+        "docs/page.md",
         "docs/configuration.md",
         "docs/metrics.md",
         "docs/troubleshooting.md",
