@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from reprieve import fleet, server
     from reprieve.config import Configuration
     from reprieve.fleet import Reconciled, reconcile
+    from reprieve.forecast import Forecast, when
     from reprieve.local import local_cluster
     from reprieve.objects import Document, PlanOutcome, ReprieveError, read_documents
     from reprieve.preemption import Plan
@@ -27,6 +28,7 @@ __all__ = [
     "Document",
     "EmbeddedServer",
     "FleetPlan",
+    "Forecast",
     "Habits",
     "JobPlan",
     "NodeTemplate",
@@ -45,11 +47,13 @@ __all__ = [
     "read_documents",
     "reconcile",
     "server",
+    "when",
 ]
 
 _EXPORTS = {
     "config": ("Configuration",),
     "fleet": ("Reconciled", "reconcile"),
+    "forecast": ("Forecast", "when"),
     "local": ("local_cluster",),
     "objects": ("Document", "PlanOutcome", "ReprieveError", "read_documents"),
     "preemption": ("Plan",),

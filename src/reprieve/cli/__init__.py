@@ -18,6 +18,7 @@ from reprieve.objects import ReprieveError, nearest
 COMMANDS = {
     "plan": "Would it fit, and if not: who makes way, and why?",
     "admit": "Which workloads may run within their quota?",
+    "when": "When will it run?",
     "validate": "Check manifests and name every problem.",
     "simulate": "What would happen to these jobs on that cluster?",
     "explain": "Why was this decision made?",

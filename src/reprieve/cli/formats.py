@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import msgspec
 
 from reprieve.explain import Explanation
+from reprieve.forecast import Forecast
 from reprieve.objects import Ignored, PlanOutcome
 from reprieve.preemption import Bill, BilledVictim, Plan
 from reprieve.records import Decision
@@ -35,6 +36,13 @@ class JobPlanDocument(JobPlan, frozen=True, kw_only=True, rename="camel"):
     api_version: Version
     kind: Literal["JobPlan"]
     plans: tuple[PlanDocument, ...] = ()
+
+
+class ForecastDocument(Forecast, frozen=True, kw_only=True, rename="camel"):
+    """When something starts, or why that cannot be said."""
+
+    api_version: Version
+    kind: Literal["Forecast"]
 
 
 class ExplanationDocument(Explanation, kw_only=True, rename="camel"):
@@ -269,6 +277,7 @@ FORMATS: dict[str, Any] = {
     "PlanComparison": PlanComparisonDocument,
     "FleetPlan": FleetPlanDocument,
     "Admissions": AdmissionsDocument,
+    "Forecast": ForecastDocument,
     "Explanation": ExplanationDocument,
     "Validation": ValidationDocument,
     "Decision": Decision,

@@ -13,6 +13,7 @@ NAMES = (
     "PlanComparison",
     "FleetPlan",
     "Admissions",
+    "Forecast",
     "Explanation",
     "Validation",
     "Decision",
@@ -27,8 +28,8 @@ def command(name: str) -> None:
 
     NAME is Plan, JobPlan (for a job of any kind), PlanComparison, QuotaPlan (for a Kueue Workload) or
     FleetPlan, as `plan` prints them,
-    Admissions (`admit`), Explanation (`explain`), Validation (`validate`), Simulation (`simulate`), or
-    Decision, one line of the file of decision records. Schemas of the same version only ever gain fields.
+    Admissions (`admit`), Forecast (`when`), Explanation (`explain`), Validation (`validate`), Simulation
+    (`simulate`), or Decision, one line of the file of decision records. Schemas of the same version only ever gain fields.
 
     \b
     Examples:

@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from reprieve.cli.output import reading
 from reprieve.objects import Document, ReprieveError, Source, read_documents
+
+if TYPE_CHECKING:
+    from reprieve.jobs import JobKinds
+    from reprieve.kube import Resource
 
 filename_option = click.option(
     "-f",
@@ -47,12 +52,32 @@ def on_cluster(
     submitted: Sequence[Source], kubeconfig: str | None, context: str | None, *, quota: bool
 ) -> Sequence[Document | Source]:
     """The cluster as it is, with what was submitted on top."""
-    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, NoKubeConfig, read_cluster
-    from reprieve.whatif import NODE_KINDS, overlay
+    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS
+    from reprieve.whatif import NODE_KINDS
     from reprieve.whatif import QUOTA_KINDS as WORKLOAD_KINDS
 
     used = WORKLOAD_KINDS if quota else NODE_KINDS
     kinds = [each for each in (*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS) if (each.group, each.kind) in used]
+    return _on_top(submitted, kubeconfig, context, kinds)
+
+
+def jobs_on_cluster(
+    submitted: Sequence[Source], kubeconfig: str | None, context: str | None, jobs: "JobKinds"
+) -> Sequence[Document | Source]:
+    """The same with both nodes and quota, and with the jobs: how long they may run, and did."""
+    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, Resource
+
+    made = [Resource(each.group, each.versions[0], each.kind, each.plural) for each in jobs]
+    kinds = [*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, *made]
+    return _on_top(submitted, kubeconfig, context, kinds)
+
+
+def _on_top(
+    submitted: Sequence[Source], kubeconfig: str | None, context: str | None, kinds: "Sequence[Resource]"
+) -> Sequence[Document | Source]:
+    from reprieve.kube import NoKubeConfig, read_cluster
+    from reprieve.whatif import overlay
+
     try:
         cluster = read_cluster(kubeconfig, context, kinds)
     except NoKubeConfig as error:

@@ -23,9 +23,11 @@ assertions, comparing  `--assert`; several configurations on all cores
 snapshot               a run that was cut, to be taken up again
 """
 
+from reprieve.simulate.admission import Admission
 from reprieve.simulate.assertions import Checked, check
 from reprieve.simulate.comparing import Task, compare, simulate
 from reprieve.simulate.engine import Simulation
+from reprieve.simulate.events import Event, Events, Kind
 from reprieve.simulate.failures import NodeEvent, read_node_events
 from reprieve.simulate.fleet import FleetSimulation
 from reprieve.simulate.generator import Generator, generated, read_generator
@@ -33,11 +35,12 @@ from reprieve.simulate.importers import FORMATS, Imported, common_form, read_for
 from reprieve.simulate.jobs import Job, Trace, seconds, ticks
 from reprieve.simulate.lives import Stretch
 from reprieve.simulate.metrics import Group, Metrics, Spread, measure
+from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, instant
 from reprieve.simulate.policies import ALGORITHMS, QUEUES, Policy, policy
 from reprieve.simulate.result import Fate, Result
 from reprieve.simulate.scenarios import SCENARIOS, Scenario, scenario
 from reprieve.simulate.scene import Scene
-from reprieve.simulate.scheduling import Decided
+from reprieve.simulate.scheduling import Decided, Scheduling
 from reprieve.simulate.snapshot import resume, snapshot
 from reprieve.simulate.submitted import read_submitted
 from reprieve.simulate.timeline import Settings
@@ -46,23 +49,31 @@ from reprieve.simulate.trace import COLUMNS, TraceError, read_trace
 __all__ = [
     "ALGORITHMS",
     "COLUMNS",
+    "EPOCH",
     "FORMATS",
     "QUEUES",
     "SCENARIOS",
+    "SCHEDULER",
+    "Admission",
     "Checked",
     "Decided",
+    "Event",
+    "Events",
     "Fate",
     "FleetSimulation",
     "Generator",
     "Group",
     "Imported",
     "Job",
+    "JobObjects",
+    "Kind",
     "Metrics",
     "NodeEvent",
     "Policy",
     "Result",
     "Scenario",
     "Scene",
+    "Scheduling",
     "Settings",
     "Simulation",
     "Spread",
@@ -74,6 +85,7 @@ __all__ = [
     "common_form",
     "compare",
     "generated",
+    "instant",
     "measure",
     "policy",
     "read_foreign",

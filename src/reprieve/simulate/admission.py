@@ -50,7 +50,8 @@ class Admission:
         self._quota: Quota = load(given, Rules.of(config), instant(0))
         self._queues = local_queues(given)
         for namespace, _ in self._queues.values():
-            self._quota.put_namespace(namespace, {well_known.NAMESPACE_NAME_LABEL: namespace})
+            if namespace not in self._quota.namespaces:
+                self._quota.put_namespace(namespace, {well_known.NAMESPACE_NAME_LABEL: namespace})
         self._evicted: dict[int, Workload] = {}
         self._index: dict[str, int] = {}
         self._key: dict[int, str] = {}
@@ -74,6 +75,16 @@ class Admission:
         self._index[workload.key] = index
         self._key[index] = workload.key
         self._quota.put_workload(workload, instant(now))
+
+    def held(self, index: int) -> Workload | None:
+        """The workload with what it was given; None while it waits."""
+        info = self._quota.cache.workloads.get(self._key[index])
+        return None if info is None else info.workload
+
+    def why(self, index: int) -> str:
+        """Why it waits, as far as its queue says so; empty if nothing has been said."""
+        told = self._quota.parked_for(self._key[index])
+        return "" if told is None else told.message
 
     def finish(self, index: int, now: int) -> None:
         key = self._key.pop(index)

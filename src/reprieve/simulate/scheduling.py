@@ -82,7 +82,7 @@ class Scheduling:
         """The clock."""
         if now != self._now:
             self._now = now
-            self._seconds = max(self._seconds, EPOCH_SECONDS + now / TICKS)
+            self._seconds = EPOCH_SECONDS + now / TICKS
             self._status = running(now)
 
     def observe(self, obj: Object) -> None:

@@ -26,6 +26,7 @@ from reprieve.whatif.notes import NODE_KINDS, QUOTA_KINDS
 if TYPE_CHECKING:
     from reprieve.preemption import Plan
     from reprieve.quota import QuotaPlan
+    from reprieve.whatif.completing import Complete
     from reprieve.whatif.fleet import FleetPlan
     from reprieve.whatif.jobs import JobPlan
     from reprieve.whatif.quota import Admissions
@@ -38,6 +39,7 @@ __all__ = [
     "JobPlan",
     "admit",
     "compare",
+    "complete",
     "overlay",
     "parse_target",
     "plan",
@@ -170,6 +172,13 @@ def admit(
 
     deletions = {int(number): keys for number, keys in (delete_after_cycle or {}).items()}
     return admit_all(objects_in(objects), Configuration.load(config), _moment(now), max_cycles, deletions)
+
+
+def complete(objects: Objects) -> "Complete":
+    """The objects as every answer reads them, and their typed views; nothing is decided."""
+    from reprieve.whatif.completing import complete
+
+    return complete(objects)
 
 
 def targets(

@@ -12,7 +12,7 @@ import msgspec
 
 from reprieve.cluster import Cluster, ticks
 from reprieve.config import Configuration
-from reprieve.jobs import RUNTIMES, Expansion, JobKinds, expand, one_run, queue_of
+from reprieve.jobs import RUNTIMES, Expansion, JobKinds, ending, expand, one_run, queue_of
 from reprieve.objects import (
     Document,
     Ignored,
@@ -157,7 +157,7 @@ def targets_in(
 
     def is_new(each: Document, reference: Reference) -> bool:
         if kinds.find(each) is not None:
-            return reference not in owners and not _controlled(each)
+            return reference not in owners and not _controlled(each) and ending(each, kinds) is None
         match kind_key(each):
             case ("", "Pod"):
                 return _waits(each) and not group_key(each)

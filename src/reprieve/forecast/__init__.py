@@ -1,0 +1,87 @@
+"""When will it run? The cluster as it is, replayed forward many times in virtual time.
+
+    forecast = when(objects, "Job/ml/train")
+    forecast.sentence                     # Job/ml/train starts in about 40 min; 80 %: 15 min to 2 h.
+
+population, gathering  documents as owners, their units of pods, and workloads
+reading, run_times     whose pods they are; how long a run takes, as far as anybody knows
+situation, objects     the beginning of every replay; units as the simulator makes them
+replay                 one future: scheduler core and quota cycle, with one run time for each owner
+asking, judging        many futures; what they say about a target
+answer, wording        the answer as data and in sentences
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from reprieve.config import Configuration
+from reprieve.forecast.answer import STARTS, Forecast, Share, Span
+from reprieve.forecast.asking import HORIZON, Question
+from reprieve.forecast.gathering import gather
+from reprieve.forecast.judging import Verdict
+from reprieve.forecast.run_times import History
+from reprieve.forecast.situation import Situation
+from reprieve.forecast.wording import span_text
+from reprieve.objects import Document, Reference, ReprieveError, Source, nearest, objects_in, parse_time
+from reprieve.simulate import Job
+from reprieve.whatif import parse_target
+
+__all__ = ["HORIZON", "STARTS", "Forecast", "Share", "Span", "span_text", "when", "when_all"]
+
+Objects = Iterable[Document | Source]
+
+
+def when(
+    objects: Objects,
+    for_: str,
+    config: Mapping[str, Any] | Configuration | None = None,
+    now: str | datetime | None = None,
+    *,
+    history: Iterable[Job] = (),
+    futures: int | None = None,
+    seed: int = 0,
+    horizon: float = HORIZON,
+) -> Forecast:
+    """When `for_` (`KIND/NAMESPACE/NAME`: a pod, a group, a workload, a job of any kind) starts.
+
+    Run times are those that objects announce (`reprieve.dev/expected-runtime`), those of earlier runs among
+    `objects` and in `history` (jobs of a trace), or the time limits of jobs and pods. `futures`: how many are
+    drawn; without it as many as the size of the cluster allows. `horizon`: seconds to look ahead.
+    """
+    settings = Configuration.load(config)
+    target = parse_target(for_, settings)
+    return when_all(
+        objects, [target], settings, now, history=history, futures=futures, seed=seed, horizon=horizon
+    )[0]
+
+
+def when_all(
+    objects: Objects,
+    targets: Sequence[Reference],
+    config: Mapping[str, Any] | Configuration | None = None,
+    now: str | datetime | None = None,
+    *,
+    history: Iterable[Job] = (),
+    futures: int | None = None,
+    seed: int = 0,
+    horizon: float = HORIZON,
+) -> list[Forecast]:
+    """The same for several at once: every future answers for each of them."""
+    settings = Configuration.load(config)
+    moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
+    known = History()
+    for job in history:
+        known.add_row(job.queue, job.duration)
+    situation = gather(objects_in(objects), frozenset(targets), settings, moment, known)
+    question = Question(situation, targets, horizon, seed)
+    for target in targets:
+        if not question.units[target] and target not in situation.stopped:
+            raise ReprieveError(_missing(target, situation))
+    answers = question.ask(futures) if any(question.units.values()) else []
+    return [Verdict(question, target, answers).forecast() for target in targets]
+
+
+def _missing(target: Reference, situation: Situation) -> str:
+    names = [str(owner.ref) for owner in situation.owners]
+    return f"there is nothing of {target} that waits or runs among the objects{nearest(str(target), names)}"

@@ -1,0 +1,244 @@
+"""A situation made of documents: whose pods they are, which workload they wait for, how long they run."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from reprieve.config import Configuration
+from reprieve.forecast.population import Population
+from reprieve.forecast.reading import Owners, announced, ended_runs, is_service, likeness, limit_of
+from reprieve.forecast.run_times import History, RunTime, run_time
+from reprieve.forecast.situation import NO_WORKLOAD, Owner, Situation, Unit, moment
+from reprieve.jobs import RUNTIMES, JobKinds, queue_of
+from reprieve.objects import (
+    Document,
+    Object,
+    ObjectMeta,
+    Pod,
+    PodGroup,
+    PriorityClass,
+    Reference,
+    Source,
+    Workload,
+    WorkloadPriorityClass,
+    document_of,
+    find_condition,
+    given,
+    ignored,
+    ignored_sentence,
+    kind_key,
+    objects_in,
+    well_known,
+)
+from reprieve.whatif import NODE_KINDS, QUOTA_KINDS, complete
+
+_TEMPLATES = (well_known.SCHEDULING_API, "Workload")
+"""Of the same name as what waits for quota, and something else."""
+
+
+def gather(
+    objects: Iterable[Document | Source],
+    wanted: frozenset[Reference],
+    config: Configuration,
+    now: datetime,
+    history: History,
+) -> Situation:
+    """`wanted`: what is asked about. What has ended among the objects is added to `history`."""
+    kinds = config.job_kinds()
+    population = Population(objects_in(objects), kinds, wanted)
+    documents, views, notes = complete(population.documents)
+    raw = [*map(document_of, documents)]
+    for like, length in ended_runs(raw, kinds):
+        history.add(like, length)
+    found = _Gathering(raw, views, kinds, moment(now), history)
+    used = NODE_KINDS | QUOTA_KINDS | {(each.group, each.kind) for each in kinds} | {*RUNTIMES}
+    left = ignored(given(documents), used, "")
+    if left:
+        notes.append(f"Note: {ignored_sentence(left)}.")
+    return Situation(
+        config=config,
+        now=moment(now),
+        objects=found.others,
+        owners=found.owners(),
+        units=found.units,
+        workloads=found.workloads,
+        stopped=population.stopped,
+        notes=[*population.notes, *notes],
+        ignored=left,
+    )
+
+
+class _Gathering:
+    def __init__(
+        self,
+        raw: Sequence[Document],
+        views: Sequence[Object],
+        kinds: JobKinds,
+        now: int,
+        history: History,
+    ) -> None:
+        self._kinds, self._now, self._history = kinds, now, history
+        self._raw = {Reference.read(each): each for each in raw if kind_key(each) != _TEMPLATES}
+        self._above = Owners(raw, kinds)
+        self._groups = {each.key: each for each in views if isinstance(each, PodGroup)}
+        self._owners: dict[Reference, list[int]] = {}
+        self.units: list[Unit] = []
+        self.others = [each for each in views if not isinstance(each, Pod | Workload)]
+        self.others = [each for each in self.others if not isinstance(each, PodGroup)]
+        self.workloads = [*map(self._with_priority, _unfinished(views))]
+        self._workload_of = self._links()
+        self._add_pods([each for each in views if isinstance(each, Pod) and _counts(each)])
+        self._add_workloads()
+
+    # --- units ----------------------------------------------------------------------------------------------
+
+    def _add_pods(self, pods: Iterable[Pod]) -> None:
+        together: dict[tuple[str, str], list[Pod]] = {}
+        for pod in pods:
+            leaves = pod.metadata.deletion_timestamp is not None
+            group = pod.group_key if pod.group_key in self._groups and not leaves else ""
+            together.setdefault((group, "" if group else pod.key), []).append(pod)
+        for (group, _), members in together.items():
+            chain = self._above.chain(self._raw[Reference.of("Pod", members[0].key)])
+            own = Reference.of("PodGroup", group) if group else Reference.of("Pod", members[0].key)
+            self._add(
+                chain[-1] if chain else own,
+                Unit(
+                    pods=tuple(members),
+                    group=self._groups.get(group),
+                    workload=self._workload([own, *chain], members),
+                    runs=any(pod.spec.node_name for pod in members),
+                    since=min((self._start(pod) for pod in members if pod.spec.node_name), default=0),
+                    leaves=self._leaves(members[0]),
+                    comes_back=bool(chain),
+                ),
+            )
+
+    def _add(self, owner: Reference, unit: Unit) -> None:
+        units = self._owners.setdefault(owner, [])
+        number = self.units[units[0]].owner if units else len(self._owners) - 1
+        units.append(len(self.units))
+        self.units.append(replace(unit, owner=number))
+
+    def _start(self, pod: Pod) -> int:
+        time = pod.status.start_time or pod.metadata.creation_timestamp
+        return self._now if time is None else min(self._now, moment(time))
+
+    def _leaves(self, pod: Pod) -> int | None:
+        gone = pod.metadata.deletion_timestamp
+        return None if gone is None else max(self._now, moment(gone))
+
+    # --- workloads ------------------------------------------------------------------------------------------
+
+    def _with_priority(self, workload: Workload) -> Workload:
+        """What the quota controller would have written from its class."""
+        ref = workload.spec.priority_class_ref
+        if workload.spec.priority is not None or ref is None:
+            return workload
+        kind = WorkloadPriorityClass if ref.kind != "PriorityClass" else PriorityClass
+        found = [each.value for each in self.others if isinstance(each, kind) and each.name == ref.name]
+        return replace(workload, spec=replace(workload.spec, priority=found[0])) if found else workload
+
+    def _links(self) -> dict[Reference, int]:
+        """Everything that a workload stands for, to the workload."""
+        found: dict[Reference, int] = {}
+        for number, each in enumerate(self.workloads):
+            chain = self._above.chain(self._raw[Reference.of("Workload", each.key)])
+            owners = [Reference(one.kind, each.namespace, one.name) for one in each.metadata.owner_references]
+            found |= dict.fromkeys((*chain, *owners), number)
+        return found
+
+    def _workload(self, refs: Iterable[Reference], pods: Iterable[Pod]) -> int:
+        named = {pod.metadata.annotations.get(well_known.QUOTA_GIVEN_ANNOTATION) for pod in pods}
+        for number, each in enumerate(self.workloads) if named - {None} else ():
+            if each.metadata.uid in named:
+                return number
+        pod_refs = (Reference.of("Pod", pod.key) for pod in pods)
+        return next(
+            (self._workload_of[ref] for ref in (*refs, *pod_refs) if ref in self._workload_of), NO_WORKLOAD
+        )
+
+    def _add_workloads(self) -> None:
+        """Workloads without pods: made of their pod sets while they wait, else they only hold quota."""
+        known = {unit.workload for unit in self.units}
+        for number, each in enumerate(self.workloads):
+            if number in known:
+                continue
+            ref = Reference.of("Workload", each.key)
+            chain = self._above.chain(self._raw[ref])
+            owner = chain[-1] if chain else ref
+            since = find_condition(each.status.conditions, well_known.QUOTA_RESERVED)
+            if each.status.admission is not None and since is not None:
+                time = since.last_transition_time
+                start = self._now if time is None else min(self._now, moment(time))
+                self._add(owner, Unit(workload=number, runs=True, since=start))
+                continue
+            pods = _made(each)
+            for pod in pods:
+                self._add(owner, Unit(workload=number, pods=(pod,)))
+            if not pods:
+                self._add(owner, Unit(workload=number))
+
+    # --- owners ---------------------------------------------------------------------------------------------
+
+    def owners(self) -> list[Owner]:
+        return [
+            Owner(ref=ref, units=tuple(units), run_time=self._run_time(ref, [self.units[n] for n in units]))
+            for ref, units in self._owners.items()
+        ]
+
+    def _run_time(self, ref: Reference, units: Sequence[Unit]) -> RunTime:
+        says = [self._raw[ref]] if ref in self._raw else []
+        workloads = {unit.workload for unit in units if unit.workload != NO_WORKLOAD}
+        queue = queue_of(says[0]) if says else ""
+        for number in sorted(workloads):
+            says.append(self._raw[Reference.of("Workload", self.workloads[number].key)])
+            queue = queue or self.workloads[number].spec.queue_name
+        says += [
+            self._raw[Reference.of("PodGroup", each.group.key)] for each in units if each.group is not None
+        ]
+        pods = [pod for unit in units for pod in unit.pods]
+        says += [raw for pod in pods if (raw := self._raw.get(Reference.of("Pod", pod.key))) is not None]
+        begun = [unit.since for unit in units if unit.runs]
+        return run_time(
+            likeness(ref, queue),
+            self._history,
+            announced=announced(says),
+            limit=limit_of(says),
+            elapsed=self._now - min(begun) if begun else 0,
+            endless=self._is_endless(ref, pods),
+        )
+
+    def _is_endless(self, ref: Reference, pods: Iterable[Pod]) -> bool:
+        if ref.kind in ("Pod", "PodGroup"):
+            return all(pod.spec.restart_policy in ("", "Always") for pod in pods)
+        return is_service(ref, self._kinds)
+
+
+def _counts(pod: Pod) -> bool:
+    return pod.status.phase not in well_known.TERMINAL_PHASES
+
+
+def _unfinished(views: Iterable[Object]) -> list[Workload]:
+    def is_over(each: Workload) -> bool:
+        end = find_condition(each.status.conditions, well_known.FINISHED)
+        return end is not None and end.status == "True"
+
+    return [each for each in views if isinstance(each, Workload) and not is_over(each)]
+
+
+def _made(workload: Workload) -> list[Pod]:
+    """The pods of a workload whose job is not known."""
+    return [
+        Pod(
+            metadata=ObjectMeta(
+                name=f"{workload.name}-{each.name}-{number}",
+                namespace=workload.namespace,
+                labels={well_known.POD_SET_LABEL: each.name},
+            ),
+            spec=each.template.spec,
+        )
+        for each in workload.spec.pod_sets
+        for number in range(each.count)
+    ]

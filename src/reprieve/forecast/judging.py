@@ -1,0 +1,192 @@
+"""What many futures say about one target: median and interval, who comes before it, what is missing."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from reprieve.forecast import wording
+from reprieve.forecast.answer import Forecast, Outcome, Share, Span
+from reprieve.forecast.asking import Question
+from reprieve.forecast.replay import Future
+from reprieve.forecast.situation import NO_WORKLOAD
+from reprieve.objects import Reference, format_time
+from reprieve.simulate import instant, seconds
+
+AT_ONCE = 60.0
+"""Seconds within which a start is now: the grace period of who makes way."""
+LOW, MIDDLE, HIGH = 0.1, 0.5, 0.9
+_SHOWN = 5
+Time = Callable[[Future], int | None]
+
+
+class Verdict:
+    def __init__(self, question: Question, target: Reference, futures: Sequence[Future]) -> None:
+        self._question = question
+        self._situation = question.situation
+        self._target = target
+        self._futures = futures
+        self._units = question.units[target]
+        self._waiting = [n for n in self._units if self._situation.units[n].waits]
+        self._owners = {self._situation.units[number].owner for number in self._units}
+
+    def forecast(self) -> Forecast:
+        if self._target in self._situation.stopped:
+            field = self._situation.stopped[self._target]
+            why = f"it is suspended ({field}: true), and nothing but a change of that field starts it."
+            return self._answer("never", wording.does_not_start(self._target, "never", 0, 0, why))
+        if not self._waiting:
+            since = min(self._situation.units[number].since for number in self._units)
+            return self._answer("runs", wording.runs(self._target, instant(since)), share=1.0, certain=True)
+        start = self._span(self._first)
+        share = self._share(self._first)
+        if start.median is None:
+            return self._without_start(start, share)
+        return self._with_start(start, share)
+
+    # --- it starts ------------------------------------------------------------------------------------------
+
+    def _with_start(self, start: Span, share: float) -> Forecast:
+        victims = self._victims()
+        certain = len(self._futures) == 1
+        at_once = start.high is not None and start.high <= AT_ONCE
+        if at_once:
+            sentence = wording.starts_now(self._target, victims)
+        else:
+            horizon = seconds(self._question.horizon)
+            latest = certain and set(self._run_times()) == {"limit"}
+            sentence = wording.when_it_starts(
+                self._target, start, certain=certain, horizon=horizon, latest=latest
+            )
+        whole = self._span(self._last)
+        return self._answer(
+            "now" if at_once else "later",
+            sentence,
+            start=start,
+            whole=None if whole == start else whole,
+            share=share,
+            certain=certain,
+            victims=victims,
+            unknown=() if at_once else self._unknown(),
+            reasons=() if at_once else self._reasons(),
+        )
+
+    # --- it does not ----------------------------------------------------------------------------------------
+
+    def _without_start(self, start: Span, share: float) -> Forecast:
+        unknown = self._unknown()
+        reasons = self._reasons()
+        horizon = seconds(self._question.horizon)
+        common = {"share": share, "reasons": reasons, "start": start if share else None}
+        if unknown and self._first(self._question.best_case) is not None:
+            sentence = wording.not_said(self._target, unknown)
+            return self._answer("unknown", sentence, unknown=unknown, **common)
+        outcome: Outcome = "unsure" if share else "never"
+        why = reasons[0] if reasons else ""
+        sentence = wording.does_not_start(self._target, outcome, share, horizon, why)
+        return self._answer(outcome, sentence, certain=len(self._futures) == 1, **common)
+
+    # --- parts ----------------------------------------------------------------------------------------------
+
+    def _answer(self, outcome: Outcome, sentence: str, **more: object) -> Forecast:
+        situation, question = self._situation, self._question
+        futures = len(self._futures) if self._waiting else 0
+        counts = Counter(self._run_times()) if outcome in ("later", "unsure") else Counter()
+        return Forecast(
+            for_=str(self._target),
+            outcome=outcome,
+            sentence=sentence,
+            now=format_time(instant(situation.now)),
+            quota=self._quota(),
+            waits_for=self._shares(self._let_in) if outcome in ("later", "unsure") else (),
+            before=self._shares(self._earlier) if outcome in ("later", "unsure") else (),
+            assumptions=tuple(wording.assumptions(counts, seconds(question.horizon), futures)),
+            futures=futures,
+            seed=question.seed,
+            horizon_seconds=seconds(question.horizon),
+            notes=tuple(situation.notes),
+            ignored=situation.ignored,
+            **more,  # type: ignore[arg-type]
+        )
+
+    def _first(self, future: Future) -> int | None:
+        found = [future.started[number] for number in self._waiting if number in future.started]
+        return min(found, default=None)
+
+    def _last(self, future: Future) -> int | None:
+        found = [future.started.get(number) for number in self._waiting]
+        known = [each for each in found if each is not None]
+        return max(known) if len(known) == len(found) else None
+
+    def _admitted(self, future: Future) -> int | None:
+        numbers = {self._situation.units[number].workload for number in self._waiting} - {NO_WORKLOAD}
+        found = [future.admitted[number] for number in numbers if number in future.admitted]
+        return min(found, default=None)
+
+    def _quota(self) -> Span | None:
+        span = self._span(self._admitted)
+        return None if span.median is None else span
+
+    def _share(self, time: Time) -> float:
+        return sum(time(future) is not None for future in self._futures) / len(self._futures)
+
+    def _span(self, time: Time) -> Span:
+        """Quantiles by rank: a future in which it never happens is later than all others."""
+        found = sorted(math.inf if (one := time(each)) is None else one for each in self._futures)
+
+        def quantile(share: float) -> float | None:
+            value = found[max(0, math.ceil(share * len(found)) - 1)]
+            return None if math.isinf(value) else seconds(int(value) - self._situation.now)
+
+        median = quantile(MIDDLE)
+        at = ""
+        if median is not None:
+            at = format_time(instant(round(self._situation.now + median * 1e6)).replace(microsecond=0))
+        return Span(median=median, low=quantile(LOW), high=quantile(HIGH), at=at)
+
+    def _victims(self) -> tuple[str, ...]:
+        """Of the first future: pods, or the owner where its pods are not known."""
+        found: dict[str, None] = {}
+        for number in self._waiting:
+            for victim in self._futures[0].victims.get(number, ()):
+                unit = self._situation.units[victim]
+                names = [f"Pod/{pod.key}" for pod in unit.pods]
+                found |= dict.fromkeys(names or [str(self._situation.owners[unit.owner].ref)])
+        return tuple(found)
+
+    def _let_in(self, future: Future) -> Iterable[int]:
+        number = min(future.started.keys() & set(self._waiting), key=future.started.__getitem__, default=None)
+        return () if number is None else future.ended.get(number, ())
+
+    def _earlier(self, future: Future) -> Iterable[int]:
+        start = self._first(future)
+        return [owner for owner, time in future.before.items() if start is None or time < start]
+
+    def _shares(self, of: Callable[[Future], Iterable[int]]) -> tuple[Share, ...]:
+        counted = Counter(owner for future in self._futures for owner in set(of(future)) - self._owners)
+        return tuple(
+            Share(
+                name=str(self._situation.owners[owner].ref),
+                share=round(number / len(self._futures), 3),
+                run_time=self._situation.owners[owner].run_time.known,
+            )
+            for owner, number in sorted(counted.items(), key=lambda each: (-each[1], each[0]))[:_SHOWN]
+        )
+
+    def _relevant(self) -> list[int]:
+        """Owners that run now, or start before it."""
+        running = {unit.owner for unit in self._situation.units if unit.runs and unit.leaves is None}
+        earlier = {owner for future in self._futures for owner in self._earlier(future)}
+        return sorted((running | earlier) - self._owners)
+
+    def _run_times(self) -> list[str]:
+        return [self._situation.owners[owner].run_time.known for owner in self._relevant()]
+
+    def _unknown(self) -> tuple[str, ...]:
+        owners = self._situation.owners
+        return tuple(str(owners[n].ref) for n in self._relevant() if owners[n].run_time.known == "unknown")
+
+    def _reasons(self) -> tuple[str, ...]:
+        for number in self._waiting:
+            if found := self._futures[0].reasons.get(number):
+                return tuple(found)
+        return ()

@@ -1,0 +1,277 @@
+"""One future: the situation replayed forward in virtual time, with one run time for each owner.
+
+Decisions are those of the scheduler's core and of the quota cycle, as `simulate` drives them. Nothing new
+arrives. It ends when all that was asked about has started, at the horizon, or when nothing changes any more.
+"""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from reprieve.forecast.objects import UnitObjects
+from reprieve.forecast.situation import NO_WORKLOAD, Situation, Unit
+from reprieve.simulate import Admission, Decided, Event, Events, Job, Kind, Scheduling, policy
+
+PATIENCE = 3 * 3600 * 1_000_000
+"""How long those who wait are tried again when nothing else happens any more."""
+
+
+class Future(msgspec.Struct, kw_only=True):
+    """What happened in one replay. Times are ticks."""
+
+    started: dict[int, int] = {}
+    """By unit."""
+    admitted: dict[int, int] = {}
+    """By workload: when it first got quota."""
+    victims: dict[int, list[int]] = {}
+    """By unit that was asked about: the units that made way for it, or for its quota."""
+    ended: dict[int, tuple[int, ...]] = {}
+    """By unit that was asked about: the owners whose end or leaving let it in."""
+    before: dict[int, int] = {}
+    """Owners that started before the last of those asked about, and when."""
+    reasons: dict[int, tuple[str, ...]] = {}
+    """By unit that was asked about: why it was first refused."""
+    stuck: bool = False
+    """Nothing would ever change any more."""
+
+
+class Replay:
+    def __init__(
+        self, situation: Situation, asked: Collection[int], run_times: Sequence[int | None], horizon: int
+    ) -> None:
+        """`run_times`: by owner; None: it never ends. `horizon`: ticks from now."""
+        self._situation = situation
+        self._run_times = run_times
+        self._horizon = situation.now + horizon
+        self._asked = frozenset(asked)
+        self._names = {str(situation.units[number].ref): number for number in asked}
+        """What the scheduler calls those that are asked about."""
+        self._open = {number for number in asked if situation.units[number].waits}
+        self.now = situation.now
+        self.future = Future()
+        self._events = Events()
+        self._begun: dict[int, int] = {}
+        """Units that run, and since when."""
+        self._run: dict[int, int] = {}
+        """How often each unit was stopped; the end of an earlier run is void."""
+        self._leaving: set[int] = set()
+        self._moment: list[int] = []
+        """Owners that ended or left at this moment."""
+        self._over: set[int] = set()
+        self._created = situation.now
+        self._quiet = situation.now
+        self._objects = UnitObjects(situation)
+        self._scheduling = self._scheduler()
+        self._admission = self._quota()
+        self._begin()
+
+    # --- the beginning --------------------------------------------------------------------------------------
+
+    def _scheduler(self) -> Scheduling | None:
+        situation = self._situation
+        if not situation.has_nodes:
+            return None
+        base = situation.config
+        config = policy(base.preemption.algorithm, base).config
+        made = Scheduling(config, self._objects, self, UnitObjects.jobs(situation), grace=0)
+        made.listener = self._decided
+        made.at(self.now)
+        for each in situation.objects:
+            made.observe(each)
+        return made
+
+    def _quota(self) -> Admission | None:
+        situation = self._situation
+        if not situation.counts_quota:
+            return None
+        jobs = tuple(Job(name=each.key, submit=0, duration=0) for each in situation.workloads)
+        made = Admission(situation.config, situation.quota_objects, self._objects, self, jobs)
+        for number, each in enumerate(situation.workloads):
+            made.put(number, each, self.now)
+        return made
+
+    def _begin(self) -> None:
+        """Those who run first: then nobody waits yet who would have to be woken."""
+        units = self._situation.units
+        order = sorted(range(len(units)), key=lambda number: not units[number].runs)
+        for number in order:
+            unit = units[number]
+            if unit.runs:
+                self._show(number)
+                self._begun[number] = unit.since
+                self._plan_end(number)
+            elif self._has_quota(unit):
+                self._release(number)
+
+    def _has_quota(self, unit: Unit) -> bool:
+        if self._admission is None or unit.workload == NO_WORKLOAD:
+            return True
+        return self._admission.held(unit.workload) is not None
+
+    def _plan_end(self, number: int) -> None:
+        unit = self._situation.units[number]
+        length = self._run_times[unit.owner]
+        if unit.leaves is not None:
+            self._events.add(max(self.now, unit.leaves), Kind.END, number, self._run.get(number, 0))
+        elif length is not None:
+            end = max(self.now, self._begun[number] + length)
+            self._events.add(end, Kind.END, number, self._run.get(number, 0))
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def run(self) -> Future:
+        self._moments()
+        while self._open and (time := self._events.next_time()) is not None:
+            if len(self._events):
+                self._quiet = time
+            if time > self._horizon:
+                break
+            if time - self._quiet > PATIENCE:
+                self.future.stuck = True
+                break
+            self.now = max(self.now, time)
+            if self._scheduling is not None:
+                self._scheduling.at(self.now)
+            self._moments()
+        else:
+            self.future.stuck = bool(self._open)
+        self._say_why()
+        return self.future
+
+    def _moments(self) -> None:
+        """All that happens now."""
+        self._moment = []
+        while True:
+            while (event := self._events.pop(self.now)) is not None:
+                self._happen(event)
+            self._try_waiting()
+            if self._events.next_time() != self.now:
+                return
+
+    def _happen(self, event: Event) -> None:
+        number = event.about
+        if event.kind is Kind.GONE:
+            self._gone(number)
+        elif number in self._begun and self._run.get(number, 0) == event.run:
+            self._end(number)
+
+    def _try_waiting(self) -> None:
+        if self._admission is not None:
+            due = self._admission.run(self.now)
+            if due is not None:
+                self._events.wake(due)
+        if self._scheduling is not None:
+            self._scheduling.run()
+            ready = self._scheduling.next_time()
+            if ready is not None:
+                self._events.wake(ready)
+
+    # --- units ----------------------------------------------------------------------------------------------
+
+    def _release(self, number: int) -> None:
+        """It may run: its pods are made, or shown to the scheduler."""
+        unit = self._situation.units[number]
+        if self._admission is not None and unit.workload != NO_WORKLOAD:
+            held = self._admission.held(unit.workload)
+            if held is not None:
+                self._objects.given[number] = held
+        if self._scheduling is None or not unit.pods:
+            self.started(number, ())
+        else:
+            self._show(number)
+
+    def _show(self, number: int) -> None:
+        if self._scheduling is not None and self._situation.units[number].pods:
+            self._created = max(self.now, self._created + 1)
+            self._scheduling.submit(number, self._created)
+
+    def _end(self, number: int) -> None:
+        del self._begun[number]
+        self._over.add(number)
+        unit = self._situation.units[number]
+        self._moment.append(unit.owner)
+        if self._scheduling is not None and unit.pods:
+            self._scheduling.forget(number)
+        siblings = self._situation.units_of_workload(unit.workload)
+        if self._admission is not None and siblings and self._over.issuperset(siblings):
+            self._admission.finish(unit.workload, self.now)
+
+    def _gone(self, number: int) -> None:
+        """The pods of an evicted unit have ended: it waits again, for quota or for a place."""
+        self._leaving.discard(number)
+        unit = self._situation.units[number]
+        self._moment.append(unit.owner)
+        if self._scheduling is not None and unit.pods:
+            self._scheduling.gone(number)
+        if self._admission is not None and unit.workload != NO_WORKLOAD:
+            siblings = self._situation.units_of_workload(unit.workload)
+            if not self._admission.has_quota(unit.workload):
+                if not any(each in self._leaving for each in siblings):
+                    self._admission.gone(unit.workload, self.now)
+                return
+        if unit.comes_back:
+            self._release(number)
+
+    def _stop(self, number: int, grace: int) -> None:
+        if number in self._leaving:
+            return
+        if number in self._begun:
+            del self._begun[number]
+            self._run[number] = self._run.get(number, 0) + 1
+        else:
+            grace = 0
+        self._leaving.add(number)
+        self._events.add(self.now + grace, Kind.GONE, number)
+
+    # --- what the scheduler and the quota cycle decide ------------------------------------------------------
+
+    def started(self, job: int, nodes: tuple[str, ...]) -> None:  # noqa: ARG002
+        if job in self._begun:
+            return self._begins(job)  # the rest of a gang that ran in part
+        self._begun[job] = self.now
+        self._plan_end(job)
+        self._begins(job)
+        self.future.before.setdefault(self._situation.units[job].owner, self.now)
+        return None
+
+    def _begins(self, number: int) -> None:
+        if number in self._asked and number not in self.future.started:
+            self.future.started[number] = self.now
+            self.future.ended[number] = tuple(dict.fromkeys(self._moment))
+            self._open.discard(number)
+
+    def evicted(self, job: int, by: int | None) -> None:
+        if by is not None and by in self._asked:
+            self.future.victims.setdefault(by, []).append(job)
+        self._stop(job, self._situation.units[job].grace)
+
+    def admitted(self, job: int) -> None:
+        self.future.admitted.setdefault(job, self.now)
+        for number in self._situation.units_of_workload(job):
+            self._release(number)
+
+    def expelled(self, job: int, by: int) -> None:
+        for number in self._situation.units_of_workload(job):
+            for asked in self._situation.units_of_workload(by):
+                if asked in self._asked:
+                    self.future.victims.setdefault(asked, []).append(number)
+            if self._scheduling is not None:
+                self._scheduling.stop(number)
+            self._stop(number, self._situation.units[number].grace)
+
+    def _decided(self, decided: Decided) -> None:
+        number = self._names.get(decided.unit)
+        if number is not None and decided.outcome not in ("scheduled", "preempts"):
+            self.future.reasons.setdefault(number, decided.reasons)
+
+    def _say_why(self) -> None:
+        """Of those that have not started and were never tried: what holds them."""
+        for number in self._open - self.future.reasons.keys():
+            unit = self._situation.units[number]
+            text = ""
+            if self._admission is not None and not self._has_quota(unit):
+                text = self._admission.why(unit.workload)
+            elif self._scheduling is not None and unit.ref is not None:
+                gate = self._scheduling.core.memory.waiting.gate(unit.ref)
+                text = "" if gate is None else gate.text
+            self.future.reasons[number] = (text,) if text else ()
