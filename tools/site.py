@@ -54,6 +54,7 @@ NAVIGATION = {
         "docs/volumes.md",
         "docs/minimal-cost.md",
         "docs/explain.md",
+        "docs/when.md",
     ],
     "Reference": [
         "docs/cli.md",

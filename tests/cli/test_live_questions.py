@@ -91,6 +91,7 @@ def ask(*arguments: str, code: int = 0, unfit: Sequence[str] = ()) -> Any:
     "question",
     [
         ["plan", "--for=Workload/jobs/training"],
+        ["when", "podgroup/ml/train"],
         ["explain", "podgroup/ml/train"],
         ["explain", "node/node-1"],
         ["explain", "workload/jobs/training"],
@@ -116,6 +117,22 @@ def test_a_plan_on_a_cluster_is_the_plan_on_its_manifests(server: EmbeddedServer
     for field in ("outcome", "placements", "pdbViolations", "cost"):
         assert live[field] == filed[field]
     assert {v["pod"] for v in live["victims"]} == {v["pod"] for v in filed["victims"]}
+    assert state(server) == before
+
+
+def test_a_forecast_on_a_cluster_is_the_forecast_on_its_manifests(
+    server: EmbeddedServer, reader: str, tmp_path: Path
+) -> None:
+    before, now = state(server), "2026-11-15T12:00:00Z"
+    live = ask("when", "podgroup/ml/train", f"--kubeconfig={reader}", f"--now={now}")
+    filed = reprieve.when(documents(GANG), "PodGroup/ml/train", now=now).to_dict()
+    assert live["outcome"] == "now"
+    assert (live["sentence"], set(live["victims"])) == (filed["sentence"], set(filed["victims"]))
+    text = (EXAMPLES / "41-when" / "job.yaml").read_text().replace("name: train,", "name: alone,")
+    job = tmp_path / "job.yaml"
+    job.write_text(text)
+    unplaced = ask("when", f"--filename={job}", f"--kubeconfig={reader}", f"--now={now}", code=1)
+    assert "Insufficient nvidia.com/gpu" in unplaced["sentence"]
     assert state(server) == before
 
 

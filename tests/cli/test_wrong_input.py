@@ -224,6 +224,13 @@ MALFORMED = {
     "simulate import --from swf": "Missing argument 'FILE'",
     "simulate import --from swff {at}/kindless.yaml": "unknown format 'swff'; did you mean 'swf'?",
     "simulate import --from swf {at}/kindless.yaml": "kindless.yaml:1: 2 fields instead of 18",
+    "when -f {gang} --for PodGroup/ml/train pod/a/b": "the target is given twice",
+    "when -f {gang} pods": "cannot look ahead for 'pods': expected KIND/NAMESPACE/NAME",
+    "when -f {gang} pod/ml/trian-0": "nothing of Pod/ml/trian-0 that waits or runs among the objects",
+    "when -f {gang} pod/ml/train-0 --horizon soon": "'soon' is not a duration",
+    "when -f {gang} pod/ml/train-0 --horizon 0s": "--horizon 0s: must be more than 0",
+    "when -f {gang} pod/ml/train-0 --futures 0": "0 is not in the range",
+    "when -f {gang} pod/ml/train-0 --history {at}/missing.csv": "missing.csv: No such file or directory",
     "mcp -f -": "standard input belongs to the assistant",
     "explian pod/a/b": "did you mean 'explain'?",
 }

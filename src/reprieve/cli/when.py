@@ -91,7 +91,7 @@ def command(
     Examples:
       reprieve when -f examples/41-when/cluster.yaml -f examples/41-when/job.yaml
       reprieve when job/ml/train --kubeconfig ~/.kube/config
-      reprieve when -f job.yaml --kubeconfig ~/.kube/config -o json
+      reprieve when -f examples/41-when/job.yaml --kubeconfig ~/.kube/config -o json
       reprieve when workload/ml/tune -f examples/41-when/queues.yaml --history examples/41-when/history.csv
     """
     from reprieve.config import Configuration

@@ -30,9 +30,8 @@ def _one(screen: Screen, answer: Forecast) -> None:
     known = [(what, span) for what, span in spans if span is not None and span != answer.start]
     if known:
         screen.line()
-        screen.table(
-            ("what", "in", "80 %"), [Row((what, _median(span), _range(span))) for what, span in known]
-        )
+        rows = [Row((what, _median(span), _range(span, answer))) for what, span in known]
+        screen.table(("what", "in", "80 %"), rows)
     if answer.outcome == "later" and answer.reasons:
         screen.paragraph(f"Now it has no place: {answer.reasons[0]}")
     for title, shares in (("It waits for the end of", answer.waits_for), ("Before it start", answer.before)):
@@ -61,14 +60,15 @@ def _start(answer: Forecast) -> str:
 
 
 def _interval(answer: Forecast) -> str:
-    return "" if answer.start is None or answer.outcome == "now" else _range(answer.start)
+    return "" if answer.start is None or answer.outcome == "now" else _range(answer.start, answer)
 
 
 def _median(span: Span) -> str:
     return "later" if span.median is None else span_text(span.median)
 
 
-def _range(span: Span) -> str:
+def _range(span: Span, answer: Forecast) -> str:
     if span.low is None:
         return ""
-    return f"{span_text(span.low)} to {'later' if span.high is None else span_text(span.high)}"
+    late = f"more than {span_text(answer.horizon_seconds)}" if span.high is None else span_text(span.high)
+    return f"{span_text(span.low)} to {late}"

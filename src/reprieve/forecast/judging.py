@@ -89,18 +89,18 @@ class Verdict:
 
     def _answer(self, outcome: Outcome, sentence: str, **more: object) -> Forecast:
         situation, question = self._situation, self._question
-        futures = len(self._futures) if self._waiting else 0
+        futures = self._futures if self._waiting else ()
         counts = Counter(self._run_times()) if outcome in ("later", "unsure") else Counter()
         return Forecast(
             for_=str(self._target),
             outcome=outcome,
             sentence=sentence,
             now=format_time(instant(situation.now)),
-            quota=self._quota(),
+            quota=self._quota() if futures else None,
             waits_for=self._shares(self._let_in) if outcome in ("later", "unsure") else (),
             before=self._shares(self._earlier) if outcome in ("later", "unsure") else (),
-            assumptions=tuple(wording.assumptions(counts, seconds(question.horizon), futures)),
-            futures=futures,
+            assumptions=tuple(wording.assumptions(counts, seconds(question.horizon), len(futures))),
+            futures=len(futures),
             seed=question.seed,
             horizon_seconds=seconds(question.horizon),
             notes=tuple(situation.notes),

@@ -22,6 +22,7 @@ class Population:
         self._wanted = wanted
         raw = [*map(document_of, objects)]
         self._owners = Owners(raw, kinds)
+        self._taken = {Reference.read(each) for each in raw if each.get("kind") in ("Pod", "PodGroup")}
         self._has_queues = any(kind_key(each) == _QUEUES for each in raw)
         with_pods = {ref for each in raw if each.get("kind") == "Pod" for ref in self._owners.chain(each)}
         with_workload = {
@@ -64,6 +65,10 @@ class Population:
                 self.stopped[ref] = field
                 return
             expansion = expand(document, self._kinds, raw)
+            for made in map(Reference.read, expansion.documents):
+                if made in self._taken:
+                    text = f"would make {made}, and there is one that it has not made; name it otherwise"
+                    raise InvalidObject("metadata.name", ref.name, text, str(ref))
             for name, pods in expansion.pods.items() if queued or has_workload else ():
                 for pod in pods:
                     pod["metadata"]["labels"][well_known.POD_SET_LABEL] = name

@@ -52,8 +52,8 @@ def not_said(name: Reference, missing: Sequence[str]) -> str:
     whose = some(list(missing), NAMED)
     return (
         f"When {name} starts cannot be said: nobody knows how long {whose} will run. The annotation "
-        f"{well_known.EXPECTED_RUNTIME_ANNOTATION} or activeDeadlineSeconds on "
-        f"{'it' if len(missing) == 1 else 'them'} would help."
+        f"{well_known.EXPECTED_RUNTIME_ANNOTATION} on {'it' if len(missing) == 1 else 'them'} would help, "
+        "or a time limit such as activeDeadlineSeconds."
     )
 
 

@@ -1,0 +1,292 @@
+"""What `when` answers: one situation after the other, in numbers and in sentences."""
+
+import pytest
+
+import reprieve
+from reprieve.forecast import when, when_all
+from reprieve.objects import InvalidObject, Reference, ReprieveError
+from tests import builders
+from tests.builders import (
+    cluster_queue,
+    document,
+    flavor,
+    gang,
+    job,
+    local_queue,
+    node,
+    pod,
+    reserved,
+    workload,
+)
+
+NOW = "2026-01-01T02:00:00Z"
+EXPECTED = "reprieve.dev/expected-runtime"
+
+
+def running(name, cpu, expected="", *, start="2026-01-01T01:00:00Z", owner="", on="n", **more):
+    notes = {EXPECTED: expected} if expected else {}
+    metadata = {"ownerReferences": [builders.owned_by("Job", owner)]} if owner else None
+    more = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 0, **more}
+    return pod(name, cpu, on=on, annotations=notes, metadata=metadata, start=start, **more)
+
+
+def ended(name, minutes, **more):
+    end = f"2025-12-31T{minutes // 60:02d}:{minutes % 60:02d}:00Z"
+    over = [{"type": "Complete", "status": "True"}]
+    status = {"startTime": "2025-12-31T00:00:00Z", "completionTime": end, "conditions": over}
+    return {**job(name, **more), "status": status}
+
+
+def ask(*objects, target="Pod/default/w", **more):
+    return when(objects, target, now=NOW, **more)
+
+
+def minutes(span):
+    return None if span.median is None else span.median / 60
+
+
+# --- on nodes -----------------------------------------------------------------------------------------------
+
+
+def test_it_starts_when_enough_has_ended():
+    found = ask(node("n", 4), running("a", 2, "90m"), running("b", 2, "3h"), pod("w", 2))
+    assert (found.outcome, minutes(found.start), found.certain, found.futures) == ("later", 30, True, 1)
+    assert found.sentence == "Pod/default/w starts in 30 min (2026-01-01 02:30:00)."
+    assert [each.name for each in found.waits_for] == ["Pod/default/a"]
+
+
+def test_those_before_it_are_named_and_run_their_time():
+    first = pod("first", 4, 10, annotations={EXPECTED: "1h"})
+    found = ask(node("n", 4), running("a", 4, "90m", priority=100), first, pod("w", 2))
+    assert minutes(found.start) == 30 + 60
+    assert [(each.name, each.share, each.run_time) for each in found.before] == [
+        ("Pod/default/first", 1.0, "announced")
+    ]
+
+
+def test_it_starts_now_where_there_is_room():
+    found = ask(node("n", 4), running("a", 2), pod("w", 2))
+    assert (found.outcome, found.sentence) == ("now", "Pod/default/w starts now: there is room for it.")
+    assert found.victims == ()
+
+
+def test_it_starts_now_if_others_make_way():
+    found = ask(node("n", 4), running("a", 2), running("b", 2), pod("w", 3, 100))
+    assert (found.outcome, found.victims) == ("now", ("Pod/default/a", "Pod/default/b"))
+    assert found.sentence == "Pod/default/w starts now, if Pod/default/a, Pod/default/b make way."
+
+
+def test_who_makes_way_may_take_its_grace_period():
+    found = ask(node("n", 4), running("a", 4, terminationGracePeriodSeconds=600), pod("w", 3, 100))
+    assert (found.outcome, minutes(found.start), found.victims) == ("later", 10, ("Pod/default/a",))
+
+
+def test_it_runs_already():
+    found = ask(node("n", 4), running("w", 2))
+    assert (found.outcome, found.certain) == ("runs", True)
+    assert found.sentence == "Pod/default/w runs already, since 2026-01-01 01:00:00."
+
+
+def test_without_a_run_time_it_cannot_be_said_and_the_answer_says_whose_is_missing():
+    found = ask(node("n", 4), running("a", 2), running("b", 2, "3h"), pod("w", 3))
+    assert (found.outcome, found.unknown, found.start) == ("unknown", ("Pod/default/a",), None)
+    assert "nobody knows how long Pod/default/a will run" in found.sentence
+    assert EXPECTED in found.sentence
+
+
+def test_a_missing_run_time_that_does_not_matter_is_no_hindrance():
+    found = ask(node("n", 4), running("a", 2), running("b", 2, "3h"), pod("w", 2))
+    assert (found.outcome, minutes(found.start)) == ("later", 120)
+    assert found.unknown == ("Pod/default/a",)
+    assert any("taken to run on" in each for each in found.assumptions)
+
+
+def test_what_never_fits_never_starts_whoever_ends():
+    found = ask(node("n", 4), running("a", 2), pod("w", 9))
+    assert found.outcome == "never"
+    assert "Insufficient cpu" in found.sentence
+
+
+def test_a_service_does_not_end():
+    found = ask(node("n", 4), running("a", 4, restartPolicy="Always"), pod("w", 2))
+    assert (found.outcome, found.unknown) == ("never", ())
+
+
+def test_beyond_the_horizon_it_is_not_said():
+    found = ask(node("n", 4), running("a", 4, "100h"), pod("w", 2), horizon=3600.0)
+    assert found.outcome == "never"
+
+
+def test_a_gate_is_told():
+    found = ask(node("n", 4), pod("w", 2, schedulingGates=[{"name": "example.com/wait"}]))
+    assert found.outcome == "never"
+    assert "example.com/wait" in found.sentence
+
+
+def test_what_is_on_its_way_out_leaves_when_it_must():
+    leaving = builders.terminating(running("a", 4), since="2026-01-01T02:10:00Z")
+    assert minutes(ask(node("n", 4), leaving, pod("w", 2)).start) == 10
+
+
+# --- jobs and gangs -----------------------------------------------------------------------------------------
+
+
+def test_a_job_without_pods_is_expanded():
+    found = ask(
+        node("n", 4), running("a", 2, "90m"), running("b", 2, "3h"), job("train", 2, count=2),
+        target="Job/default/train",
+    )  # fmt: skip
+    assert (minutes(found.start), minutes(found.whole)) == (30, 120)
+
+
+def test_a_gang_starts_as_one():
+    found = ask(
+        node("n", 4), running("a", 2, "90m"), running("b", 2, "3h"), *gang(2),
+        target="PodGroup/default/gang",
+    )  # fmt: skip
+    assert (minutes(found.start), found.whole) == (120, None)
+
+
+def test_a_suspended_job_without_a_queue_is_started_by_nobody():
+    found = ask(node("n", 4), job("train", 1, suspend=True), target="Job/default/train")
+    assert found.outcome == "never"
+    assert "spec.suspend" in found.sentence
+
+
+def test_a_deadline_is_the_latest_moment():
+    batch = job("long", 4, activeDeadlineSeconds=7200)
+    found = ask(node("n", 4), batch, running("long-x", 4, owner="long"), pod("w", 2))
+    assert minutes(found.start) == 60
+    assert found.sentence == "Pod/default/w starts at the latest in 60 min (2026-01-01 03:00:00)."
+    assert any("may be sooner" in each for each in found.assumptions)
+
+
+def test_the_deadline_of_a_pod_counts_from_its_start():
+    assert minutes(ask(node("n", 4), running("a", 4, activeDeadlineSeconds=5400), pod("w", 2)).start) == 30
+
+
+def test_earlier_runs_give_an_interval():
+    past = [ended(f"nightly-{number}", length) for number, length in enumerate(range(40, 120, 8))]
+    now_running = running("nightly-99-x", 4, owner="nightly-99")
+    found = ask(node("n", 4), *past, now_running, pod("w", 2))
+    assert (found.outcome, found.certain, found.futures) == ("later", False, 200)
+    assert found.start.low < found.start.median < found.start.high
+    assert found.start.low > 0
+    assert found.start.high > (112 - 60) * 60 * 0.8
+    assert "80 %:" in found.sentence
+    assert found.waits_for[0].run_time == "history"
+
+
+def test_the_same_seed_gives_the_same_answer_and_another_another():
+    past = [ended(f"nightly-{number}", length) for number, length in enumerate(range(40, 120, 8))]
+    objects = (node("n", 4), *past, running("nightly-99-x", 4, owner="nightly-99"), pod("w", 2))
+    assert ask(*objects) == ask(*objects)
+    assert ask(*objects, seed=1).start != ask(*objects).start
+
+
+def test_an_uncertain_run_time_that_does_not_matter_leaves_the_answer_certain():
+    past = [ended(f"nightly-{number}", length) for number, length in enumerate(range(40, 120, 8))]
+    found = ask(node("n", 8), *past, running("nightly-99-x", 4, owner="nightly-99"), pod("w", 2))
+    assert (found.outcome, found.futures) == ("now", 1)
+
+
+# --- quota --------------------------------------------------------------------------------------------------
+
+QUEUES = (flavor(), cluster_queue("cq", 4), local_queue())
+
+
+def holding(name="w0", cpu=3, **more):
+    return reserved(workload(name, cpu, **more))
+
+
+def test_a_workload_waits_for_quota():
+    found = ask(
+        *QUEUES, holding(maximumExecutionTimeSeconds=3600), workload("w1", 2), target="Workload/default/w1"
+    )
+    assert (found.outcome, minutes(found.start), minutes(found.quota)) == ("later", 60, 60)
+
+
+def test_a_job_in_a_queue_gets_its_workload():
+    found = ask(
+        *QUEUES, holding(maximumExecutionTimeSeconds=3600), job("train", 2, queue="main"),
+        target="Job/default/train",
+    )  # fmt: skip
+    assert minutes(found.start) == 60
+
+
+def test_quota_and_then_a_place():
+    found = ask(
+        node("n", 4), running("a", 4, "3h"), *QUEUES, holding(maximumExecutionTimeSeconds=3600),
+        job("train", 2, queue="main"), target="Job/default/train",
+    )  # fmt: skip
+    assert (minutes(found.quota), minutes(found.start)) == (60, 120)
+
+
+def test_pods_go_to_the_nodes_of_their_flavor():
+    team = (flavor(nodeLabels={"pool": "a"}), *QUEUES[1:])
+    nodes = [node("n", 4, labels={"pool": "a"}), node("m", 4, labels={"pool": "b"})]
+    found = ask(
+        *nodes, running("a", 4, "2h"), *team, job("train", 2, queue="main"), target="Job/default/train"
+    )
+    assert (minutes(found.quota), minutes(found.start)) == (0, 60)
+
+
+def test_quota_is_taken_from_lower_priority():
+    team = (
+        flavor(), cluster_queue("cq", 4, preemption={"withinClusterQueue": "LowerPriority"}), local_queue()
+    )  # fmt: skip
+    found = ask(*team, holding(), workload("w1", 2, 100), target="Workload/default/w1")
+    assert (found.outcome, found.victims) == ("now", ("Workload/default/w0",))
+
+
+def test_a_queue_that_does_not_exist_is_told():
+    found = ask(*QUEUES, workload("w1", 2, queue="other"), target="Workload/default/w1")
+    assert found.outcome == "never"
+    assert "LocalQueue other doesn't exist" in found.sentence
+
+
+def test_finished_workloads_are_history():
+    def over(number, length):
+        conditions = [
+            {"type": "Admitted", "status": "True", "lastTransitionTime": "2025-12-31T00:00:00Z"},
+            {"type": "Finished", "status": "True", "lastTransitionTime": f"2025-12-31T{length:02d}:00:00Z"},
+        ]
+        return {**workload(f"old-{number}", 1), "status": {"conditions": conditions}}
+
+    past = [over(number, length) for number, length in enumerate((2, 3, 5, 7, 11))]
+    found = ask(*QUEUES, *past, holding("old-9"), workload("w1", 2), target="Workload/default/w1")
+    assert (found.outcome, found.certain) == ("later", False)
+
+
+# --- the question itself ------------------------------------------------------------------------------------
+
+
+def test_several_targets_share_their_futures():
+    objects = [node("n", 4), running("a", 4, "90m"), pod("w", 2), pod("v", 2)]
+    targets = [Reference("Pod", "default", name) for name in ("w", "v")]
+    assert [minutes(each.start) for each in when_all(objects, targets, now=NOW)] == [30, 30]
+
+
+def test_what_is_not_there_cannot_be_asked_about():
+    with pytest.raises(ReprieveError, match=r"nothing of Pod/default/v .* did you mean 'Pod/default/w'"):
+        ask(node("n", 4), pod("w", 2), target="Pod/default/v")
+
+
+def test_an_expected_run_time_that_is_none_is_refused():
+    with pytest.raises(InvalidObject, match="'soon' is not a duration"):
+        ask(node("n", 4), running("a", 4, "soon"), pod("w", 2))
+
+
+def test_a_job_whose_pods_would_have_the_names_of_others_is_refused():
+    with pytest.raises(InvalidObject, match="would make Pod/default/train-0, and there is one"):
+        ask(node("n", 4), pod("train-0", 2), job("train", 2), target="Job/default/train")
+
+
+def test_what_is_not_used_is_told():
+    found = ask(node("n", 4), pod("w", 2), document("ConfigMap", "c", "default", data={}))
+    assert "ConfigMap" in found.notes[0]
+
+
+def test_the_library_has_it():
+    assert reprieve.when([node("n", 4), pod("w", 2)], "Pod/default/w", now=NOW).outcome == "now"
+    assert reprieve.Forecast is type(ask(node("n", 4), pod("w", 2)))
