@@ -65,9 +65,9 @@ class Population:
                 self.stopped[ref] = field
                 return
             expansion = expand(document, self._kinds, raw)
-            for made in map(Reference.read, expansion.documents):
-                if made in self._taken:
-                    text = f"would make {made}, and there is one that it has not made; name it otherwise"
+            for one in map(Reference.read, expansion.documents):
+                if one in self._taken:
+                    text = f"would make {one}, and there is one that it has not made; name it otherwise"
                     raise InvalidObject("metadata.name", ref.name, text, str(ref))
             for name, pods in expansion.pods.items() if queued or has_workload else ():
                 for pod in pods:
