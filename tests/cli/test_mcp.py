@@ -49,6 +49,12 @@ async def test_an_assistant_asks_every_question():
         assert compared.structured_content["cheapest"] == "minimal-cost"
         why = await client.call_tool("explain", {"target": "podgroup/ml/train"})
         assert why.structured_content["kind"] == "Explanation"
+        when = await client.call_tool("when", {"target": "PodGroup/ml/train"})
+        assert when.structured_content["outcome"] == "now"
+        trace = "job,submit_s,duration_s,gpu_per_pod\na,0,60,4\nb,0,60,8\n"
+        jobs = {"trace": trace, "nodes": ["gpu=1:nvidia.com/gpu=8"], "compare": ["fifo", "kep-5710"]}
+        run = await client.call_tool("simulate", jobs)
+        assert [each["policy"] for each in run.structured_content["configurations"]] == ["fifo", "kep-5710"]
         new = await client.call_tool("plan", {"target": "Job/ml/report", "manifest": LARGER})
         assert new.structured_content["kind"] == "JobPlan"
         checked = await client.call_tool(
@@ -67,6 +73,11 @@ async def test_what_cannot_be_answered_is_a_sentence():
             ("compare", {}, "needs target"),
             ("explain", {"target": "--help"}, "cannot explain"),
             ("plan", {"target": "PodGroup/ml/train", "file": "/etc/passwd"}, "knows no 'file'"),
+            ("when", {"target": "Pod/ml/none"}, "nothing of Pod/ml/none"),
+            ("simulate", {"trace": "job,submit_s\n", "nodes": ["n=1:cpu=1"]}, "duration_s"),
+            ("simulate", {"trace": "x", "nodes": []}, "simulate needs nodes"),
+            ("simulate", {"trace": "x", "nodes": "n=1:cpu=1"}, "nodes is a list of words"),
+            ("simulate", {"trace": "x", "nodes": ["n"], "compare": ["/etc/passwd"]}, "compare knows no"),
             ("delete", {}, "there is no tool 'delete'"),
         ):
             answer = await client.call_tool(name, arguments)

@@ -8,6 +8,7 @@ assistant sends can name no file here, only manifests as text.
 import asyncio
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,26 @@ MANIFEST = {
     "maxLength": LONGEST_MANIFEST,
     "description": "Manifests as YAML, laid over what is there: the job to create, a quota that changes.",
 }
+TRACE = {
+    "type": "string",
+    "maxLength": LONGEST_MANIFEST,
+    "description": "Jobs as CSV with the columns job, submit_s, duration_s and, where they matter, pods, "
+    "cpu_per_pod_millis, memory_mib_per_pod, gpu_per_pod, priority_hint, queue.",
+}
+NODES = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Nodes as for `reprieve up --nodes`, for example gpu=4:nvidia.com/gpu=8.",
+}
+COMPARE = {
+    "type": "array",
+    "items": {"enum": ["kubernetes", "kep-5710", "minimal-cost", "fifo", "fifo-skip"]},
+    "description": "Policies to compare; without them the default one.",
+}
+
+
+class Refused(Exception):
+    """The command has no answer; the sentence says why."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +65,10 @@ class Tool:
     required: tuple[str, ...] = ()
     manifest: bool = True
     asks_cluster: bool = True
+    file: str = ""
+    """A property whose text the command reads as a file of the option of that name."""
+    options: tuple[str, ...] = ()
+    """Properties, lists of words, that are given as options of their names."""
     properties: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -73,9 +98,19 @@ class Tool:
         words = [*self.command, "--output=json", *(source if self.asks_cluster else ())]
         if given.get("manifest"):
             words.append("--filename=-")
+        words += [f"--{name}={each}" for name in self.options for each in self._words(name, given)]
         if target := given.get("target"):
             words += ["--", target] if self.target == "--" else [f"{self.target}={target}"]
         return words
+
+    def _words(self, name: str, given: Document) -> list[str]:
+        """A list of words; where only some are known, one of those: another could be the name of a file."""
+        found, known = given.get(name) or [], self.properties[name]["items"].get("enum")
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise Refused(f"{name} is a list of words")
+        if known is not None and (strange := [each for each in found if each not in known]):
+            raise Refused(f"{name} knows no {strange[0]!r}; known are {', '.join(known)}")
+        return found
 
 
 TOOLS = (
@@ -117,6 +152,30 @@ TOOLS = (
         answers=("Admissions",),
     ),
     Tool(
+        name="when",
+        title="When will it run?",
+        description="When does a pod, a pod group, a workload or a job of any kind start, as median and 80 % "
+        "interval, who comes before it, or whose run time is missing to say it. Give its manifest when it "
+        "does not exist yet.",
+        command=("when",),
+        answers=("Forecast",),
+        target="--for",
+        required=("target",),
+    ),
+    Tool(
+        name="simulate",
+        title="What would happen to these jobs?",
+        description="Jobs of a trace on a cluster in virtual time, by one or more policies: waiting, lost "
+        "work, use, fairness.",
+        command=("simulate",),
+        answers=("Simulation",),
+        required=("trace", "nodes"),
+        asks_cluster=False,
+        file="trace",
+        options=("nodes", "compare"),
+        properties={"trace": TRACE, "nodes": NODES, "compare": COMPARE},
+    ),
+    Tool(
         name="validate",
         title="Are these manifests right?",
         description="Every problem in manifests, with the field, the value and what to write instead.",
@@ -129,17 +188,22 @@ TOOLS = (
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-class Refused(Exception):
-    """The command has no answer; the sentence says why."""
-
-
 async def ask(tool: Tool, given: Document, source: Sequence[str]) -> Document:
     """Run the tool's command and return the document that it prints."""
+    if not tool.file:
+        return await _run(tool.line(given, source), given)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(str(given[tool.file]).encode())
+        file.flush()
+        return await _run([*tool.line(given, source), f"--{tool.file}={file.name}"], given)
+
+
+async def _run(line: Sequence[str], given: Document) -> Document:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "reprieve",
-        *tool.line(given, source),
+        *line,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
