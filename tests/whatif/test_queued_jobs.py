@@ -216,9 +216,13 @@ def test_a_job_without_a_queue_is_held_where_every_job_has_to_name_one() -> None
     held = "Job/ml/it names no queue: it is held until it does"
     assert held in notes_of(made, manageJobsWithoutQueueName=True)
     assert held not in notes_of(made)
-    chosen = {"manageJobsWithoutQueueName": True}
+    chosen: Document = {"manageJobsWithoutQueueName": True}
     chosen |= {"managedJobsNamespaceSelector": {"matchLabels": {"team": "a"}}}
-    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": {"team": "a"}}}
+    space: Document = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "ml", "labels": {"team": "a"}},
+    }
     assert held in notes_of(space, made, **chosen)
     space["metadata"]["labels"] = {"team": "b"}
     assert held not in notes_of(space, made, **chosen)
