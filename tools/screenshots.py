@@ -68,7 +68,7 @@ def template(cpu: int, gpus: int, klass: str, **more: Any) -> Document:
     requests = {"cpu": str(cpu), "memory": f"{4 * cpu}Gi", **({GPU: str(gpus)} if gpus else {})}
     limits = {"limits": {GPU: str(gpus)}} if gpus else {}
     container = {"name": "main", "image": "trainer", "resources": {"requests": requests, **limits}}
-    spec = {"schedulerName": "reprieve", "priorityClassName": klass, "terminationGracePeriodSeconds": 20}
+    spec = {"schedulerName": "reprieve", "priorityClassName": klass, "terminationGracePeriodSeconds": 600}
     return {**spec, "containers": [container], **more}
 
 
@@ -178,17 +178,20 @@ async def settle(client: Client, least: int) -> None:
     await eventually(enough)
 
 
-async def nobody_leaves(client: Client) -> None:
-    """All victims are gone, and their places taken."""
+async def make_room(client: Client, name: str) -> None:
+    """End what was preempted, until every pod of this gang has its place."""
 
-    async def so() -> bool:
+    async def placed() -> bool:
         pods = (await client.listing(PODS.raw())).items
-        placed = all(
-            pod.get("spec", {}).get("nodeName") for pod in pods if "release" in pod["metadata"]["name"]
-        )
-        return placed and not any(pod["metadata"].get("deletionTimestamp") for pod in pods)
+        for pod in pods:
+            if pod["metadata"].get("deletionTimestamp"):
+                await client.delete(
+                    PODS, pod["metadata"]["name"], pod["metadata"]["namespace"], grace_seconds=0
+                )
+        gang = [pod for pod in pods if pod["metadata"]["name"].startswith(f"{name}-")]
+        return all(pod["spec"].get("nodeName") for pod in gang)
 
-    await eventually(so)
+    await eventually(placed)
 
 
 async def backdate(client: Client) -> None:
@@ -235,7 +238,7 @@ class Camera:
 
 async def one_cluster(browser: Any, folder: Path) -> None:
     app.QUEUES_EVERY_SECONDS = 2  # what an hour shows elsewhere, within this minute
-    habits = Habits(run_for=None, terminate_after=8.0)
+    habits = Habits(run_for=None, terminate_after=600.0)  # until its picture is taken, see `make_room`
     server = local_cluster(nodes=NODES, habits=habits, quota=True)
     async with server, controllers_of(server, ("scheduler", "quota"), Configuration.load({})) as controlled:
         await nodes_ready(server, NODES)
@@ -247,10 +250,11 @@ async def one_cluster(browser: Any, folder: Path) -> None:
         await create(client, second_wave())
         camera = Camera(browser, controlled.page, folder)
         await camera.take("map", "map", "a.card .tag.nominated")
-        await nobody_leaves(client)
+        await make_room(client, "release")
         again = (each for each in gang("vision", "segment", 4, "batch") if each[0] is PODS)
         await create(client, again)  # what went comes again, and waits
         await create(client, third_wave())
+        await make_room(client, "segment")
         await camera.take("queue", "queue", "tbody tr")
         await camera.take("flow", "flow", ".flow-row")
         await camera.take("groups", "groups", "tbody tr")

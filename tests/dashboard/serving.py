@@ -29,7 +29,7 @@ async def no_reason(target: str, _decisions: Iterable[Decision]) -> dict[str, An
 
 
 async def no_comparison(_manifest: str, _for: str) -> dict[str, Any]:
-    plans = [
+    plans: list[dict[str, Any]] = [
         {
             "algorithm": name,
             "outcome": "scheduled",

@@ -38,7 +38,7 @@ def told() -> tuple[Inventory, DecisionLog]:
     labels = {"example.com/team": "numbers"}
     put(shown, pod_group("crunch", 3, 10, namespace="data", metadata=created, labels=labels))
     for i in range(3):
-        where = {"on": f"h100-{i}", "start": now, "namespace": "data", "group": "crunch"}
+        where: dict[str, Any] = {"on": f"h100-{i}", "start": now, "namespace": "data", "group": "crunch"}
         put(shown, pod(f"crunch-{i}", labels=labels, **where))
     owner = {"ownerReferences": [owned_by("PodGroup", "crunch")]}
     put(shown, workload("crunch-w", 1, queue="jobs", namespace="data", metadata=owner))
