@@ -4,15 +4,18 @@ it.
 
 import asyncio
 import os
+import random
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from tools.real_cluster import binaries
 from tools.real_cluster.control_plane import ControlPlane
@@ -115,6 +118,23 @@ class Run:
         if self._process.poll() is None:
             self._process.send_signal(number)
         return self._process.wait(PATIENCE)
+
+
+class Mortal:
+    """`reprieve run` that is killed at random moments and started again."""
+
+    def __init__(self, dice: random.Random, *given: Any, **options: Any) -> None:
+        """Beside the dice, what `Run` takes."""
+        self._dice = dice
+        self._start = partial(Run, *given, **options)
+        self.run = self._start()
+
+    async def die(self, times: int = 1) -> None:
+        for _ in range(times):
+            # The moment of the kill is what is tried out; it takes a second to come up.
+            await asyncio.sleep(1.0 + self._dice.random() * 3)
+            self.run.kill()
+            self.run = self._start()
 
 
 class Place:
@@ -227,6 +247,17 @@ async def place(plane: ControlPlane, name: str, nodes: int = 2, cpu: int = 4) ->
             await asyncio.gather(*(client.delete(NODES, node) for node in template.names()))
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
+
+
+def on_node(here: Place, index: int) -> Document:
+    """The part of a pod's spec that keeps it on one of the place's nodes."""
+    return {"nodeSelector": {"kubernetes.io/hostname": f"{here.name}-{index}"}}
+
+
+def needs_native_groups(plane: ControlPlane) -> None:
+    """For what has no stand-in: trees, and devices in their final version."""
+    if not plane.native_groups:
+        pytest.skip(f"Kubernetes {'.'.join(map(str, plane.version))} has neither trees nor devices")
 
 
 async def _default_account(client: Client, namespace: str) -> None:

@@ -1,5 +1,7 @@
 """One control plane for all tests of this folder."""
 
+import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +20,15 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def account(plane: ControlPlane) -> Path:
     """The kubeconfig of the service account that `manifests deploy` gives its rights."""
     return install(plane)
+
+
+@pytest.fixture
+def dice() -> random.Random:
+    """For the moments at which real processes are killed: a run cannot be replayed, its plan can."""
+    seed = int(os.environ.get("REPRIEVE_TEST_SEED", random.randrange(10**6)))
+    print(f"REPRIEVE_TEST_SEED={seed}")
+    return random.Random(seed)

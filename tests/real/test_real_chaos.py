@@ -6,7 +6,6 @@ What `tests/scheduler` holds on the embedded server (`test_crashes`, `test_fault
 """
 
 import asyncio
-import os
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
@@ -27,13 +26,6 @@ from tests.scheduler.crashing import Judge
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(1500)]
 
 CPU, GANG = 4, 6
-
-
-@pytest.fixture
-def dice() -> random.Random:
-    seed = int(os.environ.get("REPRIEVE_TEST_SEED", random.randrange(10**6)))
-    print(f"REPRIEVE_TEST_SEED={seed}")
-    return random.Random(seed)
 
 
 @asynccontextmanager

@@ -13,6 +13,9 @@ from reprieve.objects import STAND_IN_GROUP, well_known
 STREAMING_LISTS = (1, 32)
 """From here on a watch can begin with a list."""
 
+GROUP_KINDS = ("podgroups", "compositepodgroups", "workloads")
+"""What a server has in one of two API groups."""
+
 Right = tuple[str, str, str]
 """Group, resource (with its subresource), verb."""
 
@@ -43,16 +46,16 @@ def _right(entry: dict[str, Any]) -> Right | None:
 def unneeded(
     rules: Iterable[dict[str, Any]], found: Iterable[dict[str, Any]], version: tuple[int, int]
 ) -> set[Right]:
-    """Rights that were given and not used, but for those that other versions need: of the two kinds of
-    PodGroups one is served, and a server that streams lists is not asked for plain ones. What is only looked
-    up when an answer was lost (`get`) is not counted either.
+    """Rights that were given and not used, but for those that other versions need: groups and their
+    templates are native or of our own definition, and a server that streams lists is not asked for plain
+    ones. What is only looked up when an answer was lost (`get`) is not counted either.
     """
     other = STAND_IN_GROUP if version >= NATIVE_GROUPS else well_known.SCHEDULING_API
     unused = granted(rules) - used(found)
     return {
         right
         for right in unused
-        if (right[0], right[1].partition("/")[0]) != (other, "podgroups")
+        if (right[0], right[1].partition("/")[0]) not in {(other, kind) for kind in GROUP_KINDS}
         and right[2] != "get"
         and not (right[2] == "list" and version >= STREAMING_LISTS)
     }

@@ -5,7 +5,7 @@ Everything a real cluster checks is on: TLS, RBAC, admission, structural schemas
 request. What watches real machines is off: nodes here do not renew leases, so their grace period is long.
 
 Kubernetes of any age: flags and controllers that a version does not know are left out, and one that has
-PodGroups of its own (beta since 1.37, and off unless asked for) serves them.
+PodGroups of its own (beta since 1.37, and off unless asked for) serves them, and trees of them.
 """
 
 import json
@@ -54,6 +54,19 @@ FOR_MACHINES = (
 
 NATIVE_GROUPS = (1, 37)
 """From this version on PodGroups are in beta."""
+
+GATES = (
+    "GenericWorkload",
+    "TopologyAwareWorkloadScheduling",
+    "CompositePodGroup",
+    "DRAWorkloadResourceClaims",
+)
+"""What has to be asked for: PodGroups, their domains, trees of them, claims that they share."""
+
+SERVICES = "127.43.0.0/24"
+"""Addresses of Services: loopback, so that a test can listen there as kube-proxy would have it."""
+
+_SCHEDULING_VERSIONS = ",".join(f"scheduling.k8s.io/{version}=true" for version in ("v1beta1", "v1alpha3"))
 
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -155,6 +168,10 @@ class ControlPlane:
                 command, stdout=log, stderr=subprocess.STDOUT, cwd=self.home
             )
 
+    def pid(self, program: str) -> int:
+        """Of one that runs."""
+        return self._processes[program].pid
+
     def end(self, program: str, *, kill: bool = False) -> None:
         process = self._processes.pop(program, None)
         if process is None:
@@ -170,7 +187,7 @@ class ControlPlane:
         for program in reversed(list(self._processes)):
             self.end(program, kill=True)
 
-    def wait_until_ready(self, timeout: float = 60.0) -> None:
+    def wait_until_ready(self, timeout: float = 300.0) -> None:
         end = time.monotonic() + timeout
         while not self._ready():
             process = self._processes["kube-apiserver"]
@@ -221,17 +238,19 @@ class ControlPlane:
             "service-account-issuer": "https://kubernetes.default.svc",
             "service-account-key-file": str(home / "accounts.key"),
             "service-account-signing-key-file": str(home / "accounts.key"),
-            "service-cluster-ip-range": "10.0.0.0/24",
+            "service-cluster-ip-range": SERVICES,
             "endpoint-reconciler-type": "none",
             "audit-policy-file": str(home / "audit-policy.json"),
             "audit-log-path": str(self.audit_log),
-            **({"runtime-config": "scheduling.k8s.io/v1beta1=true"} if self.native_groups else {}),
+            **({"runtime-config": _SCHEDULING_VERSIONS} if self.native_groups else {}),
             **self._gates(),
             **self._flags,
         }
 
     def _gates(self) -> dict[str, str]:
-        return {"feature-gates": "GenericWorkload=true"} if self.native_groups else {}
+        if not self.native_groups:
+            return {}
+        return {"feature-gates": ",".join(f"{gate}=true" for gate in GATES)}
 
     def _controller_manager_flags(self) -> dict[str, str]:
         explained = binaries.explains(binaries.find("kube-controller-manager"))

@@ -200,8 +200,15 @@ def _webhook(installation: Installation) -> Document:
     for kind in JobKinds():
         if kind.asks != "none":
             groups.setdefault((kind.group, kind.versions[0]), []).append(kind.plural)
+    # The scope is said since the API server adds it, and kubectl would take that for a change each time.
     rules = [
-        {"apiGroups": [group], "apiVersions": [version], "resources": names, "operations": ["CREATE"]}
+        {
+            "apiGroups": [group],
+            "apiVersions": [version],
+            "resources": names,
+            "operations": ["CREATE"],
+            "scope": "Namespaced",
+        }
         for (group, version), names in groups.items()
     ]
     kept_out = [*well_known.UNMANAGED_NAMESPACES, installation.namespace]
