@@ -223,7 +223,8 @@ def test_a_wrong_row_is_named_by_file_and_line_and_nothing_is_written(
 @pytest.mark.parametrize("format", SAMPLES)
 def test_a_file_cut_off_inside_any_line_is_refused(write, format):
     sample = SAMPLES[format]
-    for length in (each for each in range(len(sample)) if not sample[:each].endswith("\n")):
+    pace = 1 + len(sample) // 1000  # what a cluster says of itself is long
+    for length in (each for each in range(0, len(sample), pace) if not sample[:each].endswith("\n")):
         path = write(sample[:length])
         with pytest.raises(TraceError) as error:
             read_foreign(format, path)

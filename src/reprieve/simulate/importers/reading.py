@@ -34,7 +34,10 @@ def read_foreign(format: str, path: str | Path) -> Imported:
     where = str(path)
     _refuse_parquet(path)
     text = text_of(path)
-    history = CLUSTER[format](text, where) if format in CLUSTER else None
+    history = None
+    if format in CLUSTER:
+        _refuse_cut(text, where)
+        history = CLUSTER[format](text, where)
     found: list[Record] = []
     lines: dict[str, int] = {}
     parts = 0
@@ -50,9 +53,7 @@ def read_foreign(format: str, path: str | Path) -> Imported:
             raise TraceError(f"{where}:{line}: a number of the job {shown(record.name)} is out of range")
         lines[record.name] = line
         found.append(record)
-    if text and not text.endswith("\n"):
-        last = text.count("\n") + 1
-        raise TraceError(f"{where}:{last}: the last line has no end: the file was cut off")
+    _refuse_cut(text, where)
     if not found:
         raise TraceError(f"{where}: there is no job in it")
     start = min(each.submit for each in found)
@@ -96,6 +97,12 @@ def _swf(text: str, where: str) -> Iterator[tuple[int, Record | None]]:
 def _uneven(where: str, line: int, found: int, expected: int) -> TraceError:
     fields = counted(found, "field")
     return TraceError(f"{where}:{line}: {fields} instead of {expected}; was the file cut off here?")
+
+
+def _refuse_cut(text: str, where: str) -> None:
+    if text and not text.endswith("\n"):
+        last = text.count("\n") + 1
+        raise TraceError(f"{where}:{last}: the last line has no end: the file was cut off")
 
 
 def _refuse_parquet(path: str | Path) -> None:
