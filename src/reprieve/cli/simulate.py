@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from reprieve.cli.output import NO, YES, Output, all_option, console, output_option, print_answer
+from reprieve.cli.output import NO, YES, all_option, console, print_answer
 from reprieve.cli.simulate_import import import_command
 from reprieve.cli.simulate_input import Given, Scenery, check_nodes, cluster_option, read_input
+from reprieve.cli.simulate_report import Format, report_options, wanted
 from reprieve.cli.sources import context_option, filename_option, kubeconfig_option
 from reprieve.objects import ReprieveError, nearest, parse_duration, well_known
 
@@ -115,7 +116,7 @@ class _Simulate(click.Group):
     "--processes", type=click.IntRange(min=1), help="At most so many at once; default: one for each core."
 )
 @all_option
-@output_option
+@report_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -126,7 +127,7 @@ def command(
     assertions: tuple[str, ...],
     processes: int | None,
     everything: bool,
-    output: Output,
+    output: Format,
     **rest: Any,
 ) -> None:
     """What would happen to these jobs on that cluster?
@@ -142,6 +143,8 @@ def command(
         --compare kubernetes --compare kep-5710 --compare minimal-cost --assert 'goodput > 0.9'
       reprieve simulate -f examples/40-simulate/queues.yaml --trace examples/40-simulate/jobs.csv \\
         --nodes 'gpu=4:nvidia.com/gpu=8' -o json
+      reprieve simulate --trace examples/40-simulate/jobs.csv --nodes 'gpu=4:nvidia.com/gpu=8' \\
+        --compare kubernetes --compare minimal-cost --out report.html --plots figures
       reprieve simulate --trace examples/40-simulate/generator.yaml --cycle-every 10ms --checkpoint 0s
       reprieve simulate --trace examples/40-simulate/jobs.csv -f examples/40-simulate/queues.yaml \\
         --cluster 'eu=gpu=2:nvidia.com/gpu=8' --cluster 'us=gpu=2:nvidia.com/gpu=8'
@@ -157,7 +160,8 @@ def command(
     chosen = scenario(rest["scenario"]) if rest["scenario"] else None
     given = Given(filenames, nodes, rest["clusters"], rest["kubeconfig"], rest["context"])
     found, scenery = read_input(given, trace, chosen, drawn=rest["priorities"] == "drawn")
-    tasks = _tasks(found, scenery, rest)
+    report = wanted(output, rest["out"], rest["plots"])
+    tasks = report.recorded(_tasks(found, scenery, rest))
     with _progress(len(found.jobs)) as heard:
         results = compare(tasks, heard, processes)
     measured = {each.policy: measure(each, chosen.window if chosen else None) for each in results}
@@ -170,7 +174,9 @@ def command(
 
         render_simulation(screen, data, everything=everything)
 
-    print_answer(data, output, render)
+    report.write(Path(trace).name, found, tasks, results, measured)
+    if output != "html":
+        print_answer(data, output, render)
     _speed(results)
     for each in checked:
         click.echo(each.sentence(), err=True)

@@ -23,6 +23,7 @@ from reprieve.explain.queues import explain_queue
 from reprieve.explain.quota import explain_workload
 from reprieve.explain.suggest import suggestions
 from reprieve.explain.trees import explain_tree
+from reprieve.explain.wording import in_plain_words
 from reprieve.jobs import JobKinds
 from reprieve.objects import Reference
 
@@ -34,6 +35,7 @@ __all__ = [
     "explain",
     "fetch_records",
     "from_cluster",
+    "in_plain_words",
     "parse_target",
     "read_records",
     "render",

@@ -8,7 +8,7 @@
 Knows nothing of clusters or of HTTP; time comes in with the decision.
 """
 
-from reprieve.records.decision import Decision
+from reprieve.records.decision import Decision, sentence
 from reprieve.records.log import DecisionLog
 
-__all__ = ["Decision", "DecisionLog"]
+__all__ = ["Decision", "DecisionLog", "sentence"]

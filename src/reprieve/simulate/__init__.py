@@ -17,6 +17,7 @@ fleet, manager         several clusters, and the manager that sends them their j
 scheduling, admission  the scheduler's core and the quota cycle, their decisions carried out at once
 lives                  the life of each job: work, checkpoints, what was lost
 failures               nodes that fail, drain and return
+recorder               why jobs waited and made way, for those who ask afterwards
 result, metrics        what came of it, and what it is judged by
 scenarios              windows of public traces with clusters of three sizes
 assertions, comparing  `--assert`; several configurations on all cores
@@ -37,6 +38,7 @@ from reprieve.simulate.lives import Stretch
 from reprieve.simulate.metrics import Group, Metrics, Spread, measure
 from reprieve.simulate.pods import EPOCH, SCHEDULER, JobObjects, instant
 from reprieve.simulate.policies import ALGORITHMS, QUEUES, Policy, policy
+from reprieve.simulate.recorder import MadeWay, Record, Recorder, Refusals
 from reprieve.simulate.result import Fate, Result
 from reprieve.simulate.scenarios import SCENARIOS, Scenario, scenario
 from reprieve.simulate.scene import Scene
@@ -67,9 +69,13 @@ __all__ = [
     "Job",
     "JobObjects",
     "Kind",
+    "MadeWay",
     "Metrics",
     "NodeEvent",
     "Policy",
+    "Record",
+    "Recorder",
+    "Refusals",
     "Result",
     "Scenario",
     "Scene",

@@ -4,15 +4,16 @@ What `controllers.quota` does with an API server happens here without one. Nothi
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Protocol
 
 from reprieve.config import Configuration
 from reprieve.objects import ClusterQueue, LocalQueue, Object, ReprieveError, Workload, well_known
-from reprieve.quota import Outcome, Quota, Rules, cycle, load, release
+from reprieve.quota import DUE_TO, Outcome, Quota, Rules, cycle, load, release
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.pods import JobObjects, instant
+from reprieve.simulate.scheduling import Decided, Listener
 
 
 class Host(Protocol):
@@ -40,6 +41,7 @@ class Admission:
         self.cycles = self.admissions = self.preemptions = 0
         self.seconds = 0.0
         """How long its cycles took, by the clock on the wall."""
+        self.listener: Listener | None = None
         self.unqueued: dict[int, str] = {}
         """Jobs that no queue takes, and why."""
         self._every = every
@@ -119,6 +121,9 @@ class Admission:
             outcome = cycle(self._quota, moment)
             self.cycles += 1
             self._noted(outcome, moment)
+            if self.listener is not None:
+                for decided in _decided(outcome, now):
+                    self.listener(decided)
             for reserved in outcome.reserved:
                 self.admissions += 1
                 self._host.admitted(self._index[reserved.info.key])
@@ -145,6 +150,16 @@ class Admission:
 def unknown_queue(job: Job) -> str:
     named = f"the LocalQueue {job.queue!r}, which does not exist" if job.queue else "no queue"
     return f"its row names {named}"
+
+
+def _decided(outcome: Outcome, now: int) -> Iterator[Decided]:
+    """Who waits, and who makes way for whom."""
+    for waiting in outcome.waiting:
+        yield Decided(now, f"Workload/{waiting.info.key}", "unschedulable", {}, (), (waiting.message,))
+    for each in outcome.evicted:
+        victim, unit = each.victim.info.key, f"Workload/{each.preemptor.key}"
+        why = {f"Workload/{victim}": f"due to {DUE_TO[each.victim.reason]}"}
+        yield Decided(now, unit, "preempts", {}, (victim,), (each.message,), why)
 
 
 def local_queues(objects: Iterable[Object]) -> dict[str, tuple[str, str]]:

@@ -15,6 +15,7 @@ from reprieve.simulate.engine import Simulation
 from reprieve.simulate.failures import NodeEvent
 from reprieve.simulate.fleet import FleetSimulation
 from reprieve.simulate.jobs import Job
+from reprieve.simulate.recorder import Recorder
 from reprieve.simulate.result import Result
 from reprieve.simulate.scene import Scene
 from reprieve.simulate.timeline import Settings, Timeline
@@ -35,6 +36,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     node_events: tuple[NodeEvent, ...] = ()
     clusters: tuple[tuple[str, tuple[Object, ...]], ...] = ()
     """The workers of a fleet: what each of them has beside `objects`, which all have."""
+    record: bool = False
+    """Whether to keep why jobs waited and made way."""
 
 
 def simulate(task: Task, progress: Callable[[int, int], None] | None = None) -> Result:
@@ -42,16 +45,19 @@ def simulate(task: Task, progress: Callable[[int, int], None] | None = None) -> 
     before = gc.get_threshold()
     gc.set_threshold(YOUNG)
     try:
-        return _run(task).run(progress)
+        recorder = Recorder(task.jobs) if task.record else None
+        result = _run(task, recorder).run(progress)
+        return result if recorder is None else msgspec.structs.replace(result, record=recorder.record)
     finally:
         gc.set_threshold(*before)
 
 
-def _run(task: Task) -> Timeline:
+def _run(task: Task, recorder: Recorder | None) -> Timeline:
     if not task.clusters:
-        return Simulation(Scene(task.objects, task.jobs), task.jobs, task.settings, task.node_events)
+        scene = Scene(task.objects, task.jobs)
+        return Simulation(scene, task.jobs, task.settings, task.node_events, recorder)
     scenes = {name: Scene((*task.objects, *objects), task.jobs) for name, objects in task.clusters}
-    return FleetSimulation(scenes, task.jobs, task.settings, task.node_events)
+    return FleetSimulation(scenes, task.jobs, task.settings, task.node_events, recorder)
 
 
 def compare(tasks: Sequence[Task], heard: Heard | None = None, processes: int | None = None) -> list[Result]:

@@ -51,6 +51,7 @@ class Simulation(Timeline):
             self.admission = self.quota_cycles(
                 policy.config, scene.objects, objects, self, self.jobs, settings.cycle_every
             )
+            self.admission.listener = listener
         self._nodes = {each.name: each for each in scene.nodes}
         self._down: set[str] = set()
         self._line: deque[int] = deque()

@@ -27,6 +27,8 @@ class Stretch(NamedTuple):
     by: int
     """The job that it made way for; -1 for none."""
     nodes: tuple[str, ...]
+    lost: int = 0
+    """Ticks of it that were held in vain; those of all stretches of a job are what it lost."""
 
 
 class Life:
@@ -95,13 +97,14 @@ class Lives:
         life.lost += life.overhead
         life.finish = now
         life.remaining = 0
-        self._over(index, now, ENDED, NEVER)
+        self._over(index, now, ENDED, NEVER, life.overhead)
 
     def stop(self, index: int, now: int, grace: int, why: str, by: int = NEVER) -> None:
         """It is told to go and works no longer; its place is free after the grace period."""
         life = self.all[index]
         kept = self._saved(life, now)
-        life.lost += now - life.started - kept + grace
+        lost = now - life.started - kept + grace
+        life.lost += lost
         life.remaining -= kept
         life.kept += kept
         if why in (PREEMPTED, QUOTA):
@@ -109,24 +112,25 @@ class Lives:
         else:
             life.failures += 1
         life.overhead = self._restore
-        self._over(index, now + grace, why, by)
+        self._over(index, now + grace, why, by, lost)
 
     def cut(self, now: int) -> None:
         """The simulation ends here: what runs is counted so far, as work that is not lost."""
         for index in list(self.running):
             life = self.all[index]
-            life.lost += min(life.overhead, now - life.started)
+            lost = min(life.overhead, now - life.started)
+            life.lost += lost
             life.kept += max(0, now - life.started - life.overhead)
-            self._over(index, now, CUT, NEVER)
+            self._over(index, now, CUT, NEVER, lost)
 
     def _saved(self, life: Life, now: int) -> int:
         worked = max(0, now - life.started - life.overhead)
         return min(worked // self._checkpoint * self._checkpoint, life.remaining) if self._checkpoint else 0
 
-    def _over(self, index: int, end: int, why: str, by: int) -> None:
+    def _over(self, index: int, end: int, why: str, by: int, lost: int) -> None:
         life = self.all[index]
         del self.running[index]
-        self.stretches.append(Stretch(index, life.started, end, why, by, life.nodes))
+        self.stretches.append(Stretch(index, life.started, end, why, by, life.nodes, lost))
         life.run += 1
         life.started = NEVER
         life.nodes = ()

@@ -9,6 +9,7 @@ import msgspec
 
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.lives import NEVER, Life, Stretch
+from reprieve.simulate.recorder import Record
 
 if TYPE_CHECKING:
     from reprieve.simulate.engine import Simulation
@@ -56,6 +57,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     seconds: tuple[float, float] = (0.0, 0.0)
     """Of a processor of this machine: in scheduling cycles, in quota cycles. No seed repeats them."""
+    record: Record | None = None
+    """Why jobs waited and made way, if it was to be recorded."""
 
     @classmethod
     def of(

@@ -42,13 +42,18 @@ class Scene:
     @cached_property
     def gpus(self) -> int:
         """Thousandths of GPUs on all nodes."""
-        scale = 1 if self.shares else SHARE
-        return sum(round(exact(node.status.allocatable.get(GPU, 0)) * scale) for node in self.nodes)
+        return sum(map(self.gpus_of, self.nodes))
+
+    def gpus_of(self, node: Node) -> int:
+        return round(exact(node.status.allocatable.get(GPU, 0)) * (1 if self.shares else SHARE))
 
     @cached_property
     def cores(self) -> int:
         """Thousandths of cores on all nodes."""
-        return sum(round(exact(node.status.allocatable.get("cpu", 0)) * 1000) for node in self.nodes)
+        return sum(map(self.cores_of, self.nodes))
+
+    def cores_of(self, node: Node) -> int:
+        return round(exact(node.status.allocatable.get("cpu", 0)) * 1000)
 
     def cluster_objects(self) -> list[Object]:
         """What the scheduler observes before the first job."""

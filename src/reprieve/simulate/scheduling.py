@@ -5,8 +5,9 @@ written: no decision reads them. Nothing here decides anything.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import ceil
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -49,6 +50,8 @@ class Decided(NamedTuple):
     placements: dict[str, str]
     victims: tuple[str, ...]
     reasons: tuple[str, ...]
+    why: Mapping[str, str] = MappingProxyType({})
+    """For each unit that makes way because of it: why that one."""
 
 
 Listener = Callable[[Decided], None]
@@ -188,9 +191,12 @@ class Scheduling:
         return None if found is None else max(self._now + 1, ceil((found - EPOCH_SECONDS) * TICKS))
 
     def _decided(self, cycle: CycleResult) -> Decided:
-        placements = dict(cycle.plan.placements) if cycle.plan is not None else {}
+        plan, unit, reasons = cycle.plan, str(cycle.unit), tuple(cycle.reasons)
+        placements = dict(plan.placements) if plan is not None else {}
+        chosen = plan.victims if plan is not None and cycle.victims else ()
+        why = {each.unit: each.reason for each in chosen if each.pod in cycle.victims}
         victims = tuple(sorted(cycle.victims))
-        return Decided(self._now, str(cycle.unit), cycle.outcome, placements, victims, tuple(cycle.reasons))
+        return Decided(self._now, unit, cycle.outcome, placements, victims, reasons, why)
 
     def _perform(self, actions: Iterable[Action]) -> None:
         for action in actions:

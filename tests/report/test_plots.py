@@ -1,0 +1,42 @@
+"""Pictures for papers: all of them, the same bytes each time, or how to get what they need."""
+
+import re
+
+import pytest
+
+from reprieve.objects import ReprieveError
+from reprieve.report import plots, require_plots, write_plots
+from tests.report.studies import small, study_of
+from tests.simulate.runs import gpu_nodes, one
+
+NAMES = {
+    f"{name}.{kind}"
+    for name in ("use", "queue", "waiting", "flow", "losses", "nodes")
+    for kind in ("svg", "png")
+}
+
+
+def test_the_same_study_gives_the_same_pictures(tmp_path):
+    first, second = (write_plots(small(), tmp_path / name) for name in ("first", "second"))
+    assert {path.name for path in first} == NAMES
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    for path in first:
+        if path.suffix == ".svg":
+            assert not re.search(r"<dc:date>|<dc:creator>", path.read_text()), path
+
+
+def test_a_picture_without_anything_to_show_is_left_out(tmp_path):
+    study = study_of([one("a")], gpu_nodes(1), ("kubernetes",))
+    assert "flow.svg" not in {path.name for path in write_plots(study, tmp_path)}
+
+
+def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    with pytest.raises(ReprieveError, match=r"pip install 'reprieve\[plots\]'"):
+        require_plots()
+
+
+def test_a_folder_that_cannot_be_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReprieveError, match="file"):
+        write_plots(small(), tmp_path / "file" / "folder")
