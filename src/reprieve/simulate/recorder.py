@@ -14,7 +14,7 @@ import msgspec
 from reprieve.simulate.jobs import Job
 from reprieve.simulate.scheduling import Decided
 
-KEPT = 4
+KEPT = 3
 """Evictions of one job that are kept: the first ones, and the last."""
 
 
@@ -60,7 +60,7 @@ class Recorder:
             self._refused(self._job(decided.unit), decided)
         for unit, why in decided.why.items():
             reasons = tuple(map(intern, decided.reasons))
-            made_way = MadeWay(decided.time, unit, intern(decided.unit), intern(why), reasons)
+            made_way = MadeWay(decided.time, intern(unit), intern(decided.unit), intern(why), reasons)
             kept = self.record.evictions.setdefault(self._job(unit), [])
             if len(kept) == KEPT:
                 kept.pop()

@@ -23,9 +23,21 @@ function packed(name) {
   return ((255 << 24) | (n(4) << 16) | (n(2) << 8) | n(0)) >>> 0;
 }
 const faded = (colour, ground) => [0, 8, 16].reduce((sum, s) => sum | (Math.round(0.25 * ((colour >>> s) & 255) + 0.75 * ((ground >>> s) & 255)) << s), 255 << 24) >>> 0;
+let known = null; // until the theme changes
 function inks() {
+  known ||= mixed();
+  return known;
+}
+function mixed() {
   const classes = page.classes.map((_, i) => packed(`--c${i % 8}`)), sheet = packed("--sheet");
   return { classes, faded: classes.map((c) => faded(c, sheet)), free: packed("--free"), sheet, bad: packed("--bad"), found: packed("--accent") };
+}
+
+// One piece of memory for all pictures of a size.
+let memory = new Uint32Array(0);
+function pixelsOf(width, height) {
+  if (memory.length !== width * height) memory = new Uint32Array(width * height);
+  return memory;
 }
 
 function block(pixels, width, x0, x1, y0, y1, ink) {
@@ -36,7 +48,7 @@ function block(pixels, width, x0, x1, y0, y1, ink) {
 
 // From `look` to pixels. A bar that is wide enough ends with a gap, and with a red mark if it had to make way.
 function paint(run, jobs, width, height, ink) {
-  const pixels = new Uint32Array(width * height).fill(ink.sheet), step = page.gantt.step, high = page.gantt.height;
+  const pixels = pixelsOf(width, height).fill(ink.sheet), step = page.gantt.step, high = page.gantt.height;
   const from = look.from / step, to = look.to / step, scale = width / (to - from), row = height / (look.bottom - look.top), gap = row > 24 ? 5 : row > 7 ? 2 : row > 3 ? 1 : 0;
   const first = Math.max(0, Math.floor(look.top)), last = Math.min(MAX_NODES, Math.ceil(look.bottom));
   for (let node = first; node < last; node += 1) {

@@ -40,7 +40,13 @@ look.bottom = MAX_NODES;
 function redraw() {
   if (look.due) return;
   look.due = true;
-  requestAnimationFrame(() => { look.due = false; look.followers.forEach((follow) => follow()); });
+  requestAnimationFrame(() => { look.due = false; inTurn([...look.followers]); });
+}
+// One after the other, so that the page answers in between; whoever is left waits for the next frame if one is due.
+function inTurn(left) {
+  if (look.due || !left.length) return;
+  left.shift()();
+  setTimeout(inTurn, 0, left);
 }
 function within(from, to, low, high, least) {
   const width = Math.min(Math.max(to - from, least), high - low), middle = (from + to) / 2;

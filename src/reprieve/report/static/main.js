@@ -3,6 +3,7 @@ let drawn = null; // jobs and runs, once the nodes have been read
 
 function theme(name) {
   document.documentElement.dataset.theme = name;
+  known = null;
   by("theme").textContent = name === "dark" ? "Light" : "Dark";
   charts.forEach((each) => each.redraw(false, true));
   redraw();
