@@ -31,7 +31,7 @@ def study_of(
 ) -> Study:
     """Settings in seconds."""
     trace = Trace(jobs=tuple(jobs), notes=("a note about the file",))
-    times = {key: ticks(value) for key, value in settings.items()}
+    times: dict[str, Any] = {key: ticks(value) for key, value in settings.items()}
     tasks = [
         Task(
             objects=tuple(objects),

@@ -62,7 +62,8 @@ def test_no_two_bars_lie_on_each_other(jobs):
 
 @given(st.lists(st.integers(1, 9), max_size=12))
 def test_lanes_give_each_what_it_needs_or_all_that_is_left(needs):
-    lanes, given_ = Lanes(20), []
+    lanes = Lanes(20)
+    given_: list[list[tuple[int, int]]] = []
     for need in needs:
         free = 20 - sum(high - low for pieces in given_ for low, high in pieces)
         pieces = lanes.take(need)

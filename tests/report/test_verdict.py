@@ -41,7 +41,8 @@ BESIDE = {
 
 @pytest.mark.parametrize(("pair", "said"), BESIDE.items())
 def test_one_number_beside_another(pair, said):
-    assert beside(*pair, "more", "less", "as much") == said
+    value, base = pair
+    assert beside(value, base, "more", "less", "as much") == said
 
 
 def test_the_first_configuration_is_what_the_others_are_compared_with():

@@ -7,7 +7,7 @@ from reprieve.report.flows import Flow
 from reprieve.report.markup import tag
 from reprieve.report.wording import amount
 
-WIDTH, LEFT, RIGHT = 460, 112, 290
+WIDTH, LEFT, RIGHT = 480, 112, 280
 PAD, GAP, TALL = 8, 10, 150
 LEAST = 2.0
 """A flow that is there can be seen, however small."""
