@@ -36,6 +36,15 @@ def test_the_report_can_be_the_answer_and_is_the_same_each_time():
     assert first.stdout.startswith("<!doctype html>")
 
 
+def test_nodes_of_a_fleet_are_named_with_their_cluster(tmp_path):
+    clusters = "--cluster eu=gpu=1:nvidia.com/gpu=8 --cluster us=gpu=1:nvidia.com/gpu=8"
+    trace = f"--trace {EXAMPLE / 'jobs.csv'} -f {EXAMPLE / 'queues.yaml'} --until 1h --processes 1"
+    out = tmp_path / "report.html"
+    result = CliRunner().invoke(main, f"simulate {trace} {clusters} --out {out}".split())
+    assert result.exit_code == 0, result.output
+    assert '"nodes":["eu/gpu-0","us/gpu-0"]' in out.read_text()
+
+
 WRONG = {
     "a folder": ("--out {at}", "is a folder; name a file in it"),
     "no folder": ("--out {at}/none/report.html", "there is no folder"),

@@ -42,7 +42,7 @@ class Study:
             Run(result, metrics[result.policy], task.settings)
             for task, result in zip(tasks, results, strict=True)
         ]
-        self.scene = Scene(tasks[0].objects, self.jobs)
+        self.scenes = _scenes(tasks[0])
         self.by_gpu = self.runs[0].metrics.unit == "gpu"
         self.unit = "GPU" if self.by_gpu else "core"
         self.end = max(1.0, *(seconds(each.result.end) for each in self.runs))
@@ -50,10 +50,11 @@ class Study:
 
     @cached_property
     def nodes(self) -> dict[str, int]:
-        """Name to thousandths of GPUs or cores."""
-        scene = self.scene
+        """Name to thousandths of GPUs or cores; in a fleet `CLUSTER/NAME`, as the runs of jobs name them."""
         return {
-            each.name: scene.gpus_of(each) if self.by_gpu else scene.cores_of(each) for each in scene.nodes
+            f"{before}{each.name}": scene.gpus_of(each) if self.by_gpu else scene.cores_of(each)
+            for before, scene in self.scenes.items()
+            for each in scene.nodes
         }
 
     @cached_property
@@ -74,8 +75,11 @@ class Study:
         if self.nodes:
             nodes = counted(len(self.nodes), "node")
             parts.append(f"{nodes} with {amount(self.capacity)} {plural(self.capacity, self.unit)}")
-        if self.scene.queues:
-            parts.append(counted(len(self.scene.queues), "queue"))
+        if self.tasks[0].clusters:
+            parts.append(counted(len(self.scenes), "cluster"))
+        queues = {each.name for scene in self.scenes.values() for each in scene.queues}
+        if queues:
+            parts.append(counted(len(queues), "queue"))
         names = [each.name for each in self.runs]
         parts.append(names[0] if len(names) == 1 else f"{len(names)} configurations compared")
         return ", ".join(parts)
@@ -107,6 +111,13 @@ class Study:
             found.append(f"{counted_jobs(unqueued)} left out: no queue takes them.")
         found.append("Binding, creating and deleting pods takes no time.")
         return found
+
+
+def _scenes(task: Task) -> dict[str, Scene]:
+    """By what stands before the names of its nodes."""
+    if not task.clusters:
+        return {"": Scene(task.objects, task.jobs)}
+    return {f"{name}/": Scene((*task.objects, *own), task.jobs) for name, own in task.clusters}
 
 
 def _behaviour(settings: Settings) -> list[str]:
