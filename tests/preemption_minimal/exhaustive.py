@@ -60,7 +60,7 @@ def cheapest_of_all(objects: list[Any]) -> tuple[int, int, float] | None:
     view = View(cluster, MINIMAL, ticks(parse_time(NOW)))
     gang = find_group(view, "default/gang").gang
     candidates = Candidates(view, gang.priority)
-    units = [candidates.unit(number) for number in range(len(candidates))]
+    units = candidates.units(np.arange(len(candidates), dtype=np.int32))
     sets = [
         list(chosen) for size in range(1, len(units) + 1) for chosen in itertools.combinations(units, size)
     ]
