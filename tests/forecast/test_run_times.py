@@ -1,12 +1,10 @@
 """Run times: where they come from, and what is drawn when they must be guessed."""
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprieve.forecast.run_times import History, Likeness, RunTime, run_time
+from reprieve.forecast.run_times import Draw, History, Likeness, RunTime, run_time
 
 ME = Likeness("Job", "ml", "nightly-10", "research")
 
@@ -24,7 +22,7 @@ def known(**more):
 
 def test_what_it_says_itself_counts_first():
     found = known(announced=100, limit=500, history=history(10, 20, 30))
-    assert (found.known, found.draw(Random(0))) == ("announced", 100)
+    assert (found.known, found.draw(Draw("0"))) == ("announced", 100)
 
 
 def test_what_it_said_and_has_outrun_counts_no_more():
@@ -33,14 +31,14 @@ def test_what_it_said_and_has_outrun_counts_no_more():
 
 
 def test_a_limit_is_the_latest_end():
-    assert known(limit=500).draw(Random(0)) == 500
-    assert known(limit=500, announced=800).draw(Random(0)) == 500
-    assert known(limit=500, elapsed=700).draw(Random(0)) == 700  # it ends now
+    assert known(limit=500).draw(Draw("0")) == 500
+    assert known(limit=500, announced=800).draw(Draw("0")) == 500
+    assert known(limit=500, elapsed=700).draw(Draw("0")) == 700  # it ends now
 
 
 def test_a_service_does_not_learn_to_end():
     assert known(endless=True, history=history(1, 2, 3)).known == "endless"
-    assert known(endless=True).draw(Random(0)) is None
+    assert known(endless=True).draw(Draw("0")) is None
 
 
 def test_too_few_earlier_runs_say_nothing():
@@ -85,13 +83,25 @@ def test_rows_of_a_trace_count_for_their_queue_or_for_everybody():
 @given(st.lists(st.integers(1, 10**9), min_size=3, max_size=30), st.integers(0, 10**9), st.integers())
 def test_a_drawn_run_time_is_longer_than_the_run_so_far(times, elapsed, seed):
     drawn = RunTime(known="history", times=tuple(sorted(times)), elapsed=min(elapsed, max(times) - 1))
-    assert drawn.draw(Random(seed)) >= drawn.elapsed
+    assert drawn.draw(Draw(str(seed))) >= drawn.elapsed
 
 
 def test_the_next_run_falls_into_each_gap_as_often():
     drawn = RunTime(known="history", times=(100, 200, 300))
-    random = Random(1)
     gaps = [0, 0, 0, 0]
-    for _ in range(4000):
-        gaps[min(3, drawn.draw(random) // 100)] += 1
+    for number in range(4000):
+        gaps[min(3, drawn.draw(Draw(str(number))) // 100)] += 1
     assert all(900 < each < 1100 for each in gaps), gaps
+
+
+def test_in_one_future_the_same_gap_is_likely_for_everybody():
+    """What was short for one was so for all: draws of one future are more alike than those of several."""
+    drawn = RunTime(known="history", times=(100, 200, 300))
+
+    def spread(draws):
+        means = [sum(drawn.draw(draw) for draw in each) / len(each) for each in draws]
+        return max(means) - min(means)
+
+    shared = [[draw] * 200 for draw in (Draw(f"s{number}") for number in range(20))]
+    apart = [[Draw(f"a{number} {each}") for each in range(200)] for number in range(20)]
+    assert spread(shared) > 2 * spread(apart)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from random import Random
 
 from reprieve.forecast.replay import Future, Replay
+from reprieve.forecast.run_times import Draw
 from reprieve.forecast.situation import Situation
 from reprieve.objects import Reference
 from reprieve.simulate import ticks
@@ -49,8 +49,8 @@ class Question:
         return Replay(self.situation, self._asked, lengths, self.horizon).run()
 
     def _drawn(self, index: int) -> list[int | None]:
-        random = Random(f"{self.seed} {index}")
-        return [each.run_time.draw(random) for each in self.situation.owners]
+        draw = Draw(f"{self.seed} {index}")
+        return [each.run_time.draw(draw) for each in self.situation.owners]
 
     def _is_certain(self, first: Future) -> bool:
         """No run time is drawn, or all have started before any could matter."""

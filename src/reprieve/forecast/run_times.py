@@ -1,8 +1,9 @@
 """How long somebody runs: announced, learnt from earlier runs, limited, or not known. Times are ticks.
 
 What is learnt from n earlier runs is their predictive distribution: the next run is as likely to fall into
-each of the n + 1 gaps between them. Whoever has run for some time already is compared with those that ran
-longer. So few runs give a wide answer, and none gives no answer.
+each of the n + 1 gaps between them. How likely exactly is drawn for each future, the same for all owners that
+learn from these runs: if they were shorter than usual, they were so for everybody. Whoever has run for some
+time already is compared with those that ran longer. So few runs give a wide answer, and none gives none.
 """
 
 import re
@@ -24,6 +25,21 @@ _SUFFIX = re.compile(r"(-[bcdfghjklmnpqrstvwxz2456789]{5}|-?\d+)$")
 _EVERYBODY = ("everybody",)
 
 
+class Draw:
+    """The chances of one future."""
+
+    def __init__(self, seed: str) -> None:
+        self.random = Random(seed)
+        self._weights: dict[tuple[int, ...], list[float]] = {}
+
+    def gap(self, times: tuple[int, ...], first: int) -> int:
+        """One of the gaps between these times, from the given one on; the last is beyond them all."""
+        weights = self._weights.get(times)
+        if weights is None:
+            weights = self._weights[times] = [self.random.expovariate(1) for _ in range(len(times) + 1)]
+        return self.random.choices(range(first, len(times) + 1), weights[first:])[0]
+
+
 class RunTime(msgspec.Struct, frozen=True, kw_only=True):
     """How long one owner runs, counted from its start."""
 
@@ -38,21 +54,22 @@ class RunTime(msgspec.Struct, frozen=True, kw_only=True):
     def is_certain(self) -> bool:
         return self.known != "history"
 
-    def draw(self, random: Random) -> int | None:
+    def draw(self, draw: Draw) -> int | None:
         """One possible run time; None if it does not end by itself, as far as anybody knows."""
         if self.known in ("endless", "unknown"):
             return None
-        found = self._learnt(random) if self.known == "history" else self.times[0] if self.times else None
+        found = self._learnt(draw) if self.known == "history" else self.times[0] if self.times else None
         limits = [each for each in (found, self.limit) if each is not None]
         return max(self.elapsed, min(limits))
 
-    def _learnt(self, random: Random) -> int:
-        longer = self.times[bisect_right(self.times, self.elapsed) :]
-        points = (self.elapsed, *longer)
-        gap = random.randrange(len(points))
-        if gap < len(longer):
-            return round(points[gap] + random.random() * (points[gap + 1] - points[gap]))
-        return round(points[-1] + random.expovariate(1 / fmean(each - self.elapsed for each in longer)))
+    def _learnt(self, draw: Draw) -> int:
+        first = bisect_right(self.times, self.elapsed)
+        gap = draw.gap(self.times, first)
+        low = self.elapsed if gap == first else self.times[gap - 1]
+        if gap < len(self.times):
+            return round(low + draw.random.random() * (self.times[gap] - low))
+        beyond = fmean(each - self.elapsed for each in self.times[first:])
+        return round(low + draw.random.expovariate(1 / beyond))
 
 
 class Likeness(NamedTuple):
