@@ -1,0 +1,66 @@
+"""The image of `deploy/Dockerfile`: it builds, runs as nobody, and has no installer in it."""
+
+import re
+
+import pytest
+
+from tests.deploy.image import Images, download
+from tests.docs.pages import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    return Images(tmp_path_factory.mktemp("images"))
+
+
+@pytest.fixture(scope="module")
+def image(images):
+    wheels = images.folder / "wheels"
+    return images.build(images.base(), download(wheels))
+
+
+@pytest.fixture(scope="module")
+def container(images, image):
+    return images("from", "--pull-never", image).stdout.strip()
+
+
+def test_the_program_runs_in_the_image_as_nobody(images, container):
+    examples = f"{ROOT / 'examples/01-first-plan'}:/first:ro"
+    plan = ("reprieve", "plan", "-f", "/first", "--for", "PodGroup/ml/train")
+    answer = images("run", "--isolation", "chroot", "--volume", examples, container, "--", *plan)
+    assert "fits if others make way" in answer.stdout
+    assert images("run", "--isolation", "chroot", container, "--", "id", "-u").stdout.strip() == "65532"
+
+
+def test_it_begins_as_a_controller(images, image):
+    settings = images.settings(image)
+    assert settings["User"] == "65532:65532"
+    assert settings["Entrypoint"] == ["reprieve"]
+    assert settings["Cmd"][0] == "run"
+
+
+def test_nobody_can_install_or_change_anything_in_it(images, container):
+    def run(*words: str) -> int:
+        return images("run", "--isolation", "chroot", container, "--", *words, check=False).returncode
+
+    assert run("python3", "-c", "import reprieve") == 0
+    assert run("/opt/reprieve/bin/python3", "-m", "pip", "--version") != 0
+    assert run("python3", "-c", "open('/opt/reprieve/bin/reprieve', 'a')") != 0
+
+
+def test_base_and_packages_are_pinned():
+    text = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", text, re.M)
+    assert set(re.findall(r"^FROM (\S+)", text, re.M)) == {"${BASE}"}
+    assert "--require-hashes" in text
+
+
+def test_what_an_image_is_made_of_leaves_out_the_rest_of_the_tree():
+    kept = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    copied = re.findall(
+        r"^COPY (?!--from)(.+) \S+$", (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8"), re.M
+    )
+    wanted = {name.rstrip("/") for line in copied for name in line.split()}
+    assert {word.lstrip("!") for word in kept if word.startswith("!")} == wanted
