@@ -118,9 +118,8 @@ def _assemble(root: Path) -> None:
     (local / "bin").mkdir(parents=True)
     shutil.copy2(python, local / "bin/python3")
     modules = list(library.glob("lib-dynload/*.so"))
-    for path in PROGRAMS:
-        _place(root, Path(path))
-    for path in _libraries([python, *modules, *map(Path, PROGRAMS)]):
+    programs = [Path(name) for name in PROGRAMS]
+    for path in (*programs, *_libraries([python, *modules, *programs])):
         _place(root, path)
     # The interpreter looks for its own library beside itself wherever it was built to be.
     for path in _libraries([python]):

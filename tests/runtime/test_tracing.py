@@ -144,8 +144,10 @@ async def test_a_sample_of_a_metric_names_the_trace_of_its_decision():
 def test_decisions_about_quota_end_their_trace_when_quota_is_given():
     traced = Traced()
     for minute, outcome in enumerate(("unschedulable", "preempts", "scheduled")):
-        about = {"controller": "quota", "for_": "Workload/ml/tune", "outcome": outcome}
-        traced.shell.records.add(Decision(time=datetime(2026, 1, 1, 0, minute, tzinfo=UTC), **about))
+        time = datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
+        traced.shell.records.add(
+            Decision(time=time, controller="quota", for_="Workload/ml/tune", outcome=outcome)
+        )
     *decisions, root = traced.spans()
     assert [each.name for each in decisions] == [
         "decision: unschedulable", "decision: preempts", "decision: scheduled",
