@@ -66,6 +66,7 @@ WRONG = {
     "not a number": (GOOD.replace("a,0", "a,nan"), 2, "submit_s is out of range"),
     "infinite": (GOOD.replace(",10,", ",inf,"), 2, "duration_s is out of range"),
     "no name": (GOOD.replace("a", "", 1), 2, "the job has no name"),
+    "a slash": (GOOD.replace("a", "team/a", 1), 2, "the job 'team/a' has a / in its name"),
     "twice": (GOOD + GOOD, 3, "the job 'a' is there twice, first in line 2"),
     "not sorted": (
         GOOD.replace("a,0", "b,9") + GOOD,

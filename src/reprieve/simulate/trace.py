@@ -115,6 +115,8 @@ class _Rows:
         name = fields["job"]
         if not name:
             raise self._wrong("the job has no name")
+        if "/" in name:
+            raise self._wrong(f"the job {shown(name)} has a / in its name, which separates names of objects")
         if name in self._names:
             raise self._wrong(f"the job {shown(name)} is there twice, first in line {self._names[name]}")
         self._names[name] = line
