@@ -128,6 +128,7 @@ async def test_quota_fleet_and_page_with_exactly_the_rights_that_were_given(
             await here.create(KUEUE_WORKLOADS, sent_to(here, "sent", "away"))
             await here.until(lambda: _sent(worker, here))
             await _look(port)
+            served = await here.client.served_groups()
             await asyncio.sleep(1)  # real: whatever it would still send is to be in the audit log
         finally:
             assert run.stop() == 0
@@ -136,6 +137,7 @@ async def test_quota_fleet_and_page_with_exactly_the_rights_that_were_given(
     assert 403 not in audit.codes(entries), audit.codes(entries)
     unneeded = audit.unneeded([*rules(CONTROLLERS, dashboard=True), *LEASE], entries, plane.version)
     # Jobs and gated pods are for servers that know `suspend` and `schedulingGates`; the rest happens when it
-    # must.
+    # must. Kinds of jobs that nobody has installed cannot be followed.
     rare = {"delete", "create", "patch", "update"}
-    assert {right for right in unneeded if right[2] not in rare} == set()
+    common = {right for right in unneeded if right[2] not in rare and (not right[0] or right[0] in served)}
+    assert common == {("resource.k8s.io", "resourceclaimtemplates", "watch")}, "for deviceClassMappings"

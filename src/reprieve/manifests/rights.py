@@ -16,11 +16,12 @@ def _rule(group: str, resources: Sequence[str], *verbs: str) -> Rule:
 
 
 def _jobs(*verbs: str) -> list[Rule]:
-    """For every kind of job that is known, installed or not."""
-    groups: dict[str, list[str]] = {}
+    """For every kind of job that is known and asks for quota, installed or not; of a job that makes such jobs
+    it is only looked up whether it is there."""
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for kind in JobKinds():
-        groups.setdefault(kind.group, []).append(kind.plural)
-    return [_rule(group, plurals, *verbs) for group, plurals in groups.items()]
+        groups.setdefault((kind.group, ("get",) if kind.asks == "none" else verbs), []).append(kind.plural)
+    return [_rule(group, plurals, *given) for (group, given), plurals in groups.items()]
 
 
 def _runtimes() -> list[Rule]:
