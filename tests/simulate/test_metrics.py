@@ -103,3 +103,10 @@ def test_an_assertion_that_makes_no_sense_is_an_error(expression, problem):
     with pytest.raises(ReprieveError) as error:
         check(expression, {"p": evicted_once()})
     assert problem in str(error.value)
+
+
+def test_what_lies_behind_the_end_of_a_run_that_was_cut_is_no_idle_time():
+    jobs = [one("a", 0, 100, 8), one("b", 1000, 100, 8)]
+    assert measure(run(jobs, gpu_nodes(1), until=50)).utilisation_window == 1.0
+    assert measure(run(jobs, gpu_nodes(1), until=50), window=ticks(1000)).utilisation_window == 1.0
+    assert measure(run(jobs, gpu_nodes(1))).utilisation_window == pytest.approx(0.1)

@@ -125,10 +125,13 @@ class _Columns:
 
 
 def measure(result: Result, window: int | None = None) -> Metrics:
-    """`window`, in ticks: over which use is counted; to the last submission if it is not given."""
+    """`window`, in ticks: over which use is counted; to the last submission if it is not given. A run that was
+    cut before is counted to its end."""
     columns = _Columns(result)
     ended = columns.ended
     last = window if window is not None else max((job.submit for job in result.jobs), default=0)
+    if not ended.all():
+        last = min(last, result.end)
     span = float(columns.finish[ended].max() - columns.submit.min()) if ended.any() else 0.0
     useful = float((columns.useful * columns.size).sum()) / HOUR
     lost = float((columns.lost * columns.size).sum()) / HOUR
