@@ -46,6 +46,10 @@ async def no_plan(_manifest: str, _for: str) -> dict[str, Any]:
     return {}
 
 
+async def no_forecast(_name: str) -> dict[str, Any]:
+    return {}
+
+
 async def no_document(_name: str) -> dict[str, Any]:
     return {}
 
@@ -77,7 +81,7 @@ async def serving(shown: Inventory, records: DecisionLog) -> AsyncIterator[str]:
     page_app.Dashboard(
         shown,
         records,
-        page_app.Asked(no_plan, no_reason, no_plan, no_document),
+        page_app.Asked(no_plan, no_reason, no_plan, no_document, no_forecast),
         quota=lambda each, now: quota_view(each, rules, now),
         fleet=lambda each, _: fleet_view(each, timedelta(minutes=5)),
     ).add_routes(app)

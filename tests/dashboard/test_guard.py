@@ -23,6 +23,7 @@ SECRETS = (
     "/api/decisions/1",
     "/api/nodes/h100-0",
     "/api/history",
+    "/api/when?for=pod/default/a",
     "/api/stream",
 )
 

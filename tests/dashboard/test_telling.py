@@ -2,6 +2,7 @@
 place; in a real browser over clusters made by hand.
 """
 
+import asyncio
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -11,12 +12,13 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from reprieve.dashboard.inventory import Inventory
+from reprieve.objects import ReprieveError
 from reprieve.records import Decision, DecisionLog
 from tests.builders import local_queue, owned_by, workload
 from tests.dashboard import scenes
 from tests.dashboard.browsing import listen, look
 from tests.dashboard.manifests import node, pod, pod_group, put, worker_cluster
-from tests.dashboard.serving import no_plan, serving
+from tests.dashboard.serving import no_forecast, no_plan, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 CRUNCH, TRAIN = "PodGroup/data/crunch", "PodGroup/ml/train"
@@ -324,3 +326,30 @@ async def test_thousands_of_nodes_are_drawn_by_pool_zone_or_rack_and_a_block_lea
         await look(page, url, "map/by/pool")
         await page.locator("canvas").first.click(position={"x": 3, "y": 3})
         await expect(page.get_by_role("region", name="Node n-320")).to_be_visible()
+
+
+async def test_what_waits_says_when_it_starts_and_what_that_takes_for_granted(browser: Browser):
+    complaints: list[str] = []
+    ready = asyncio.Event()
+
+    async def slowly(target: str) -> dict[str, Any]:
+        await ready.wait()
+        if target != CRUNCH:
+            raise ReprieveError("the answer was given up")
+        return await no_forecast(target)
+
+    async with serving(*told(), forecaster=slowly) as url:
+        page = await opened(browser, url, "unit/of/PodGroup%2Fdata%2Fcrunch", complaints)
+        starts = page.locator(".starts")
+        await expect(starts).to_have_text("…")
+        ready.set()
+        await expect(starts).to_contain_text(f"{CRUNCH} starts in about 25 min; 80 %: 3 min to 78 min.")
+        taken = starts.locator(".assumed")
+        await expect(taken).to_have_css("position", "absolute")  # read aloud, but not in the way
+        await starts.focus()
+        await expect(taken).to_have_css("position", "static")
+        await expect(taken).to_have_text("Nothing new comes.")
+        assert complaints == []
+        await look(page, url, "unit/of/PodGroup%2Fml%2Ftrain")
+        await expect(starts).to_have_text("When it starts is not known: the answer was given up")
+        await page.close()

@@ -65,10 +65,9 @@ def jobs_on_cluster(
     submitted: Sequence[Source], kubeconfig: str | None, context: str | None, jobs: "JobKinds"
 ) -> Sequence[Document | Source]:
     """The same with both nodes and quota, and with the jobs: how long they may run, and did."""
-    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, Resource
+    from reprieve.kube import QUOTA_KINDS, SCHEDULER_KINDS, WORKLOADS, job_resources
 
-    made = [Resource(each.group, each.versions[0], each.kind, each.plural) for each in jobs]
-    kinds = [*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, *made]
+    kinds = [*SCHEDULER_KINDS, *QUOTA_KINDS, WORKLOADS, *job_resources(jobs)]
     return _on_top(submitted, kubeconfig, context, kinds)
 
 

@@ -7,9 +7,9 @@
 `inventory` keeps compact records of the objects a page shows, `views`, `quota_views` and `fleet_views` turn
 them into JSON, `history` keeps the last hours, `feed` fills the inventory from an API server and knows when
 that fails. `departures` counts who made way for whom, `units` and `stories` tell the life of one, `search`
-finds it, `documents` reads it as it is written. `planner` answers the what-if form and says why, `guard`
-decides who may look, `app` serves it all. Nothing here decides anything else: reasons come from decision
-records and plans and are only rendered.
+finds it, `documents` reads it as it is written. `planner` answers the what-if form and says why and
+(`forecasts`) when, `guard` decides who may look, `app` serves it all. Nothing here decides anything else:
+reasons come from decision records and plans and are only rendered.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -66,7 +66,7 @@ def _serve(
     Dashboard(
         inventory,
         decisions,
-        Asked(ask, ask.explain, ask.compare, Documents(client)),
+        Asked(ask, ask.explain, ask.compare, Documents(client), ask.when),
         quota=lambda shown, now: quota_view(shown, rules, now),
         fleet=lambda shown, _: fleet_view(shown, turn),
         contact=contact,

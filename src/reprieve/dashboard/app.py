@@ -19,6 +19,7 @@ from aiohttp import web
 
 from reprieve.dashboard.departures import Departures
 from reprieve.dashboard.feed import Contact
+from reprieve.dashboard.forecasts import BadQuestion, Forecaster
 from reprieve.dashboard.guard import HEADERS, refusal
 from reprieve.dashboard.history import EVERY_SECONDS, QUEUES_EVERY_SECONDS, History, QueueTrends
 from reprieve.dashboard.inventory import Inventory
@@ -72,6 +73,7 @@ class Asked(NamedTuple):
     explain: Explainer
     compare: Planner
     document: Reader
+    when: Forecaster
 
 
 class Dashboard:
@@ -121,6 +123,7 @@ class Dashboard:
         app.router.add_get("/api/search", self._search)
         app.router.add_get("/api/story", self._story)
         app.router.add_get("/api/explain", self._explain)
+        app.router.add_get("/api/when", self._when)
         app.router.add_get("/api/document", self._document)
         app.router.add_post("/api/plan", self._plan)
         app.router.add_post("/api/compare", self._compare)
@@ -232,6 +235,9 @@ class Dashboard:
     async def _explain(self, request: web.Request) -> web.Response:
         return await _told(self._asked.explain(request.query.get("of", ""), self._decisions.find()))
 
+    async def _when(self, request: web.Request) -> web.Response:
+        return await _told(self._asked.when(request.query.get("for", "")))
+
     async def _document(self, request: web.Request) -> web.Response:
         return await _told(self._asked.document(request.query.get("of", "")))
 
@@ -258,7 +264,7 @@ async def _told(answer: Awaitable[Any]) -> web.Response:
     try:
         return _json(await answer)
     except ReprieveError as error:
-        return refusal(422, str(error))
+        return refusal(400 if isinstance(error, BadQuestion) else 422, str(error))
 
 
 def _json(value: Any) -> web.Response:

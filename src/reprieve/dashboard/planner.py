@@ -1,4 +1,4 @@
-"""The what-if form (a viewer's manifests, planned on top of the live cluster) and the why of one object.
+"""The what-if form (a viewer's manifests, planned on the live cluster), and why and when of one object.
 
 The work is done by a process of its own (`worker`), one at a time, so that no question, however large, slows
 down the controller that shares this process.
@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
-from reprieve.dashboard.worker import Question, Reply
+from reprieve.config import Configuration
+from reprieve.dashboard.forecasts import asked_for, cluster_with_jobs
+from reprieve.dashboard.worker import Ask, Question, Reply
 from reprieve.kube import EVENTS, QUOTA_KINDS, SCHEDULER_KINDS, Client, dump_cluster
 from reprieve.objects import ReprieveError
 from reprieve.records import Decision
@@ -23,8 +25,8 @@ BYTES = 4 << 30
 MOST_WAITING = 8
 MOST_RECORDS = 1000
 BUSY = "too many what-ifs are being answered at this moment; try again in a minute"
-TOO_LONG = f"the plan was given up after {SECONDS} seconds; ask `reprieve plan`, which has no limit"
-TOO_LARGE = "the plan needs more than a what-if may use; ask `reprieve plan`, which has no limit"
+WITHOUT_LIMIT: dict[Ask, str] = {"explain": "explain", "when": "when"}
+"""The command that has no limit, where it is not `plan`."""
 
 
 class WhatIf:
@@ -57,6 +59,14 @@ class WhatIf:
         )
         return await self._ask(question, self._client.dump_all((*SCHEDULER_KINDS, *QUOTA_KINDS, EVENTS)))
 
+    async def when(self, target: str) -> dict[str, Any]:
+        """When it starts."""
+        config = Configuration.load(self._config)
+        named = str(asked_for(target, config))
+        question = Question("", named, self._config, self._seconds, BYTES, ask="when")
+        cluster = cluster_with_jobs(self._client, config.job_kinds(), question.notes)
+        return await self._ask(question, cluster)
+
     async def _ask(self, question: Question, cluster: Coroutine[Any, Any, list[bytes]]) -> dict[str, Any]:
         if self._waiting >= MOST_WAITING:
             cluster.close()
@@ -65,18 +75,23 @@ class WhatIf:
         try:
             async with self._turn, _worker() as worker:
                 # The worker starts up while the cluster is read.
-                lines = [msgspec.json.encode(question), *await cluster]
-                return await self._answer(worker, b"\n".join(lines))
+                held = await cluster
+                return await self._answer(worker, question, held)
         finally:
             self._waiting -= 1
 
-    async def _answer(self, worker: asyncio.subprocess.Process, lines: bytes) -> dict[str, Any]:
+    async def _answer(
+        self, worker: asyncio.subprocess.Process, question: Question, held: Iterable[bytes]
+    ) -> dict[str, Any]:
+        lines = b"\n".join((msgspec.json.encode(question), *held))
+        instead = f"ask `reprieve {WITHOUT_LIMIT.get(question.ask, 'plan')}`, which has no limit"
         try:
             async with asyncio.timeout(self._seconds):
                 printed, _ = await worker.communicate(lines)
         except TimeoutError:
-            raise ReprieveError(TOO_LONG) from None
-        reply = msgspec.json.decode(printed, type=Reply) if printed else Reply(problem=TOO_LARGE)
+            raise ReprieveError(f"the answer was given up after {self._seconds} seconds; {instead}") from None
+        too_large = Reply(problem=f"the answer needs more than a what-if may use; {instead}")
+        reply = msgspec.json.decode(printed, type=Reply) if printed else too_large
         if reply.plan is None:
             raise ReprieveError(reply.problem)
         return reply.plan

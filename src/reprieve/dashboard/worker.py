@@ -1,4 +1,4 @@
-"""The process that answers a what-if or a why: `python -m reprieve.dashboard.worker`.
+"""The process that answers a what-if, a why or a when: `python -m reprieve.dashboard.worker`.
 
 A viewer's manifests may be anything; reading them and planning with them can take all the time and memory
 there is. So it happens here, behind the page's process and never inside it, with limits on both.
@@ -28,6 +28,9 @@ YIELD = 5
 """Nice value: the scheduler in the other process comes first."""
 
 
+Ask = Literal["plan", "compare", "explain", "when"]
+
+
 class Question(msgspec.Struct):
     manifest: str
     for_: str
@@ -36,10 +39,12 @@ class Question(msgspec.Struct):
     seconds: int
     """Of processor time."""
     bytes: int
-    ask: Literal["plan", "compare", "explain"] = "plan"
-    """What would become of `for_`, what each algorithm would make of it, or why it is as it is."""
+    ask: Ask = "plan"
+    """What becomes of `for_`, what each algorithm makes of it, why it is as it is, or when it starts."""
     records: list[dict[str, Any]] = []
     """Decisions that evicted somebody, for explanations, newest first."""
+    notes: list[str] = []
+    """What could not be read of the cluster."""
 
 
 class Reply(msgspec.Struct, omit_defaults=True):
@@ -55,14 +60,12 @@ def main() -> None:
     question = msgspec.json.decode(next(lines), type=Question)
     _limit(question)
     try:
-        found = cluster(lines)
-        reply = Reply(
-            plan=explanation(question, found) if question.ask == "explain" else answer(question, found)
-        )
+        answers = {"explain": explanation, "when": forecast}
+        reply = Reply(plan=answers.get(question.ask, answer)(question, cluster(lines)))
     except ReprieveError as error:
         reply = Reply(problem=str(error))
     except MemoryError:
-        reply = Reply(problem="the plan needs more memory than a what-if may use")
+        reply = Reply(problem="the answer needs more memory than a what-if may use")
     sys.stdout.buffer.write(msgspec.json.encode(reply))
 
 
@@ -97,6 +100,13 @@ def explanation(question: Question, found: Iterable[Document]) -> dict[str, Any]
     others = [each for each in objects if each["kind"] != "Event"]
     evidence = Evidence(others, events, question.records)
     return explain(question.for_, evidence, datetime.now(UTC), question.config).to_dict()
+
+
+def forecast(question: Question, found: Iterable[Document]) -> dict[str, Any]:
+    from reprieve.forecast import when  # which no plan needs
+
+    document = when(found, question.for_, question.config).to_dict()
+    return {**document, "notes": [*document["notes"], *question.notes]}
 
 
 def only_target(submitted: list[Source], held: list[Document], config: dict[str, Any] | None) -> str:

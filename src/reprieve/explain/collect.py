@@ -15,7 +15,16 @@ import msgspec
 from reprieve.explain.evidence import Evidence
 from reprieve.explain.redaction import namespaces_of, without
 from reprieve.jobs import JobKinds
-from reprieve.kube import EVENTS, OWNER_KINDS, QUOTA_KINDS, SCHEDULER_KINDS, ApiError, Client, Resource
+from reprieve.kube import (
+    EVENTS,
+    OWNER_KINDS,
+    QUOTA_KINDS,
+    SCHEDULER_KINDS,
+    ApiError,
+    Client,
+    Resource,
+    job_resources,
+)
 from reprieve.objects import Document, Reference, ReprieveError
 from reprieve.records import Decision
 
@@ -44,8 +53,7 @@ def _owners(kind: str) -> list[Resource]:
     """What creates the pods of such a thing: itself, and what stands between it and them."""
     if kind in {resource.kind for resource in OWNER_KINDS}:
         return [*OWNER_KINDS]
-    below = JobKinds().below(kind)
-    return [Resource(each.group, each.versions[0], each.kind, each.plural) for each in below]
+    return job_resources(JobKinds().below(kind))
 
 
 async def fetch_records(controller: str, token: str = "") -> list[dict[str, Any]]:

@@ -80,6 +80,7 @@ from reprieve.kube.resources import (
     WORKLOAD_PRIORITY_CLASSES,
     WORKLOADS,
     Resource,
+    job_resources,
 )
 from reprieve.kube.transport import MemoryTransport, Request, Response, Stream, Transport
 
@@ -145,6 +146,7 @@ __all__ = [
     "Transport",
     "TransportError",
     "dump_cluster",
+    "job_resources",
     "merge",
     "parse_kubeconfig",
     "read_cluster",

@@ -4,13 +4,14 @@ A `Resource` is one served version of one kind. `view` is the typed struct of `r
 documents become; `dict` keeps them raw.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
+from reprieve.jobs import JobKind
 from reprieve.kube.errors import ApiError
 from reprieve.objects import (
     STAND_IN_GROUP,
@@ -166,6 +167,11 @@ QUOTA_KINDS = (
     LIMIT_RANGES,
 )
 """What decides which workload may run."""
+
+
+def job_resources(kinds: Iterable[JobKind]) -> list[Resource]:
+    """Jobs of these kinds, raw."""
+    return [Resource(each.group, each.versions[0], each.kind, each.plural) for each in kinds]
 
 
 class Discovery:

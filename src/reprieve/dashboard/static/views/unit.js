@@ -4,7 +4,7 @@ import { amounts, hours, plural, span } from "../lib.js";
 import { link, refine, useAnswer, useSeconds } from "../live.js";
 import { Empty, Name, Problem, Table, UnitLink, Units, When, useMore } from "../parts.js";
 
-const WHY_EVERY = 20, LIFE_EVERY = 5; // seconds: a why is a plan of its own
+const WHY_EVERY = 20, LIFE_EVERY = 5, STARTS_EVERY = 120; // seconds: a why is a plan of its own, a when many
 const of = (unit) => `of=${encodeURIComponent(unit)}`;
 
 function Lines({ title, list }) {
@@ -17,12 +17,22 @@ function Takers({ evictions, items }) {
   return names.length > 0 && html`<p class="takers">It made way for <${Units} list=${names} />.</p>`;
 }
 
+// When it will run: many futures, so only asked for what waits. What the answer takes for granted is there on a pointer or focus.
+function Starts({ unit }) {
+  const { data, error } = useAnswer(`api/when?for=${encodeURIComponent(unit)}`, useSeconds(STARTS_EVERY));
+  if (error) return html`<p class="starts note">When it starts is not known: ${error}</p>`;
+  if (!data) return html`<p class="starts note" role="status" aria-label="Asking when it starts">…</p>`;
+  return html`<div class="starts" tabindex="0"><p>${data.sentence}</p>
+    <ul class="assumed">${[...(data.assumptions || []), ...(data.notes || [])].map((line) => html`<li>${line}</li>`)}</ul></div>`;
+}
+
 function Why({ unit, items }) {
   const { data, error } = useAnswer(`api/explain?${of(unit)}`, useSeconds(WHY_EVERY));
   if (error) return html`<${Problem} error=${error} hint="Is the name right? It may be gone; its life below stays as long as its decisions are kept." /><${Takers} items=${items} />`;
   if (!data) return html`<p class="note" role="status">Asking why…</p>`;
   return html`<div class="sheet why">
     <p class="answer"><span class=${`tag state-${data.state}`}>${data.state}</span> ${data.sentence}</p>
+    ${data.state === "waiting" && html`<${Starts} unit=${unit} />`}
     <${Takers} evictions=${data.preemptedBy} items=${items} />
     ${data.details && data.details.length > 0 && html`<ul class="reasons">${data.details.map((d) => html`<li>${d}</li>`)}</ul>`}
     <${Lines} title="Waits for" list=${data.waitsFor} />
