@@ -290,3 +290,12 @@ def test_what_is_not_used_is_told():
 def test_the_library_has_it():
     assert reprieve.when([node("n", 4), pod("w", 2)], "Pod/default/w", now=NOW).outcome == "now"
     assert reprieve.Forecast is type(ask(node("n", 4), pod("w", 2)))
+
+
+def test_of_a_gang_only_the_pods_that_the_plan_evicts_make_way():
+    names = ("nodes", "running", "gang")
+    documents = [d for name in names for d in reprieve.read_documents(f"examples/01-first-plan/{name}.yaml")]
+    found = when(documents, "PodGroup/ml/train", now=NOW)
+    plan = reprieve.plan(documents, "PodGroup/ml/train", now=NOW)
+    assert set(found.victims) == {f"Pod/{each.pod}" for each in plan.victims}
+    assert len(found.victims) == len(plan.victims) > 0

@@ -17,7 +17,7 @@ from typing import Any
 
 from reprieve.config import Configuration
 from reprieve.forecast.answer import STARTS, Forecast, Share, Span
-from reprieve.forecast.asking import HORIZON, Question
+from reprieve.forecast.asking import HORIZON, Question, TooMuchWork
 from reprieve.forecast.gathering import gather
 from reprieve.forecast.judging import Verdict
 from reprieve.forecast.run_times import History
@@ -27,7 +27,7 @@ from reprieve.objects import Document, Reference, ReprieveError, Source, nearest
 from reprieve.simulate import Job
 from reprieve.whatif import parse_target
 
-__all__ = ["HORIZON", "STARTS", "Forecast", "Share", "Span", "span_text", "when", "when_all"]
+__all__ = ["HORIZON", "STARTS", "Forecast", "Share", "Span", "TooMuchWork", "span_text", "when", "when_all"]
 
 Objects = Iterable[Document | Source]
 
@@ -66,15 +66,19 @@ def when_all(
     futures: int | None = None,
     seed: int = 0,
     horizon: float = HORIZON,
+    most_work: int | None = None,
 ) -> list[Forecast]:
-    """The same for several at once: every future answers for each of them."""
+    """The same for several at once: every future answers for each of them.
+
+    `most_work`: raises `TooMuchWork` rather than replay more than that (1,000 is less than a second).
+    """
     settings = Configuration.load(config)
     moment = parse_time(now) if isinstance(now, str) else now or datetime.now(UTC)
     known = History()
     for job in history:
         known.add_row(job.queue, job.duration)
     situation = gather(objects_in(objects), frozenset(targets), settings, moment, known)
-    question = Question(situation, targets, horizon, seed)
+    question = Question(situation, targets, horizon, seed, most_work)
     for target in targets:
         if not question.units[target] and target not in situation.stopped:
             raise ReprieveError(_missing(target, situation))

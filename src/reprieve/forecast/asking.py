@@ -6,19 +6,34 @@ from functools import cached_property
 from reprieve.forecast.replay import Future, Replay
 from reprieve.forecast.run_times import Draw
 from reprieve.forecast.situation import Situation
-from reprieve.objects import Reference
+from reprieve.objects import Reference, ReprieveError
 from reprieve.simulate import ticks
 
 HORIZON = 30 * 86_400.0
-MOST_FUTURES, FEWEST_FUTURES = 200, 20
-WORK = 40_000
-"""Pods and nodes of all futures together: large clusters get fewer futures, never by the clock."""
+MOST_FUTURES, FEWEST_FUTURES = 200, 9
+"""From the lowest to the highest of nine are 80 %: one more falls into each of the ten gaps equally often."""
+WORK = 15_000
+"""Of all futures together (`Future.work`), a few seconds: large clusters get fewer futures, never by the
+clock."""
+
+
+class TooMuchWork(ReprieveError):
+    """Even the fewest futures are more than the caller wants to wait for."""
 
 
 class Question:
     """All targets of one situation: every future answers for each of them."""
 
-    def __init__(self, situation: Situation, targets: Sequence[Reference], horizon: float, seed: int) -> None:
+    def __init__(
+        self,
+        situation: Situation,
+        targets: Sequence[Reference],
+        horizon: float,
+        seed: int,
+        most_work: int | None = None,
+    ) -> None:
+        """`most_work`: rather no answer than more than that."""
+        self._most_work = most_work
         self.situation = situation
         self.horizon = ticks(horizon)
         self.seed = seed
@@ -30,7 +45,7 @@ class Question:
         first = self._future(0)
         if self._is_certain(first):
             return [first]
-        number = self._affordable() if count is None else count
+        number = self._affordable(first.work) if count is None else count
         return [first, *(self._future(index) for index in range(1, number))]
 
     @cached_property
@@ -60,7 +75,10 @@ class Question:
         waiting = [number for number in self._asked if situation.units[number].waits]
         return all(first.started.get(number) == situation.now for number in waiting)
 
-    def _affordable(self) -> int:
-        situation = self.situation
-        size = sum(len(unit.pods) or 1 for unit in situation.units) + len(situation.objects)
-        return max(FEWEST_FUTURES, min(MOST_FUTURES, WORK // max(1, size)))
+    def _affordable(self, work: int) -> int:
+        """As the first future says; one less than tens, so that first and last tenth hold 80 % of them."""
+        limit = WORK if self._most_work is None else self._most_work
+        if self._most_work is not None and work * FEWEST_FUTURES > limit:
+            raise TooMuchWork("there is too much to replay")
+        number = limit // max(1, work)
+        return MOST_FUTURES if number >= MOST_FUTURES else max(FEWEST_FUTURES, (number + 1) // 10 * 10 - 1)

@@ -144,12 +144,17 @@ class Verdict:
         return Span(median=median, low=quantile(LOW), high=quantile(HIGH), at=at)
 
     def _victims(self) -> tuple[str, ...]:
-        """Of the first future: pods, or the owner where its pods are not known."""
+        """Of the first future: pods, or the owner where its pods are not known.
+
+        Those of a unit that the scheduler evicted; all of one that lost its quota.
+        """
         found: dict[str, None] = {}
         for number in self._waiting:
+            evicted = self._futures[0].evicted.get(number, set())
             for victim in self._futures[0].victims.get(number, ()):
                 unit = self._situation.units[victim]
-                names = [f"Pod/{pod.key}" for pod in unit.pods]
+                gone = [pod for pod in unit.pods if pod.key in evicted] or unit.pods
+                names = [f"Pod/{pod.key}" for pod in gone]
                 found |= dict.fromkeys(names or [str(self._situation.owners[unit.owner].ref)])
         return tuple(found)
 

@@ -15,6 +15,9 @@ from reprieve.simulate import Admission, Decided, Event, Events, Job, Kind, Sche
 PATIENCE = 3 * 3600 * 1_000_000
 """How long those who wait are tried again when nothing else happens any more."""
 
+OBJECTS_PER_DECISION = 500
+"""A decision among so many objects costs twice what it costs among few."""
+
 
 class Future(msgspec.Struct, kw_only=True):
     """What happened in one replay. Times are ticks."""
@@ -25,12 +28,16 @@ class Future(msgspec.Struct, kw_only=True):
     """By workload: when it first got quota."""
     victims: dict[int, list[int]] = {}
     """By unit that was asked about: the units that made way for it, or for its quota."""
+    evicted: dict[int, set[str]] = {}
+    """By unit that was asked about: the pods that the scheduler evicted for it, by key."""
     ended: dict[int, tuple[int, ...]] = {}
     """By unit that was asked about: the owners whose end or leaving let it in."""
     before: dict[int, int] = {}
     """Owners that started before the last of those asked about, and when."""
     reasons: dict[int, tuple[str, ...]] = {}
     """By unit that was asked about: why it was first refused."""
+    work: int = 0
+    """What it took: objects that were read, and decisions; those of large clusters count for more."""
     stuck: bool = False
     """Nothing would ever change any more."""
 
@@ -136,7 +143,13 @@ class Replay:
         else:
             self.future.stuck = bool(self._open)
         self._say_why()
+        self.future.work = self._work()
         return self.future
+
+    def _work(self) -> int:
+        objects = len(self._situation.objects) + len(self._situation.units)
+        decisions = 0 if self._scheduling is None else self._scheduling.decisions
+        return objects + decisions * (1 + objects // OBJECTS_PER_DECISION)
 
     def _moments(self) -> None:
         """All that happens now."""
@@ -261,6 +274,8 @@ class Replay:
 
     def _decided(self, decided: Decided) -> None:
         number = self._names.get(decided.unit)
+        if number is not None and decided.victims:
+            self.future.evicted.setdefault(number, set()).update(decided.victims)
         if number is not None and decided.outcome not in ("scheduled", "preempts"):
             self.future.reasons.setdefault(number, decided.reasons)
 
