@@ -84,7 +84,7 @@ def command(
         evidence, left = _from_files(files, records)
     else:
         evidence = asyncio.run(_from_cluster(named, kubeconfig, context, controller, token_file, records))
-    answer = explain(str(named), evidence, datetime.now(UTC))
+    answer = explain(str(named), evidence, datetime.now(UTC), ahead=True)
     data = answer.to_dict()
     if left:
         click.echo(f"note: {ignored_sentence(left)}", err=True)
@@ -150,6 +150,8 @@ def _render(console: "Console", answer: "Explanation") -> None:
     console.print(f"[bold]{_plain(answer.sentence)}[/bold]")
     for line in answer.details:
         console.print(f"  {_plain(line)}")
+    if answer.when is not None:
+        _list(console, "When", [answer.when.sentence, *answer.when.assumptions])
     _list(console, "Waits for", [line for line in answer.waits_for if line not in answer.sentence])
     if answer.for_.startswith("Node/"):
         _list(console, "Preempted here", render(answer.preempted_by, "both"))

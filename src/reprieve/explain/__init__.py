@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from reprieve.explain.advice.remedy import Remedy, carried_out
+from reprieve.explain.ahead import look_ahead
 from reprieve.explain.answer import Explanation, render
 from reprieve.explain.collect import fetch_records, from_cluster, read_records
 from reprieve.explain.evidence import Evidence
@@ -61,13 +62,20 @@ def parse_target(text: str) -> Reference:
 
 
 def explain(
-    target: str, evidence: Evidence, now: datetime, config: Mapping[str, Any] | None = None
+    target: str,
+    evidence: Evidence,
+    now: datetime,
+    config: Mapping[str, Any] | None = None,
+    *,
+    ahead: bool = False,
 ) -> Explanation:
-    """The story of one object, from the evidence alone."""
+    """The story of one object, from the evidence alone. `ahead`: of what waits also when it starts."""
     named = parse_target(target)
     answer = EXPLAINERS[named.kind](named, evidence, config, now)
     answer.would_help = [line for line in answer.would_help if line not in answer.waits_for]
     answer.not_shown.extend(evidence.not_shown)
     if answer.state in ("gone", "unknown") and (meant := suggestions(named, evidence)):
         answer.details.append(f"Did you mean {' or '.join(map(str, meant))}?")
+    if ahead and answer.state == "waiting":
+        answer.when = look_ahead(named, evidence, now, config)
     return answer

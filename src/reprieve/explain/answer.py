@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from reprieve.explain.advice.remedy import Remedy
+from reprieve.forecast import Span
 from reprieve.objects import some, well_known
 
 NAMED = 5
@@ -39,6 +40,18 @@ class Advice(NamedTuple):
     """What stands in the way, in numbers."""
 
 
+class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """When it starts: in short what `reprieve when` says."""
+
+    outcome: Literal["now", "later", "unknown", "unsaid"]
+    """`unknown`: a run time is missing. `unsaid`: ask `reprieve when`."""
+    sentence: str
+    start: Span | None = None
+    unknown: tuple[str, ...] = ()
+    """Whose run time is missing."""
+    assumptions: tuple[str, ...] = ()
+
+
 class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
     """`docs/explain.md` describes the JSON form."""
 
@@ -55,6 +68,8 @@ class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
     """The changes behind `would_help`, as data."""
     not_shown: list[str] = []
     """What the reader may not see, and why."""
+    when: Ahead | None = None
+    """Of something that waits."""
 
     def advise(self, advice: Advice) -> None:
         self.would_help, self.remedies = advice.lines, list(advice.remedies)
@@ -62,6 +77,8 @@ class Explanation(msgspec.Struct, kw_only=True, rename="camel"):
 
     def to_dict(self) -> dict[str, Any]:
         document = msgspec.to_builtins(self)
+        if self.when is None:
+            del document["when"]
         return {"apiVersion": well_known.API_VERSION, "kind": "Explanation", **document}
 
 

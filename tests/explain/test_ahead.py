@@ -1,0 +1,85 @@
+"""An explanation of what waits says when it starts, where that is sure; else who knows, or nothing."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reprieve.explain import Evidence, ahead, explain
+from tests.builders import composite, node, owned_by, pod
+
+NOW = datetime(2026, 1, 1, 2, tzinfo=UTC)
+
+
+def running(name, cpu, expected="", owner=""):
+    notes = {"reprieve.dev/expected-runtime": expected} if expected else {}
+    metadata = {"ownerReferences": [owned_by("Job", owner)]} if owner else None
+    start = "2026-01-01T01:00:00Z"
+    return pod(name, cpu, on="n", annotations=notes, metadata=metadata, start=start, restartPolicy="Never")
+
+
+def asked(*objects, target="pod/default/w", **more):
+    return explain(target, Evidence(objects, **more), NOW, ahead=True)
+
+
+def test_what_waits_for_an_announced_end_starts_then():
+    answer = asked(node("n", 4), running("a", 4, "90m"), pod("w", 2))
+    assert answer.when.outcome == "later"
+    assert answer.when.start.median == 1800
+    assert answer.when.sentence == "Pod/default/w starts in 30 min (2026-01-01 02:30:00)."
+    assert "Nothing more important comes, and nobody is deleted." in answer.when.assumptions
+    assert answer.to_dict()["when"]["start"]["at"] == "2026-01-01T02:30:00Z"
+
+
+def test_whoever_has_victims_starts_now():
+    answer = asked(node("n", 4), running("a", 4), pod("w", 2, 10))
+    assert (answer.when.outcome, answer.when.start) == ("now", None)
+    assert "if Pod/default/a makes way" in answer.when.sentence
+
+
+def test_a_missing_run_time_is_named():
+    answer = asked(node("n", 4), running("a", 4), pod("w", 2))
+    assert (answer.when.outcome, answer.when.unknown) == ("unknown", ("Pod/default/a",))
+
+
+def test_a_job_that_was_not_read_is_not_blamed():
+    answer = asked(node("n", 4), running("a", 4, owner="train"), pod("w", 2))
+    assert answer.when.outcome == "unsaid"
+    assert answer.when.sentence == "When it starts: ask `reprieve when Pod/default/w`."
+
+
+@pytest.mark.parametrize(
+    ("objects", "more"),
+    [
+        ([node("n", 1), pod("w", 2)], {}),  # it does not start as things are
+        ([node("n", 4), running("a", 4, "90m"), pod("w", 2)], {"partial": True}),
+        ([node("n", 4), running("a", 4, "90m"), pod("w", 2), composite("tree", 1, 0)], {}),
+        ([node("n", 4), running("w", 4, "90m")], {}),  # it runs
+    ],
+)
+def test_nothing_is_said_where_nothing_is_sure(objects, more):
+    answer = asked(*objects, **more)
+    assert answer.when is None
+    assert "when" not in answer.to_dict()
+
+
+@pytest.mark.parametrize("limit", ["MOST_OBJECTS", "MOST_WORK"])
+def test_of_a_large_cluster_the_command_is_named(limit, monkeypatch):
+    ended = [
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": f"train-{number}", "namespace": "default"},
+            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": []}}},
+            "status": {
+                "startTime": "2025-12-31T00:00:00Z",
+                "completionTime": f"2025-12-31T0{number + 2}:00:00Z",
+                "conditions": [{"type": "Complete", "status": "True"}],
+            },
+        }
+        for number in range(4)
+    ]
+    objects = [node("n", 4), running("a", 4, owner="train-7"), pod("w", 2), *ended]
+    assert asked(*objects).when.outcome == "later"
+    monkeypatch.setattr(ahead, limit, 1)
+    answer = asked(*objects)
+    assert answer.when.sentence == "When it starts: ask `reprieve when Pod/default/w`."
