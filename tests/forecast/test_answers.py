@@ -297,5 +297,6 @@ def test_of_a_gang_only_the_pods_that_the_plan_evicts_make_way():
     documents = [d for name in names for d in reprieve.read_documents(f"examples/01-first-plan/{name}.yaml")]
     found = when(documents, "PodGroup/ml/train", now=NOW)
     plan = reprieve.plan(documents, "PodGroup/ml/train", now=NOW)
+    assert isinstance(plan, reprieve.Plan)
     assert set(found.victims) == {f"Pod/{each.pod}" for each in plan.victims}
     assert len(found.victims) == len(plan.victims) > 0
