@@ -23,13 +23,13 @@ def container(**more: Any) -> Document:
     return {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}, **more}
 
 
-def job(api_version: str, kind: str, spec: Document, **metadata: Any) -> Document:
+def job_of_kind(api_version: str, kind: str, spec: Document, **metadata: Any) -> Document:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "it", **metadata}, "spec": spec}
 
 
 def ray_cluster(spec: Document, **more: Any) -> Document:
     head = {"template": {"spec": spec}}
-    return job("ray.io/v1", "RayCluster", {"headGroupSpec": head, "workerGroupSpecs": [], **more})
+    return job_of_kind("ray.io/v1", "RayCluster", {"headGroupSpec": head, "workerGroupSpecs": [], **more})
 
 
 def stateful_set() -> Document:
@@ -39,7 +39,7 @@ def stateful_set() -> Document:
         "metadata": {"name": "www"},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
-    return job("apps/v1", "StatefulSet", {
+    return job_of_kind("apps/v1", "StatefulSet", {
         "serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": template,
         "volumeClaimTemplates": [claim],
     })  # fmt: skip
@@ -94,7 +94,7 @@ def test_validate_says_which_part_of_a_job_of_another_project_it_checked(tmp_pat
 
 def test_jobs_that_are_planned_later_are_not_called_ignored(tmp_path: Path) -> None:
     template = {"template": {"spec": {"containers": [container()]}}}
-    first, second = (job("batch/v1", "Job", template) for _ in range(2))
+    first, second = (job_of_kind("batch/v1", "Job", template) for _ in range(2))
     second["metadata"] = {"name": "second"}
     code, said = run(tmp_path, "plan", builders.node("node-1", 8), first, second)
     assert code == 0
@@ -104,7 +104,7 @@ def test_jobs_that_are_planned_later_are_not_called_ignored(tmp_path: Path) -> N
 
 def test_a_kind_that_is_not_known_is_named_with_what_to_do(tmp_path: Path) -> None:
     tasks = [{"name": "t", "replicas": 2, "template": {"spec": {"containers": [container()]}}}]
-    code, said = run(tmp_path, "plan", job("batch.volcano.sh/v1alpha1", "Job", {"tasks": tasks}))
+    code, said = run(tmp_path, "plan", job_of_kind("batch.volcano.sh/v1alpha1", "Job", {"tasks": tasks}))
     assert code == 2
     assert "Not known here: Job of batch.volcano.sh/v1alpha1" in said
     assert "jobs.kinds" in said
@@ -118,5 +118,5 @@ def test_a_pod_in_a_queue_hears_of_its_quota(tmp_path: Path) -> None:
 def test_one_run_of_a_cron_job_hears_of_its_queue(tmp_path: Path) -> None:
     labels = {"labels": {"kueue.x-k8s.io/queue-name": "main"}}
     run_ = {"metadata": labels, "spec": {"template": {"spec": {"containers": [container()]}}}}
-    cron = job("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run_})
+    cron = job_of_kind("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run_})
     assert "waits for quota in queue main" in run(tmp_path, "plan", builders.node("node-1", 8), cron)[1]

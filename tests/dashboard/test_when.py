@@ -20,7 +20,7 @@ from tests.dashboard.serving import serving
 TOKEN = "correct-horse-battery-staple"
 
 
-def pod(name: str, node: str = "", **annotations: str) -> dict[str, Any]:
+def annotated_pod(name: str, node: str = "", **annotations: str) -> dict[str, Any]:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}
     return {
         "apiVersion": "v1",
@@ -38,9 +38,9 @@ async def cluster() -> AsyncIterator[Client]:
             await server.api.create("nodes", node)
             name = node["metadata"]["name"]
         await server.api.create(
-            "pods", pod("runs", name, **{"reprieve.dev/expected-runtime": "1h"}), "default"
+            "pods", annotated_pod("runs", name, **{"reprieve.dev/expected-runtime": "1h"}), "default"
         )
-        await server.api.create("pods", pod("waits"), "default")
+        await server.api.create("pods", annotated_pod("waits"), "default")
         yield client
 
 

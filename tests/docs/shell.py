@@ -34,6 +34,7 @@ ELSEWHERE = {
         "starts programs for minutes; tests/real, test_fidelity and test_soak do what they can"
     ),
     r"\.venv/bin/python -m tools\.fidelity": "half a minute; tests/server/test_fidelity.py does the same",
+    r"python -m tests\.kinds_table\b": "runs the tests that show the table; each of them compares its row",
     r"source \.venv/bin/activate$": "the tests run inside it already",
     r".*reprieve completion (zsh|fish)\b": "needs that shell; tests/cli makes the scripts",
 }

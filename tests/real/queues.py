@@ -79,7 +79,7 @@ async def define_job_sets(here: Place) -> None:
     await here.until(served)
 
 
-def job(here: Place, name: str, queue: str, pods: int, **spec: Any) -> Document:
+def queued_job(here: Place, name: str, queue: str, pods: int, **spec: Any) -> Document:
     """A Job as its user writes it: in a queue, and not suspended."""
     template = here.own_pod("x")["spec"] | {"restartPolicy": "Never"}
     del template["nodeSelector"]  # the flavor says where
@@ -89,7 +89,7 @@ def job(here: Place, name: str, queue: str, pods: int, **spec: Any) -> Document:
 
 
 def job_set(here: Place, name: str, queue: str, pods: int) -> Document:
-    inner = job(here, name, queue, pods)["spec"]
+    inner = queued_job(here, name, queue, pods)["spec"]
     del inner["suspend"]
     return {
         "metadata": {"name": name, "namespace": here.name, "labels": {QUEUE: queue}},
@@ -99,7 +99,7 @@ def job_set(here: Place, name: str, queue: str, pods: int) -> Document:
 
 def replicated(here: Place, kind: str, name: str, queue: str, pods: int) -> Document:
     """A Deployment or StatefulSet in a queue."""
-    template = job(here, name, queue, pods)["spec"]["template"]
+    template = queued_job(here, name, queue, pods)["spec"]["template"]
     del template["spec"]["restartPolicy"]
     template["metadata"] = {"labels": {"app": name}}
     named = {"serviceName": name} if kind == "StatefulSet" else {}

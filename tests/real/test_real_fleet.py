@@ -31,8 +31,8 @@ from tests.real.queues import (
     QUEUE,
     conditions,
     define_job_sets,
-    job,
     job_set,
+    queued_job,
     queues,
 )
 from tests.scale import scaled
@@ -117,7 +117,7 @@ async def clusters(manager: ControlPlane, worker: ControlPlane) -> AsyncIterator
 
 
 async def _submit(home: Place) -> None:
-    away = job(home, "job", "main", SIZE, managedBy=MULTIKUEUE)
+    away = queued_job(home, "job", "main", SIZE, managedBy=MULTIKUEUE)
     away["spec"]["template"]["metadata"] = {"annotations": {"reprieve.dev/run-for": "3s"}}
     await home.create(JOBS, away)
     await home.create(JOB_SETS, job_set(home, "set", "main", SIZE))

@@ -25,8 +25,8 @@ from tests.real.queues import (
     STATEFUL_SETS,
     define_job_sets,
     is_admitted,
-    job,
     job_set,
+    queued_job,
     queues,
     replicated,
 )
@@ -43,7 +43,7 @@ KINDS = JobKinds()
 def _made(here: Place) -> dict[str, tuple[Resource, Document]]:
     """By name, which is also that of its queue."""
     return {
-        "job": (JOBS, job(here, "job", "job", SIZE)),
+        "job": (JOBS, queued_job(here, "job", "job", SIZE)),
         "set": (JOB_SETS, job_set(here, "set", "set", SIZE)),
         "db": (STATEFUL_SETS, replicated(here, "StatefulSet", "db", "db", SIZE)),
     }

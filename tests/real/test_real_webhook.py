@@ -29,8 +29,8 @@ from tests.real.queues import (
     QUEUE,
     STATEFUL_SETS,
     define_job_sets,
-    job,
     job_set,
+    queued_job,
     queues,
     replicated,
 )
@@ -136,7 +136,7 @@ async def test_what_a_queue_holds_is_held_at_its_creation_while_the_webhook_answ
         service = await here.client.get(SERVICES, "reprieve", "reprieve-system")
         proxy = ServiceProxy(port)
         async with proxy.running(service["spec"]["clusterIP"], 443):
-            early = await here.client.create(JOBS, job(here, "early", "main", 3))
+            early = await here.client.create(JOBS, queued_job(here, "early", "main", 3))
             assert not _held(early), "nobody answers yet, and its policy is Ignore"
             run = Run(account, tmp_path / "log", *arguments)
             try:
@@ -166,7 +166,7 @@ async def test_what_a_queue_holds_is_held_at_its_creation_while_the_webhook_answ
 
 async def _asked(here: Place) -> bool:
     """Whether the API server asks the webhook, and trusts it."""
-    return _held(await _tried(here, job(here, "tried", "main", 1)))
+    return _held(await _tried(here, queued_job(here, "tried", "main", 1)))
 
 
 async def _are_held(here: Place) -> None:
@@ -175,7 +175,7 @@ async def _are_held(here: Place) -> None:
     pod = here.own_pod("single")
     pod["metadata"]["labels"] = {QUEUE: "main"}
     made: dict[str, tuple[Resource, Document]] = {
-        "job": (JOBS, job(here, "job", "main", 1)),
+        "job": (JOBS, queued_job(here, "job", "main", 1)),
         "set": (JOB_SETS, job_set(here, "set", "main", 1)),
         "web": (DEPLOYMENTS, replicated(here, "Deployment", "web", "main", 1)),
         "db": (STATEFUL_SETS, replicated(here, "StatefulSet", "db", "main", 1)),
@@ -193,7 +193,7 @@ async def _are_held(here: Place) -> None:
 
 
 async def _only_what_asks(here: Place) -> None:
-    free = job(here, "free", "main", 1)
+    free = queued_job(here, "free", "main", 1)
     del free["metadata"]["labels"][QUEUE]
     assert not _held(await _tried(here, free))
 
@@ -217,4 +217,4 @@ def _applied_again(plane: ControlPlane) -> None:
 
 async def _goes_on_without(here: Place, name: str) -> None:
     """Nobody answers: what is created is created, and held when the controller is back."""
-    assert not _held(await here.client.create(JOBS, job(here, name, "main", 3)))
+    assert not _held(await here.client.create(JOBS, queued_job(here, name, "main", 3)))

@@ -62,7 +62,7 @@ def test_what_did_not_end_is_said():
     (caution,) = cautions(study)
     assert caution.startswith("fifo: 2 jobs of 3 did not end")
     assumed = " ".join(study.assumptions())
-    assert "1 job can never run here: larger than the cluster." in assumed
+    assert "1 job can never run here, larger than the cluster: huge." in assumed
     assert "stops after 1 min" in assumed
     assert "A note about the file." in assumed
 

@@ -24,7 +24,7 @@ def template(gpus=1, cpu="2", **spec):
     return {"spec": {"containers": [container], "restartPolicy": "Never", **spec}}
 
 
-def job(name="a", *, notes=None, labels=None, pods=1, **spec):
+def submitted_job(name="a", *, notes=None, labels=None, pods=1, **spec):
     meta = {"name": name, "namespace": "ml", "annotations": notes or {}, "labels": labels or {}}
     body = {"parallelism": pods, "completions": pods, "template": template(**spec)}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": body}
@@ -41,8 +41,10 @@ def when(after, runs):
 
 def test_a_job_comes_when_its_annotation_says_so_and_asks_for_what_its_pods_do():
     queue = {"kueue.x-k8s.io/queue-name": "main"}
-    late = job("late", notes=when("1h30m", "10m"), labels=queue, pods=3, gpus=2, priorityClassName="urgent")
-    early = job("early", notes={"reprieve.dev/expected-runtime": "5s"})
+    late = submitted_job(
+        "late", notes=when("1h30m", "10m"), labels=queue, pods=3, gpus=2, priorityClassName="urgent"
+    )
+    early = submitted_job("early", notes={"reprieve.dev/expected-runtime": "5s"})
     first, second = read(late, early, {**URGENT, "value": 700}).jobs
     assert (first.name, first.submit, first.duration, first.priority) == ("ml.early", 0, ticks(5), 0)
     assert (second.name, second.submit, second.duration) == ("ml.late", ticks(5400), ticks(600))
@@ -51,7 +53,7 @@ def test_a_job_comes_when_its_annotation_says_so_and_asks_for_what_its_pods_do()
 
 
 def test_the_classes_of_the_cluster_count_too():
-    urgent = job(notes=when("0s", "1s"), priorityClassName="urgent")
+    urgent = submitted_job(notes=when("0s", "1s"), priorityClassName="urgent")
     assert read(urgent, objects=views({**URGENT, "value": 5})).jobs[0].priority == 5
 
 
@@ -68,14 +70,17 @@ def test_pods_of_different_sizes_count_as_the_largest_and_it_is_said():
 
 
 WRONG = {
-    "no run time": ((job(),), "jobs.yaml:1: Job/ml/a: how long does it run?"),
-    "no duration": ((job(notes=when("soon", "1m")),), "arrives-after is 'soon'; write a duration"),
-    "a negative time": ((job(notes=when("-5m", "1m")),), "arrives-after is '-5m'"),
+    "no run time": ((submitted_job(),), "jobs.yaml:1: Job/ml/a: how long does it run?"),
+    "no duration": ((submitted_job(notes=when("soon", "1m")),), "arrives-after is 'soon'; write a duration"),
+    "a negative time": ((submitted_job(notes=when("-5m", "1m")),), "arrives-after is '-5m'"),
     "a class": (
-        (job(notes=when("0s", "1m"), priorityClassName="none"),),
+        (submitted_job(notes=when("0s", "1m"), priorityClassName="none"),),
         "there is no PriorityClass none",
     ),
-    "twice": ((job(notes=when("0s", "1m")), job(notes=when("0s", "1m"))), "ml.a is there twice"),
+    "twice": (
+        (submitted_job(notes=when("0s", "1m")), submitted_job(notes=when("0s", "1m"))),
+        "ml.a is there twice",
+    ),
 }
 
 

@@ -120,7 +120,7 @@ def test_what_a_server_has_stored_is_not_looked_through_for_misspelt_fields(tmp_
 
 def test_the_what_if_of_the_page_names_what_it_does_not_read() -> None:
     manifest = json.dumps([pod("p"), DEPLOYMENT])
-    question = Question(manifest, "", None, 10, 1 << 30)
+    question = Question(manifest, "pod/default/p", None, 10, 1 << 30)
     found = answer(question, [node("n1"), *QUEUES])
     assert [each["kind"] for each in found["ignored"]] == ["Deployment"]
     assert found["reasons"][-1] == f"Note: ignored: 1 Deployment ({NOT_EXPANDED})."

@@ -23,7 +23,7 @@ QUEUES = [
 ]
 
 
-def pod(name: str, cpu: int = 1, group: str = "", total: int = 0, **labels: str) -> Document:
+def queued_pod(name: str, cpu: int = 1, group: str = "", total: int = 0, **labels: str) -> Document:
     made = builders.pod(name, cpu, namespace="ml")
     made["metadata"]["labels"] = {**QUEUE, **labels}
     if group:
@@ -36,7 +36,7 @@ def template(cpu: int = 1) -> Document:
     return {"spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}}
 
 
-def job(api_version: str, kind: str, spec: Document, name: str = "it") -> Document:
+def job_of_kind(api_version: str, kind: str, spec: Document, name: str = "it") -> Document:
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -52,11 +52,15 @@ def asked(*documents: Document) -> dict[str, dict[str, int]]:
 
 
 def test_a_pod_with_a_queue_asks_for_itself() -> None:
-    assert asked(pod("alone")) == {"Pod/ml/alone": {"main": 1}}
+    assert asked(queued_pod("alone")) == {"Pod/ml/alone": {"main": 1}}
 
 
 def test_pods_of_one_group_ask_together_when_all_are_there() -> None:
-    crew = [pod("leader", 2, "crew", 3), pod("w-0", 1, "crew", 3), pod("w-1", 1, "crew", 3)]
+    crew = [
+        queued_pod("leader", 2, "crew", 3),
+        queued_pod("w-0", 1, "crew", 3),
+        queued_pod("w-1", 1, "crew", 3),
+    ]
     answer = reprieve.admit([*QUEUES, *crew]).to_dict()
     [(key, held)] = answer["admitted"].items()
     assert (key, held["counts"]) == ("ml/crew", {"main": 2, "set-1": 1})
@@ -64,18 +68,18 @@ def test_pods_of_one_group_ask_together_when_all_are_there() -> None:
 
 
 def test_a_group_that_is_not_complete_asks_for_nothing_and_it_is_said() -> None:
-    answer = reprieve.admit([*QUEUES, pod("w-0", 1, "crew", 3)])
+    answer = reprieve.admit([*QUEUES, queued_pod("w-0", 1, "crew", 3)])
     assert not answer.to_dict()["admitted"]
     assert any("pod group ml/crew has 1 of 3 pods" in each for each in answer.notes.sentences)
 
 
 def test_pods_that_run_or_that_a_job_makes_do_not_ask_again() -> None:
-    running = pod("running")
+    running = queued_pod("running")
     running["spec"]["nodeName"] = "n1"
-    made = pod("made")
+    made = queued_pod("made")
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": True, "uid": "u"}
     made["metadata"]["ownerReferences"] = [owner]
-    over = pod("over")
+    over = queued_pod("over")
     over["status"] = {"phase": "Succeeded"}
     assert asked(running, made, over) == {}
 
@@ -91,15 +95,15 @@ def test_a_pod_group_with_a_queue_asks_for_its_pods() -> None:
     ("document", "wanted"),
     [
         (
-            job("apps/v1", "Deployment", {"replicas": 3, "template": template()}),
+            job_of_kind("apps/v1", "Deployment", {"replicas": 3, "template": template()}),
             {f"Deployment/ml/it, pod {n}": {"main": 1} for n in range(3)},
         ),
         (
-            job("apps/v1", "StatefulSet", {"replicas": 3, "template": template()}),
+            job_of_kind("apps/v1", "StatefulSet", {"replicas": 3, "template": template()}),
             {"StatefulSet/ml/it": {"main": 3}},
         ),
         (
-            job(
+            job_of_kind(
                 "leaderworkerset.x-k8s.io/v1",
                 "LeaderWorkerSet",
                 {"replicas": 2, "leaderWorkerTemplate": {"size": 3, "workerTemplate": template()}},
@@ -107,7 +111,7 @@ def test_a_pod_group_with_a_queue_asks_for_its_pods() -> None:
             {f"LeaderWorkerSet/ml/it, replica {n}": {"leader": 1, "worker": 2} for n in range(2)},
         ),
         (
-            job("batch/v1", "Job", {"parallelism": 4, "template": template()}),
+            job_of_kind("batch/v1", "Job", {"parallelism": 4, "template": template()}),
             {"Job/ml/it": {"main": 4}},
         ),
     ],
@@ -119,14 +123,14 @@ def test_each_kind_asks_as_it_does_on_a_cluster(document: Document, wanted: Any)
 
 def test_of_a_deployment_that_is_too_large_some_pods_get_quota() -> None:
     answer = reprieve.admit(
-        [*QUEUES, job("apps/v1", "Deployment", {"replicas": 3, "template": template(4)})]
+        [*QUEUES, job_of_kind("apps/v1", "Deployment", {"replicas": 3, "template": template(4)})]
     ).to_dict()
     assert (len(answer["admitted"]), len(answer["unadmitted"])) == (2, 1)
 
 
 def test_one_run_of_a_cron_job_asks_in_the_queue_of_its_template() -> None:
     run = {"metadata": {"labels": dict(QUEUE)}, "spec": {"parallelism": 2, "template": template()}}
-    cron = job("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run})
+    cron = job_of_kind("batch/v1", "CronJob", {"schedule": "0 * * * *", "jobTemplate": run})
     del cron["metadata"]["labels"]
     assert asked(cron) == {"CronJob/ml/it": {"main": 2}}
     answer = reprieve.admit([*QUEUES, cron])
@@ -134,7 +138,7 @@ def test_one_run_of_a_cron_job_asks_in_the_queue_of_its_template() -> None:
 
 
 def test_the_answer_in_a_terminal_speaks_of_the_job_that_the_user_wrote(tmp_path: Path) -> None:
-    rayjob = job("ray.io/v1", "RayJob", {
+    rayjob = job_of_kind("ray.io/v1", "RayJob", {
         "rayClusterSpec": {"headGroupSpec": {"template": template()}, "workerGroupSpecs": []},
         "submissionMode": "HTTPMode",
     }, "tune")  # fmt: skip
@@ -150,7 +154,7 @@ def test_the_answer_in_a_terminal_speaks_of_the_job_that_the_user_wrote(tmp_path
 
 
 def test_a_job_without_a_name_of_its_own_is_planned_and_admitted() -> None:
-    made = job("batch/v1", "Job", {"parallelism": 2, "template": template()})
+    made = job_of_kind("batch/v1", "Job", {"parallelism": 2, "template": template()})
     made["metadata"]["generateName"] = "sample-"
     del made["metadata"]["name"]
     again = deepcopy(made)
@@ -181,7 +185,7 @@ def notes_of(*documents: Document, **quota: Any) -> str:
 def test_what_a_job_says_to_its_queue_in_vain_is_said(
     labels: dict[str, str], annotations: dict[str, str], told: str
 ) -> None:
-    made = job("batch/v1", "Job", {"parallelism": 4, "template": template()})
+    made = job_of_kind("batch/v1", "Job", {"parallelism": 4, "template": template()})
     made["metadata"]["labels"] |= {f"kueue.x-k8s.io/{key}": value for key, value in labels.items()}
     made["metadata"]["annotations"] = {f"kueue.x-k8s.io/{key}": value for key, value in annotations.items()}
     said = notes_of(made)
@@ -191,27 +195,27 @@ def test_what_a_job_says_to_its_queue_in_vain_is_said(
 
 def test_only_a_job_can_start_with_fewer_pods() -> None:
     replicated = {"name": "w", "template": {"spec": {"parallelism": 4, "template": template()}}}
-    made = job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
+    made = job_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
     made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
     assert "only a Job can start with fewer pods" in notes_of(made)
 
 
 def test_autoscaling_gets_no_quota_and_that_is_said() -> None:
-    made = job("ray.io/v1", "RayCluster", {"headGroupSpec": {"template": template()}})
+    made = job_of_kind("ray.io/v1", "RayCluster", {"headGroupSpec": {"template": template()}})
     assert "not heeded" not in notes_of(made)
     made["spec"]["enableInTreeAutoscaling"] = True
     assert "quota is given for the pods that are written" in notes_of(made)
 
 
 def test_a_job_that_another_one_in_a_queue_makes_does_not_ask_again() -> None:
-    made = job("batch/v1", "Job", {"template": template()})
+    made = job_of_kind("batch/v1", "Job", {"template": template()})
     owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "s", "controller": True}
     made["metadata"]["ownerReferences"] = [owner]
     assert asked(made) == {}
 
 
 def test_a_job_without_a_queue_is_held_where_every_job_has_to_name_one() -> None:
-    made = job("batch/v1", "Job", {"template": template()})
+    made = job_of_kind("batch/v1", "Job", {"template": template()})
     del made["metadata"]["labels"]
     held = "Job/ml/it names no queue: it is held until it does"
     assert held in notes_of(made, manageJobsWithoutQueueName=True)

@@ -54,7 +54,7 @@ LONGEST = 87_600 * 3600
     multiple=True,
     type=click.Path(),
     metavar="FILE",
-    help="Earlier runs: jobs in the form of `reprieve simulate --trace`, known by their queue.",
+    help="Earlier runs: jobs in the common form of traces (docs/simulate.md), known by their queue.",
 )
 @click.option(
     "--horizon", metavar="DURATION", default="720h", show_default=True, help="How far to look ahead."
@@ -90,7 +90,8 @@ def command(
     \b
     Examples:
       reprieve when -f examples/41-when/cluster.yaml -f examples/41-when/job.yaml
-      reprieve when job/ml/train --kubeconfig ~/.kube/config
+      reprieve when podgroup/default/train -f examples/02-live-preemption/training.yaml \\
+        --kubeconfig ~/.kube/config
       reprieve when -f examples/41-when/job.yaml --kubeconfig ~/.kube/config -o json
       reprieve when workload/ml/tune -f examples/41-when/queues.yaml --history examples/41-when/history.csv
     """

@@ -125,8 +125,8 @@ class _Columns:
 
 
 def measure(result: Result, window: int | None = None) -> Metrics:
-    """`window`, in ticks: over which use is counted; to the last submission if it is not given. A run that was
-    cut before is counted to its end."""
+    """`window`, in ticks: over which use is counted; to the last submission if it is not given, and not
+    beyond the end of a run that was cut."""
     columns = _Columns(result)
     ended = columns.ended
     last = window if window is not None else max((job.submit for job in result.jobs), default=0)
