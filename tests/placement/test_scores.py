@@ -17,13 +17,10 @@ from reprieve.placement import PodFilters, place
 from reprieve.placement.preorder import preorder
 from reprieve.placement.resources import (
     DEFAULT,
+    OneNode,
     Scoring,
-    _balance_one,
-    _fit_one,
     fits,
-    fits_one,
     resolve_scoring,
-    score_one,
     scores,
 )
 from reprieve.placement.single import _fewest_best, _most_best, best
@@ -46,7 +43,8 @@ def cluster_of(*documents: Document) -> Cluster:
 
 def fit(cluster: Cluster, scoring: Scoring = DEFAULT, name: str = "a/p") -> list[int]:
     cls = cluster.class_of(cluster.pods.row_of[name])
-    return [_fit_one(cluster, cls, scoring, slot) for slot in cluster.nodes.order.tolist()]
+    one_node = OneNode(cluster, cls, scoring)
+    return [one_node.fit_score(slot) for slot in cluster.nodes.order.tolist()]
 
 
 def test_least_allocated_follows_the_worked_examples() -> None:
@@ -90,9 +88,9 @@ def test_balance_rewards_evening_out() -> None:
         node("m", "4", memory="10000"), node("n", "6", memory="10000"), pod("p", cpu="3", memory="5000")
     )
     cls = cluster.class_of(cluster.pods.row_of["a/p"])
-    assert [_balance_one(cluster, cls, slot) for slot in (0, 1)] == [68, 75]
+    assert [OneNode(cluster, cls, DEFAULT).balance(slot) for slot in (0, 1)] == [68, 75]
     lopsided = cluster_of(node("m", "3", memory="5000"), pod("q", on="m", cpu="3"), pod("p", memory="5000"))
-    assert _balance_one(lopsided, lopsided.class_of(lopsided.pods.row_of["a/p"]), 0) == 100
+    assert OneNode(lopsided, lopsided.class_of(lopsided.pods.row_of["a/p"]), DEFAULT).balance(0) == 100
 
 
 amounts = st.integers(0, 20)
@@ -119,13 +117,12 @@ def test_both_forms_of_every_formula_agree(
     scoring = Scoring(kind, DEFAULT.weights, shape)
     cls = cluster.class_of(cluster.pods.row_of["a/p"])
     slots = np.arange(len(sizes), dtype=np.int32)
+    one_node = OneNode(cluster, cls, scoring)
     for guests in range(3):
         together = scores(cluster, cls, scoring, slots, guests)
-        assert [
-            score_one(cluster, cls, scoring, slot, guests) for slot in slots.tolist()
-        ] == together.tolist()
+        assert [one_node.score(slot, guests) for slot in slots.tolist()] == together.tolist()
         room = fits(cluster, cls, slots, guests)
-        assert [fits_one(cluster, cls, slot, guests) for slot in slots.tolist()] == room.tolist()
+        assert [one_node.fits(slot, guests) for slot in slots.tolist()] == room.tolist()
 
 
 def test_scaling_follows_the_worked_examples() -> None:

@@ -4,11 +4,17 @@ from collections import Counter
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from reprieve.config import Configuration
 from reprieve.objects import Reference
-from reprieve.preemption import Plan, decide
+from reprieve.preemption import Plan, algorithms, decide
 from reprieve.whatif.pods import load
+from tests.builders import Document, budget, node, pod, pod_group
 from tests.preemption.test_corpus import Row, configuration, rows
+from tests.scale import SCALE, examples
+from tests.strategies.choices import Choices
 
 QUIRK = "quirk-anti-affinity-check-skipped"
 
@@ -47,3 +53,56 @@ def test_no_victim_is_more_important_than_the_one_kubernetes_picks(family: str) 
             better["priority"] += highest(ours) < highest(theirs)
             better["budgets"] += ours.pdb_violations < theirs.pdb_violations
     assert better["priority"] >= (90 if family == "group-generated" else 4)
+
+
+@st.composite
+def _alike(draw: st.DrawFn) -> list[Document]:
+    """Nodes full of pods that are mostly alike, and a gang."""
+    choices = Choices(draw)
+    documents = [node(f"node-{number}", 4) for number in range(choices.number(2, 6))]
+    for each in range(len(documents)):
+        for place in range(4 if choices.chance(90) else 3):
+            running = pod(
+                f"run-{each}-{place}",
+                1,
+                choices.one_of((0, 0, 0, 10)),
+                on=f"node-{each}",
+                start=f"2026-03-01T00:00:{choices.number(0, 59):02}Z",
+                labels={"app": choices.one_of(("one", "two"))},
+            )
+            documents.append(running)
+    if choices.chance(30):
+        documents.append(budget("guard", choices.number(0, 2), match={"app": "one"}))
+    size = choices.number(1, 5)
+    kinds = [choices.one_of((1, 1, 2, 3)) for _ in range(choices.number(1, 2))]
+    documents.append(pod_group("gang", size if choices.chance(80) else 1, 1000))
+    pods = (pod(f"want-{number}", kinds[number % len(kinds)], 1000, group="gang") for number in range(size))
+    return [*documents, *pods]
+
+
+def test_a_search_that_ends_early_finds_what_the_whole_search_finds() -> None:
+    """The first selection is taken when it has as few victims as any: the rest of the search is left out."""
+    config = Configuration.load({"preemption": {"algorithm": "kep-5710"}})
+    early = algorithms._cannot_be_beaten
+    ended = 0
+
+    @examples(300)
+    @given(_alike())
+    def agrees(documents: list[Document]) -> None:
+        nonlocal ended
+        target = "PodGroup/default/gang"
+        answers: list[bool] = []
+
+        def noted(search: algorithms.GangSearch, selection: algorithms.Selection) -> bool:
+            answers.append(early(search, selection))
+            return answers[-1]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(algorithms, "_cannot_be_beaten", noted)
+            quick = decide(load(documents), Reference.parse(target), config, 0)
+            patch.setattr(algorithms, "_cannot_be_beaten", lambda *_: False)
+            assert decide(load(documents), Reference.parse(target), config, 0) == quick
+        ended += any(answers)
+
+    agrees()
+    assert ended > 5 or SCALE < 1, "too few scenes in which the search ends early"

@@ -5,28 +5,15 @@ from copy import deepcopy
 from hypothesis import given
 
 import reprieve
-from reprieve.cluster import Cluster
-from reprieve.placement import PodFilters, passes
 from reprieve.whatif import compare
 from reprieve.whatif.pods import load
 from tests.builders import Document
 from tests.preemption_minimal.manifests import NOW, full_clusters
+from tests.preemption_minimal.plans import GANG, costs, stands
 from tests.scale import examples
 
 many = examples(150)
 MINIMAL = {"preemption": {"algorithm": "minimal-cost"}}
-GANG = "PodGroup/default/gang"
-
-
-def costs(objects: list[Document]) -> dict[str, tuple[int, float, float] | None]:
-    """What each algorithm's plan costs by the same measure; None when it finds no plan."""
-    found = {}
-    for column in compare(objects, GANG, now=NOW)["plans"]:
-        cost = column["cost"]
-        highest = float("-inf") if cost["highestPriority"] is None else cost["highestPriority"]
-        key = (cost["budgetViolations"], highest, cost["total"])
-        found[column["algorithm"]] = key if column["outcome"] in ("preempts", "scheduled") else None
-    return found
 
 
 @many
@@ -64,18 +51,6 @@ def test_no_victim_could_have_stayed(objects: list[Document]) -> None:
     if plan.victims:
         everyone = {victim.pod for victim in plan.victims}
         assert stands(load(objects), everyone, plan.placements)
-
-
-def stands(cluster: Cluster, gone: set[str], placements: dict[str, str]) -> bool:
-    """Whether every placed pod passes the real filters, one after the other, once these pods have left."""
-    for key in gone:
-        cluster.detach(cluster.pods.row_of[key])
-    for key, name in placements.items():
-        row, slot = cluster.pods.row_of[key], cluster.nodes.slot_of[name]
-        if not passes(PodFilters(cluster, row, faithful=False), slot):
-            return False
-        cluster.attach(row, slot)
-    return True
 
 
 def among_equals(objects: list[Document]) -> list[Document]:

@@ -1,6 +1,7 @@
 """Bounds that need no search: no answer undercuts them, whatever the problem is like."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from reprieve.preemption.minimal.components import component_bound
@@ -36,6 +37,27 @@ def test_no_answer_undercuts_the_prices_of_classes_and_budgets() -> None:
 
     holds()
     assert tight > 10 * SCALE  # it says something
+
+
+def test_the_prices_count_a_group_whole() -> None:
+    """Two kinds of pods on two nodes, and one group that holds both nodes: it is paid once, and in full."""
+    problem = Problem(
+        free=np.zeros((2, 1), np.int64),
+        requests=np.array([[2], [1]]),
+        counts=np.array([1, 1]),
+        most=np.ones((2, 2), np.int64),
+        need=2,
+        priority=np.zeros(3, np.int64),
+        weight=np.array([1000, 1000, 1500]),
+        spent=np.zeros(3, np.int64),
+        uses=np.zeros((3, 0), np.int64),
+        allowed=np.zeros(0, np.int64),
+        pod_unit=np.array([0, 1, 2, 2]),
+        pod_node=np.array([0, 1, 0, 1]),
+        pod_requests=np.array([[1], [1], [2], [2]]),
+        pod_bars=np.zeros((4, 2), np.bool_),
+    )
+    assert price_bound(problem, np.ones(3, np.bool_), 1500, 1500) == pytest.approx(1500, abs=5)
 
 
 def test_no_answer_undercuts_the_bound_in_whole_groups() -> None:

@@ -1,34 +1,46 @@
-"""Many new pods at once, as a list or a file brings them: the columns are filled in one pass.
+"""Many new pods at once, as a list or a file brings them: the columns are filled in blocks.
 
 The result is the same as if they came one by one (`Cluster.set`), down to the numbers of rows and classes.
-Pods that say more than most (devices, volumes, annotations of ours, being deleted) are not for this module.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from typing import cast
 
 import numpy as np
 
 from reprieve.cluster.classes import ClassTable
-from reprieve.cluster.columns import LOST, NOWHERE, Rows
+from reprieve.cluster.columns import LOST, Rows
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pod_volumes import pod_volumes
-from reprieve.cluster.pods import PodTable, pod_info, ticks
-from reprieve.cluster.priorities import Resolved
+from reprieve.cluster.pods import PodTable, is_finished
 from reprieve.cluster.ranking import Ranking
-from reprieve.objects import InvalidObject, Pod, well_known
+from reprieve.objects import Object, Pod, PodSpec, is_run_time, well_known
+
+BLOCK = 8192
+"""Pods that are taken in together: half a million at once take a sixth more time, being out of every cache
+before the next column is filled."""
+FEW = 64
+"""Fewer than these are taken in one by one: a block costs something for every node there is."""
 
 
-def is_plain(pod: Pod) -> bool:
-    """Whether `Arrivals` can take it."""
-    meta, spec = pod.metadata, pod.spec
-    return not (
-        pod.status.phase in well_known.TERMINAL_PHASES
-        or meta.deletion_timestamp is not None
-        or spec.resource_claims
+def with_more(pods: Iterable[Pod]) -> list[Pod] | None:
+    """Those that say what most do not: annotations of ours, volumes that bind them, that they are leaving.
+
+    None if one of them says what has to be refused.
+    """
+    found = [
+        pod
+        for pod in pods
+        if (meta := pod.metadata).deletion_timestamp is not None
         or (meta.annotations and any(map(_is_ours, meta.annotations)))
-        or (spec.volumes and pod_volumes(pod) is not None)
-    )
+        or (pod.spec.volumes and pod_volumes(pod) is not None)
+    ]
+    return found if all(map(_is_readable, found)) else None
+
+
+def _is_readable(pod: Pod) -> bool:
+    return is_run_time(pod.metadata.annotations.get(well_known.MIN_RUNTIME_ANNOTATION, "0"))
 
 
 def _is_ours(annotation: str) -> bool:
@@ -45,58 +57,48 @@ class Arrivals:
         self._groups = groups
         self._ranking = ranking
 
-    def join_classes(self, pods: Sequence[Pod]) -> list[int] | None:
-        """The classes of pods; None if one of them cannot have any, and then none of them joined."""
-        joined: list[int] = []
-        join = self._classes.join
-        try:
-            for pod in pods:
-                joined.append(join(pod).id)  # noqa: PERF401 - what joined counts after an error
-        except InvalidObject:
-            for number in joined:
-                self._classes.leave(number)
+    def only_new(self, objects: list[Object]) -> dict[str, Pod] | None:
+        """They by key, if all of them are new pods: a quick answer for what most of a long list is."""
+        if set(map(type, objects)) != {Pod}:
             return None
-        return joined
+        pods = cast("list[Pod]", objects)
+        found = {pod.key: pod for pod in pods}
+        finished = not well_known.TERMINAL_PHASES.isdisjoint([pod.status.phase for pod in pods])
+        known = len(found) < len(pods) or not self._pods.row_of.keys().isdisjoint(found)
+        return None if finished or known else found
 
-    def add(self, keys: list[str], pods: Sequence[Pod], classes: list[int]) -> tuple[Rows, Rows]:
-        """New rows for pods that are on no node yet. Returns the rows, and the slot where each belongs."""
-        table = self._pods
-        rows = table.add_all(keys)
-        span = slice(int(rows[0]), int(rows[-1]) + 1)
-        table.info[span] = [pod_info(pod) for pod in pods]
-        table.cls[span] = classes
-        table.start[span] = [ticks(pod.status.start_time) for pod in pods]
-        self._join_groups(rows, pods)
-        self._rank(rows, pods)
-        slot_of = self._nodes.slot_of
-        wanted = [slot_of.get(name, LOST) if (name := pod.spec.node_name) else NOWHERE for pod in pods]
-        return rows, np.array(wanted, dtype=np.int32)
+    def is_new(self, pod: Pod) -> bool:
+        return not is_finished(pod) and pod.key not in self._pods.row_of
 
-    def _join_groups(self, rows: Rows, pods: Sequence[Pod]) -> None:
-        groups, column, first = self._groups, self._pods.group, int(rows[0])
-        grouped = [at for at, pod in enumerate(pods) if pod.spec.scheduling_group is not None]
+    def add(self, pods: Mapping[str, Pod], classes: list[int]) -> tuple[range, Rows]:
+        """Rows for new pods by key, and the slot where each belongs; `LOST` for one without a node, too."""
+        rows = self._pods.add_all(pods, classes)
+        views = list(pods.values())
+        specs = [pod.spec for pod in views]
+        grouped = [at for at, spec in enumerate(specs) if spec.scheduling_group is not None]
         for at in grouped:
-            if key := pods[at].group_key:
-                row = first + at
-                number = column[row] = groups.number(key)
-                groups.members[number][row] = None
+            self._join_group(rows[at], views[at])
+        self._rank(rows, grouped, specs)
+        if any(spec.priority is None for spec in specs):
+            given = zip(rows, views, strict=True)
+            self._ranking.without_priority |= {row: pod for row, pod in given if pod.spec.priority is None}
+        find = self._nodes.slot_of.get
+        return rows, np.array([find(spec.node_name, LOST) for spec in specs], dtype=np.int32)
 
-    def _rank(self, rows: Rows, pods: Sequence[Pod]) -> None:
+    def _join_group(self, row: int, pod: Pod) -> None:
+        if key := pod.group_key:
+            number = self._pods.group[row] = self._groups.number(key)
+            self._groups.members[number][row] = None
+
+    def _rank(self, rows: range, grouped: list[int], specs: list[PodSpec]) -> None:
         """Few pods differ in what their priority depends on."""
         table, ranking = self._pods, self._ranking
-        known: dict[tuple[int | None, str, str], Resolved] = {}
-        own: list[int] = []
-        for row, pod in zip(rows.tolist(), pods, strict=True):
-            spec = pod.spec
-            key = spec.priority, spec.priority_class_name, spec.preemption_policy
-            found = known.get(key)
-            if found is None:
-                found = known[key] = ranking.resolve(pod)
-            own.append(found.priority)
-            if found.never_preempts or spec.scheduling_group is not None:
-                ranking.write(row, found)
-            if spec.priority is None:
-                ranking.without_priority[row] = pod
-        table.own_priority[rows] = own
-        alone = table.group[rows] < 0
-        table.priority[rows[alone]] = table.own_priority[rows[alone]]
+        asked = [(each.priority, each.priority_class_name, each.preemption_policy) for each in specs]
+        models = dict(zip(asked, specs, strict=True))
+        found = {each: ranking.resolve_spec(spec) for each, spec in models.items()}
+        span = slice(rows.start, rows.stop)
+        table.own_priority[span] = table.priority[span] = [found[each].priority for each in asked]
+        never = {each for each, resolved in found.items() if resolved.never_preempts}
+        odd = [at for at, each in enumerate(asked) if each in never] if never else []
+        for at in (*grouped, *odd):
+            ranking.write(rows[at], found[asked[at]])

@@ -3,7 +3,8 @@
 A class says nothing about a particular pod: not its name, priority, node or group.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import numpy as np
@@ -32,10 +33,7 @@ MAX_IDLE = 2048
 Port = tuple[str, str, int]
 """(host address, protocol, host port)"""
 
-ClassKey = tuple[bytes, bytes]
-"""(namespace and labels, everything else)"""
-
-_encoder = msgspec.json.Encoder()
+_encode = msgspec.json.Encoder().encode
 
 
 class PodClass:
@@ -66,12 +64,12 @@ class PodClass:
         "spread",
     )
 
-    def __init__(self, id: int, key: ClassKey, pod: Pod, like: "PodClass | None" = None) -> None:
+    def __init__(self, id: int, key: bytes, shape: bytes, pod: Pod, like: "PodClass | None" = None) -> None:
         """`like`: a class of the same shape, from which all is taken that labels do not change."""
         spec, labels, namespace = pod.spec, pod.metadata.labels, pod.namespace
         self.id = id
         self.key = key
-        self.shape: bytes = key[1]
+        self.shape: bytes = shape if like is None else like.shape
         """Equal for classes that differ only in labels and namespace."""
         self.namespace = namespace
         self.labels: Mapping[str, str] = labels
@@ -128,7 +126,7 @@ class ClassTable:
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._by_key: dict[ClassKey, PodClass] = {}
+        self._by_key: dict[bytes, PodClass] = {}
         self._by_shape: dict[bytes, PodClass] = {}
         self.all: list[PodClass] = []
         self._requests: Ints = np.zeros((len(nodes.resources), 0), dtype=np.int64)
@@ -155,7 +153,7 @@ class ClassTable:
 
     def join(self, pod: Pod) -> PodClass:
         """The class of a pod, created for the first pod of its kind. The pod is a member until `leave`."""
-        key = _key(pod)
+        key = _encode(_described(pod))
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = self._add(key, pod)
@@ -164,9 +162,28 @@ class ClassTable:
             self._idle.pop(found.id, None)
         return found
 
+    def join_all(self, pods: Iterable[Pod]) -> list[int] | None:
+        """The numbers of their classes; None if one of them cannot have any, and then none of them joined."""
+        known = self._by_key
+        numbers: list[int] = []
+        try:
+            for pod in pods:
+                key = _encode(_described(pod))
+                found = known.get(key)
+                if found is None:
+                    found = known[key] = self._add(key, pod)
+                numbers.append(found.id)
+        except InvalidObject:
+            self._idle |= {number: None for number in numbers if not self._pods[number]}
+            return None
+        for number, count in Counter(numbers).items():
+            self._pods[number] += count
+            self._idle.pop(number, None)
+        return numbers
+
     def is_of(self, pod: Pod, id: int) -> bool:
         """Whether the pod is still of this class."""
-        return _key(pod) == self.all[id].key
+        return _encode(_described(pod)) == self.all[id].key
 
     def leave(self, id: int) -> None:
         self._pods[id] -= 1
@@ -186,12 +203,13 @@ class ClassTable:
         self._by_shape = {each.shape: each for each in self._by_key.values()}
         return True
 
-    def _add(self, key: ClassKey, pod: Pod) -> PodClass:
+    def _add(self, key: bytes, pod: Pod) -> PodClass:
         id = self._spare[-1] if self._spare else len(self.all)
-        like = self._by_shape.get(key[1])
-        fresh = PodClass(id, key, pod, like)
+        shape = _encode(_described(pod)[2:])
+        like = self._by_shape.get(shape)
+        fresh = PodClass(id, key, shape, pod, like)
         if like is None:
-            self._by_shape[key[1]] = fresh
+            self._by_shape[shape] = fresh
             amounts = {self._nodes.resource(name): number for name, number in fresh.requests.items()}
             amounts[PODS] = 1
             fresh.requested = tuple(sorted((index, number) for index, number in amounts.items() if number))
@@ -218,26 +236,26 @@ class ClassTable:
         return fresh
 
 
-def _key(pod: Pod) -> ClassKey:
-    spec, status = pod.spec, pod.status
+def _described(pod: Pod) -> tuple[object, ...]:
+    """All that a class depends on: first namespace and labels, then what makes its shape."""
+    meta, spec, status = pod.metadata, pod.spec, pod.status
     resize = find_condition(status.conditions, well_known.POD_RESIZE_PENDING) if status.conditions else None
-    shape = _encoder.encode(
-        (
-            spec.containers,
-            spec.init_containers,
-            spec.resources,
-            spec.overhead,
-            spec.node_selector,
-            spec.affinity,
-            spec.tolerations,
-            spec.topology_spread_constraints,
-            granted_statuses(status) if status.container_statuses or status.init_container_statuses else (),
-            status.resources,
-            status.allocated_resources,
-            resize.reason if resize is not None else "",
-        )
+    return (
+        meta.namespace,
+        meta.labels,
+        spec.containers,
+        spec.init_containers,
+        spec.resources,
+        spec.overhead,
+        spec.node_selector,
+        spec.affinity,
+        spec.tolerations,
+        spec.topology_spread_constraints,
+        granted_statuses(status) if status.container_statuses or status.init_container_statuses else (),
+        status.resources,
+        status.allocated_resources,
+        resize.reason if resize is not None else "",
     )
-    return _encoder.encode((pod.metadata.namespace, pod.metadata.labels)), shape
 
 
 def _requests(pod: Pod) -> dict[str, int]:

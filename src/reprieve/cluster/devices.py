@@ -18,6 +18,7 @@ from reprieve.objects import (
     ResourceClaim,
     ResourceSlice,
     devices,
+    whole_number,
 )
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
@@ -293,8 +294,7 @@ def _age(each: DeviceClass) -> float:
 
 def _version(claim: ResourceClaim) -> int:
     """Versions of one collection are ordered."""
-    text = claim.metadata.resource_version
-    return int(text) if text.isdigit() else 0
+    return whole_number(claim.metadata.resource_version) or 0
 
 
 def _extends(claim: ResourceClaim) -> Iterable[str]:

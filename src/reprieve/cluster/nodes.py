@@ -122,7 +122,12 @@ class NodeTable:
         self.objects[slot] = node
         self.images.replace(slot, old.status.images if old is not None else (), node.status.images)
         self._set_zone(slot, node)
-        self._set_allocatable(slot, node)
+        offered = read_amounts(node.status.allocatable or node.status.capacity, node)
+        if old is not None:
+            self.allocatable[:, slot] = 0
+        for name, number in offered.items():
+            index = self.resource(name)  # which may make another array of it
+            self.allocatable[index, slot] = number
         self.taint_set[slot] = self._taint_number(node)
         for key, topology in self._topologies.items():
             topology.set(slot, node.metadata.labels.get(key))
@@ -220,13 +225,6 @@ class NodeTable:
         self.used = grown(self.used, size)
         self.filled = grown(self.filled, size)
         self.taint_set = grown(self.taint_set, size)
-
-    def _set_allocatable(self, slot: int, node: Node) -> None:
-        offered = read_amounts(node.status.allocatable or node.status.capacity, node)
-        indexes = {self.resource(name): number for name, number in offered.items()}
-        self.allocatable[:, slot] = 0
-        for index, number in indexes.items():
-            self.allocatable[index, slot] = number
 
     def _taint_number(self, node: Node) -> int:
         key = (node.spec.unschedulable, node.spec.taints)

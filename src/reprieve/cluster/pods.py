@@ -64,6 +64,18 @@ def ticks(instant: datetime | None) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
+def _all_ticks(instants: list[datetime | None]) -> Ints:
+    """The same for many at once."""
+    since = [(instant or _EPOCH) - _EPOCH for instant in instants]
+    days = np.array([each.days for each in since], dtype=np.int64)
+    seconds = np.array([each.seconds for each in since], dtype=np.int64)
+    found = (days * 86_400 + seconds) * 1_000_000
+    if any(each.microseconds for each in since):
+        found += [each.microseconds for each in since]
+    found[[at for at, instant in enumerate(instants) if instant is None]] = NOT_STARTED
+    return found
+
+
 class PodTable:
     def __init__(self) -> None:
         self.row_of: dict[str, int] = {}
@@ -116,16 +128,21 @@ class PodTable:
         self.node[row] = NOWHERE
         return row
 
-    def add_all(self, keys: list[str]) -> Rows:
-        """Rows for many new pods, one after the other; only while no row is free in between."""
-        first, count = len(self.keys), len(keys)
-        rows = np.arange(first, first + count, dtype=np.int32)
-        self._reserve(first + count)
-        self.keys += keys
-        self.row_of.update(zip(keys, rows.tolist(), strict=True))
-        self.info += [_UNKNOWN] * count
-        self.sequence[first : first + count] = np.arange(self._next, self._next + count)
-        self._next += count
+    def add_all(self, pods: Mapping[str, Pod], classes: list[int]) -> range:
+        """Rows for many new pods by key, one after the other; only while no row is free in between.
+
+        What `fill` writes for few pods only is not filled in.
+        """
+        rows = range(len(self.keys), len(self.keys) + len(pods))
+        span = slice(rows.start, rows.stop)
+        self._reserve(rows.stop)
+        self.keys += pods
+        self.row_of.update(zip(pods, rows, strict=True))
+        self.info += map(pod_info, pods.values())
+        self.cls[span] = classes
+        self.start[span] = _all_ticks([pod.status.start_time for pod in pods.values()])
+        self.sequence[span] = np.arange(self._next, self._next + len(rows))
+        self._next += len(rows)
         return rows
 
     @property
@@ -191,8 +208,9 @@ def pod_info(pod: Pod) -> PodInfo:
         spec.scheduler_name,
         spec.node_name,
         pod.status.nominated_node_name,
-        claims=_claims(pod) if spec.resource_claims else None,
     )
+    if spec.resource_claims:
+        info = msgspec.structs.replace(info, claims=_claims(pod))
     if not notes:
         return info
     ours = {key: text for key, text in notes.items() if key.startswith(well_known.ANNOTATION_PREFIX)}

@@ -12,6 +12,7 @@ from reprieve.objects import (
     CompositePodGroup,
     Pod,
     PodGroup,
+    PodSpec,
     PriorityClass,
     PriorityClasses,
     effective_priority,
@@ -59,8 +60,18 @@ class Resolved(NamedTuple):
 
 
 def resolve(obj: Pod | PodGroup | CompositePodGroup, table: PriorityTable) -> Resolved:
+    spec = obj.spec
+    says_all = spec.priority is not None and not spec.priority_class_name and not obj.metadata.annotations
+    if says_all and isinstance(obj, Pod):
+        return Resolved(spec.priority or 0, spec.preemption_policy == "Never", -1, "")
     found = effective_priority(obj.spec, table.classes)
     return Resolved(found.priority, found.never_preempts, _preemption_class(obj, table), found.missing)
+
+
+def resolve_spec(spec: PodSpec, table: PriorityTable) -> Resolved:
+    """The same for a pod without annotations."""
+    found = effective_priority(spec, table.classes)
+    return Resolved(found.priority, found.never_preempts, -1, found.missing)
 
 
 def _preemption_class(obj: Pod | PodGroup | CompositePodGroup, table: PriorityTable) -> int:

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from reprieve.cluster.columns import Rows
 from reprieve.cluster.groups import GroupTable
 from reprieve.cluster.pods import PodTable
-from reprieve.cluster.priorities import PriorityTable, Resolved, resolve
-from reprieve.objects import Pod
+from reprieve.cluster.priorities import PriorityTable, Resolved, resolve, resolve_spec
+from reprieve.objects import Pod, PodSpec
 
 
 class Ranking:
@@ -53,6 +53,10 @@ class Ranking:
     def resolve(self, pod: Pod) -> Resolved:
         """What its spec, its annotations and the priority classes say."""
         return resolve(pod, self._priorities)
+
+    def resolve_spec(self, spec: PodSpec) -> Resolved:
+        """The same for a pod without annotations."""
+        return resolve_spec(spec, self._priorities)
 
     def write(self, row: int, found: Resolved) -> None:
         pods, groups = self._pods, self._groups

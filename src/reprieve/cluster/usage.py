@@ -6,7 +6,7 @@ Knows neither why a pod is on a node nor for how long; `state` calls it for obse
 import numpy as np
 
 from reprieve.cluster.classes import ClassTable
-from reprieve.cluster.columns import Rows, summed
+from reprieve.cluster.columns import Ints, Rows, summed
 from reprieve.cluster.nodes import NodeTable
 from reprieve.cluster.pods import PodTable
 from reprieve.cluster.ports import PortTable
@@ -46,18 +46,28 @@ class Usage:
 
     def count_many(self, rows: Rows, slots: Rows, sign: int) -> None:
         """Many pods at once. The caller logs their slots as touched, if anybody is to know of them."""
+        if not len(rows):
+            return
         classes, width = self._pods.cls[rows], self._nodes.slots
-        used, known = self._nodes.used[:, :width], len(self._classes.all)
-        requests = self._classes.requests[:, :known]
-        sums = [summed(slots, amounts, classes, width) for amounts in requests]
-        for column, total in zip(used, sums, strict=False):
-            if total is not None:
-                column += sign * total
-        for index, amounts in enumerate(self._classes.filled[:, :known]):  # most pods state their requests
-            same = np.array_equal(amounts, requests[index])
-            total = sums[index] if same else summed(slots, amounts, classes, width)
-            if total is not None:
-                self._nodes.filled[index, :width] += sign * total
+        present = np.flatnonzero(np.bincount(classes))
+        pods = np.bincount(slots, minlength=width)
+
+        def total(amounts: Ints) -> Ints | None:
+            """What these pods request of one resource, by node."""
+            least, most = int(amounts[present].min()), int(amounts[present].max())
+            if least < most:
+                return summed(slots, amounts, classes, width)
+            return most * pods if most else None  # equal pods: their number says it all
+
+        sums = [total(amounts) for amounts in self._classes.requests]
+        for column, more in zip(self._nodes.used[:, :width], sums, strict=False):
+            if more is not None:
+                column += sign * more
+        for index, amounts in enumerate(self._classes.filled):  # most pods state their requests
+            same = np.array_equal(amounts[present], self._classes.requests[index, present])
+            more = sums[index] if same else total(amounts)
+            if more is not None:
+                self._nodes.filled[index, :width] += sign * more
         self.count_ports(rows, slots, sign)
 
     def count_ports(self, rows: Rows, slots: Rows, sign: int) -> None:

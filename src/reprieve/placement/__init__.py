@@ -11,6 +11,7 @@ Reads the cluster and supposes pods on nodes; changes nothing that outlives a ro
 """
 
 from reprieve.placement import diagnosis
+from reprieve.placement.counting import DomainLimit
 from reprieve.placement.devices import (
     AllocationError,
     DeviceFilter,
@@ -56,6 +57,7 @@ __all__ = [
     "DeviceFilter",
     "Diagnosis",
     "Domain",
+    "DomainLimit",
     "ExtendedClaim",
     "GangPlacement",
     "Limits",

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Term
-from reprieve.placement.counting import by_domain, class_table, weights_by_node
+from reprieve.placement.counting import DomainLimit, by_domain, class_table, weights_by_node
 
 HARD_WEIGHT = 1
 """What a required affinity term of a pod on a node counts for in the score of a pod that it selects."""
@@ -38,6 +38,14 @@ class _Counts:
 
     def has_key(self, key: str) -> Mask:
         return self._column(key)[0] >= 0
+
+    def by_node(self, key: str) -> Ints:
+        """What the domain of each node holds."""
+        ids, counts = self._column(key)
+        return counts[ids]
+
+    def total(self, key: str) -> int:
+        return int(self._column(key)[1].sum())
 
     @property
     def topology_keys(self) -> list[str]:
@@ -142,6 +150,36 @@ class AffinityState:
         if any(self.apart.at(term.key, slot) > 0 for term in self._cls.anti_affinity):
             return False
         return not any(self.vetoes.at(key, slot) > 0 for key in self.vetoes.topology_keys)
+
+    def limits(self) -> list[DomainLimit]:
+        """Anti-affinity, own and others', as numbers: none of these pods may stay in the node's domain."""
+        cluster, cls = self._cluster, self._cls
+        found = [(self.vetoes, key, table) for key, table in _veto_tables(cluster, cls).items()]
+        own: dict[str, Ints] = {}
+        for number, term in enumerate(cls.anti_affinity):
+            own[term.key] = own.get(term.key, 0) + _apart_table(cluster, cls, number)
+        found += [(self.apart, key, table) for key, table in own.items()]
+        return [
+            DomainLimit(table, counts.has_key(key), True, -counts.by_node(key))
+            for counts, key, table in found
+        ]
+
+    @property
+    def near_weights(self) -> Ints | None:
+        """By class: whether a pod is one that the required affinity looks for; None without such terms."""
+        return _near_table(self._cluster, self._cls) if self._cls.affinity else None
+
+    def met_without(self, leaving: Ints) -> Mask:
+        """Nodes whose required affinity is met once so many of the pods it looks for left them, each node by
+        itself. Pods that return to the node cannot change that: they are near.
+        """
+        slots = self._cluster.nodes.slots
+        keyed, met, first = (np.ones(slots, dtype=np.bool_) for _ in range(3))
+        for term in self._cls.affinity:
+            keyed &= self.near.has_key(term.key)
+            met &= self.near.by_node(term.key) > leaving
+            first &= self.near.total(term.key) == leaving
+        return keyed & (met | (first & self._matches_itself))
 
     def _may_be_first(self) -> bool:
         """The first pod of a group with affinity to itself has no pod to be near yet."""

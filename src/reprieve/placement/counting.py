@@ -1,10 +1,24 @@
 """Counting pods by class: tables over pod classes, sums over nodes and topology domains."""
 
 from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Cluster, Ints, PodClass, Rows
+from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
+
+
+class DomainLimit(NamedTuple):
+    """How many pods, weighted by class, a topology domain may hold next to the pod."""
+
+    weights: Ints
+    """What a pod of each class counts for."""
+    counted: Mask
+    """Nodes whose pods count."""
+    terminating: bool
+    """Whether a terminating pod counts when it is supposed to go."""
+    left: Ints
+    """By node: how much more its domain may hold; negative: so much must go."""
 
 
 def class_table(cluster: Cluster, key: Hashable, weigh: Callable[[PodClass], int]) -> Ints:

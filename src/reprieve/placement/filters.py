@@ -11,6 +11,7 @@ import numpy as np
 
 from reprieve.cluster import NOWHERE, Cluster, Mask, PodClass, ports_conflict
 from reprieve.placement.affinity import AffinityState, may_refuse
+from reprieve.placement.counting import DomainLimit, class_table, weights_by_node
 from reprieve.placement.devices import DeviceFilter, device_filter
 from reprieve.placement.resources import delegated
 from reprieve.placement.spread import SpreadState
@@ -51,8 +52,26 @@ class PodFilters:
 
     @property
     def countable(self) -> bool:
-        """Only amounts on the node itself decide: resources, and slots of CSI drivers."""
-        return self.plain or (self.local and self.volumes is not None and self.volumes.countable)
+        """Only amounts decide: resources, slots of CSI drivers, and pods in the node's domains."""
+        if self.devices is not None or any(rule.max_skew < 1 for rule in self.cls.spread):
+            return False
+        return self.volumes is None or (self.volumes.is_local and self.volumes.countable)
+
+    def domain_limits(self) -> list[DomainLimit]:
+        """Host ports, spread constraints and anti-affinity as numbers, while pods of one node come and go."""
+        found: list[DomainLimit] = []
+        cluster, cls = self.cluster, self.cls
+        if cls.ports:
+            taken = class_table(
+                cluster, ("ports", cls.id), lambda other: ports_conflict(cls.ports, other.ports)
+            )
+            everywhere = np.ones(cluster.nodes.slots, dtype=np.bool_)
+            found.append(DomainLimit(taken, everywhere, True, -weights_by_node(cluster, taken)))
+        if self.spread is not None:
+            found += self.spread.limits()
+        if self.affinity is not None:
+            found += self.affinity.limits()
+        return found
 
     def change(self, row: int, slot: int, delta: int) -> None:
         """A pod comes to (+1) or leaves (-1) a node."""

@@ -171,8 +171,10 @@ class _Placer:
         """
         if self._cluster.pods.info[alike[0]].nominated_node:
             return None
-        classes = self._cluster.pods.cls[alike].tolist()
-        known = self._by_class
+        known, pods = self._by_class, self._cluster.pods
+        if len(alike) == 1 and (single := known.get(pods.cls.item(alike[0]))) is not None:
+            return [single]
+        classes = pods.cls[alike].tolist()
         for cls, row in dict(zip(reversed(classes), reversed(alike), strict=True)).items():
             if cls not in known:
                 filters = PodFilters(self._cluster, row, self._faithful)
@@ -183,8 +185,9 @@ class _Placer:
 
     def _place_each(self, alike: list[int], filters: list[PodFilters], scan: Scan, tally: _Tally) -> None:
         """A few pods between others: to list the nodes for a wave would take longer."""
-        for row, own in zip(alike, filters, strict=True):
-            scan.refresh()
+        for number, (row, own) in enumerate(zip(alike, filters, strict=True)):
+            if number:
+                scan.refresh()
             slot = scan.first()
             if slot is None:
                 tally.fail([row])

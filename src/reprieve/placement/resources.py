@@ -67,16 +67,6 @@ def fits(cluster: Cluster, cls: PodClass, slots: Slots = None, guests: Guests = 
     return mask
 
 
-def fits_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> bool:
-    allocatable, used, times = cluster.nodes.allocatable, cluster.nodes.used, guests + 1
-    elsewhere = delegated(cluster, cls)
-    for index, number in cls.requested:
-        offered = allocatable.item(index, slot)
-        if offered - used.item(index, slot) < number * times and not (index in elsewhere and not offered):
-            return False
-    return True
-
-
 def _at(cluster: Cluster, slots: Slots) -> Rows | slice:
     return slice(cluster.nodes.slots) if slots is None else slots
 
@@ -90,10 +80,6 @@ def scores(
     """Fit plus balance for every node; meaningful where the pod fits."""
     at = _at(cluster, slots)
     return _fit_scores(cluster, cls, scoring, at, guests) + _balance_scores(cluster, cls, at, guests)
-
-
-def score_one(cluster: Cluster, cls: PodClass, scoring: Scoring, slot: int, guests: int = 0) -> int:
-    return _fit_one(cluster, cls, scoring, slot, guests) + _balance_one(cluster, cls, slot, guests)
 
 
 def _asked(cluster: Cluster, cls: PodClass, index: int) -> int:
@@ -145,30 +131,6 @@ def _part_scores(scoring: Scoring, wanted: Ints, offered: Ints) -> Ints:
     return table[percent]
 
 
-def _fit_one(cluster: Cluster, cls: PodClass, scoring: Scoring, slot: int, guests: int = 0) -> int:
-    nodes = cluster.nodes
-    total = weights = 0
-    for index, weight in scoring.weights:
-        asked = _asked(cluster, cls, index)
-        offered = nodes.allocatable.item(index, slot)
-        if offered == 0 or (asked == 0 and index not in BALANCED):
-            continue
-        if index in BALANCED:
-            wanted = nodes.filled.item(index, slot) + guests * cls.filled[index] + asked
-        else:
-            wanted = nodes.used.item(index, slot) + (guests + 1) * asked
-        part = _part_one(scoring, wanted, offered)
-        if scoring.kind == "RequestedToCapacityRatio" and part == 0:
-            continue
-        total += weight * part
-        weights += weight
-    if weights == 0:
-        return 0
-    if scoring.kind == "RequestedToCapacityRatio":
-        return int(total / weights + 0.5)
-    return total // weights
-
-
 def _part_one(scoring: Scoring, wanted: int, offered: int) -> int:
     if scoring.kind == "LeastAllocated":
         return 0 if wanted > offered else (offered - wanted) * 100 // offered
@@ -207,19 +169,69 @@ def _balance(wanted: Ints, offered: Ints) -> Ints:
     return ((1 - uneven) * 100.0).astype(np.int64)
 
 
-def _balance_one(cluster: Cluster, cls: PodClass, slot: int, guests: int = 0) -> int:
-    nodes = cluster.nodes
-    cpu, memory = _request(cluster, cls, CPU), _request(cluster, cls, MEMORY)
-    if not cpu and not memory:
-        return 0
-    offered = nodes.allocatable.item(CPU, slot), nodes.allocatable.item(MEMORY, slot)
-    used_cpu = nodes.used.item(CPU, slot) + guests * cpu
-    used_memory = nodes.used.item(MEMORY, slot) + guests * memory
-    before = _balance_pair(used_cpu, used_memory, *offered)
-    return 50 + (50 + _balance_pair(used_cpu + cpu, used_memory + memory, *offered) - before) // 2
-
-
 def _balance_pair(cpu: int, memory: int, all_cpu: int, all_memory: int) -> int:
     if not all_cpu or not all_memory:
         return 100
-    return int((1 - abs((min(cpu / all_cpu, 1.0) - min(memory / all_memory, 1.0)) / 2)) * 100.0)
+    cpu_share, memory_share = cpu / all_cpu, memory / all_memory
+    cpu_share = cpu_share if cpu_share < 1.0 else 1.0
+    memory_share = memory_share if memory_share < 1.0 else 1.0
+    return int((1 - abs((cpu_share - memory_share) / 2)) * 100.0)
+
+
+# --- one node at a time -------------------------------------------------------------------------------------
+
+
+class OneNode:
+    """The same formulas for a class of pods and one node."""
+
+    def __init__(self, cluster: Cluster, cls: PodClass, scoring: Scoring) -> None:
+        self._cluster, self._cls, self._scoring = cluster, cls, scoring
+        asked = [(index, weight, _asked(cluster, cls, index)) for index, weight in scoring.weights]
+        self._weights = [each for each in asked if each[2] or each[0] in BALANCED]
+        self._cpu, self._memory = (_request(cluster, cls, index) for index in BALANCED)
+
+    def fits(self, slot: int, guests: int = 0) -> bool:
+        nodes, times = self._cluster.nodes, guests + 1
+        elsewhere = delegated(self._cluster, self._cls)
+        for index, number in self._cls.requested:
+            offered = nodes.allocatable.item(index, slot)
+            if offered - nodes.used.item(index, slot) < number * times and not (
+                index in elsewhere and not offered
+            ):
+                return False
+        return True
+
+    def score(self, slot: int, guests: int = 0) -> int:
+        return self.fit_score(slot, guests) + self.balance(slot, guests)
+
+    def fit_score(self, slot: int, guests: int = 0) -> int:
+        nodes, scoring = self._cluster.nodes, self._scoring
+        total = weights = 0
+        for index, weight, asked in self._weights:
+            offered = nodes.allocatable.item(index, slot)
+            if offered == 0:
+                continue
+            if index in BALANCED:
+                wanted = nodes.filled.item(index, slot) + guests * self._cls.filled[index] + asked
+            else:
+                wanted = nodes.used.item(index, slot) + (guests + 1) * asked
+            part = _part_one(scoring, wanted, offered)
+            if scoring.kind == "RequestedToCapacityRatio" and part == 0:
+                continue
+            total += weight * part
+            weights += weight
+        if weights == 0:
+            return 0
+        if scoring.kind == "RequestedToCapacityRatio":
+            return int(total / weights + 0.5)
+        return total // weights
+
+    def balance(self, slot: int, guests: int = 0) -> int:
+        cpu, memory, nodes = self._cpu, self._memory, self._cluster.nodes
+        if not cpu and not memory:
+            return 0
+        offered = nodes.allocatable.item(CPU, slot), nodes.allocatable.item(MEMORY, slot)
+        used_cpu = nodes.used.item(CPU, slot) + guests * cpu
+        used_memory = nodes.used.item(MEMORY, slot) + guests * memory
+        before = _balance_pair(used_cpu, used_memory, *offered)
+        return 50 + (50 + _balance_pair(used_cpu + cpu, used_memory + memory, *offered) - before) // 2

@@ -7,7 +7,7 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows
 from reprieve.placement.preorder import preorder
-from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
+from reprieve.placement.resources import OneNode, Scoring, fits, scores
 from reprieve.placement.static import static_fit
 
 UNFIT = -1
@@ -25,6 +25,7 @@ class Scan:
         self._cluster = cluster
         self._cls = cls
         self._scoring = scoring
+        self.one_node = OneNode(cluster, cls, scoring)
         self._read = -1
         self._best: list[int] = []
         """Places of the best nodes in the scheduler's order, the first one last; some may no longer be."""
@@ -63,8 +64,8 @@ class Scan:
             self.scores = np.concatenate([self.scores, np.zeros(more, dtype=np.int64)])
             self._order = None
         for slot in set(touched[self._read :]):
-            fit = bool(static.fine[slot]) and fits_one(self._cluster, self._cls, slot)
-            score = static.images.item(slot) + score_one(self._cluster, self._cls, self._scoring, slot)
+            fit = static.fine.item(slot) and self.one_node.fits(slot)
+            score = static.images.item(slot) + self.one_node.score(slot)
             self.fits[slot] = fit
             self.scores[slot] = score
             if self._order is not None:
@@ -79,8 +80,10 @@ class Scan:
         """
         before = self._ranked.item(place)
         self._ranked[place] = score
-        joins = score >= self._most and before != score
-        if joins or (score == UNFIT) != (before == UNFIT):
+        if (score == UNFIT) != (before == UNFIT):
+            self._seats[place:] += 1 if before == UNFIT else -1
+            self._forget_best()
+        elif score >= self._most and before != score:
             self._forget_best()
 
     def _forget_best(self) -> None:
@@ -112,8 +115,7 @@ class Scan:
         """Some of the best nodes as kube-scheduler's heap has them, the first one last."""
         ties = (ranked == self._most).nonzero()[0]
         if len(ties) > 1:
-            fit = ranked != UNFIT
-            order = preorder(len(ranked))[ties if fit.all() else fit.cumsum()[ties] - 1]
+            order = preorder(len(ranked))[self._seats[ties]]
             if self._ahead == 1:
                 return [ties.item(order.argmin())]
             if len(ties) > self._ahead:
@@ -134,6 +136,8 @@ class Scan:
             self._position: Rows = np.full(len(self.fits), len(order), dtype=np.int32)
             self._position[order] = np.arange(len(order), dtype=np.int32)
             self._ranked: Ints = np.append(np.where(self.fits, self.scores, UNFIT)[order], UNFIT)
+            self._seats: Ints = np.cumsum(self._ranked[:-1] != UNFIT) - 1
+            """The place of every node among the feasible ones."""
             self._forget_best()
         return self._ranked
 

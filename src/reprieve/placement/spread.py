@@ -8,7 +8,7 @@ import numpy as np
 
 from reprieve.cluster import Cluster, Ints, Mask, PodClass, Rows, Spread
 from reprieve.objects import LabelSelector, matches, well_known
-from reprieve.placement.counting import by_domain, class_table, weights_by_node
+from reprieve.placement.counting import DomainLimit, by_domain, class_table, weights_by_node
 from reprieve.placement.static import selected_mask, tolerated_mask
 
 SYSTEM_DEFAULTS = ((well_known.HOSTNAME_LABEL, 3), (well_known.ZONE_LABEL, 5))
@@ -106,6 +106,22 @@ class _Hard:
             over |= absent
         return over[self.ids]
 
+    def limit(self) -> DomainLimit:
+        """The constraint as numbers, while pods of one domain come and go.
+
+        A domain may hold so many more than the least of the others. Below that it is the least itself, and
+        the pod next to it is never too much.
+        """
+        lowest = sorted(self.counts.values())[:2] if len(self.counts) >= self.rule.min_domains else (0, 0)
+        least, second = (*lowest, _NOT_YET, _NOT_YET)[:2]
+        left = np.full(max(int(self.ids.max(initial=-1)), -1) + 2, least, dtype=np.int64)
+        for domain, count in self.counts.items():
+            left[domain] = (second if count == least else least) - count
+        left += self.rule.max_skew - self.adds_itself
+        left[-1] = -_NOT_YET  # nodes without the label
+        counts = self.rule.counts_pods or not self.exact
+        return DomainLimit(self.table * counts, self.counted, not self.exact, left[self.ids])
+
     def refuses(self, slot: int) -> bool:
         return self.ids[slot] < 0 or self.skew(slot) > self.rule.max_skew
 
@@ -149,6 +165,10 @@ class SpreadState:
 
     def allows(self, slot: int) -> bool:
         return not any(each.refuses(slot) for each in self._hard)
+
+    def limits(self) -> list[DomainLimit]:
+        """The constraints as numbers, while pods of one node come and go."""
+        return [each.limit() for each in self._hard]
 
     def skews(self, slot: int) -> dict[str, int]:
         """For each topology key that the node has: the skew with the pod there, by the strictest rule."""

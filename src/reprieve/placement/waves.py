@@ -11,7 +11,7 @@ from reprieve.cluster import Cluster, Ints, Mask, Rows
 from reprieve.placement.affinity import may_score as affinity_may_score
 from reprieve.placement.filters import PodFilters
 from reprieve.placement.preorder import preorder
-from reprieve.placement.resources import Scoring, fits, fits_one, score_one, scores
+from reprieve.placement.resources import Scoring, fits, scores
 from reprieve.placement.scan import scan_of
 from reprieve.placement.single import feasible_list, scaled_totals
 from reprieve.placement.spread import soft_constraints
@@ -71,8 +71,10 @@ class Waves:
            follow in order, up to and including the first that is full or still one of the best afterwards.
         2. It was the first of the list and is full now: the next node moves up to its position and wins in
            turn, as long as it is one of the best and full afterwards, too.
-        3. It is one of the best afterwards, too: it wins again, until it is full or no longer one of them.
-        4. Otherwise that node alone.
+        3. It is full now and was further back: those behind it move up, and the best of them is looked for
+           again, as long as that one is full afterwards, too.
+        4. It is one of the best afterwards, too: it wins again, until it is full or no longer one of them.
+        5. Otherwise that node alone.
         """
         best = int(self._total.max())
         ties = np.flatnonzero(self._total == best).astype(np.int32)
@@ -83,6 +85,8 @@ class Waves:
             return self._follow(ties[np.argsort(order)[:most]], best)
         if after == FULL and self._rank[first] == 0 and not self._rescales:
             return self._fill_from_the_front(best, most)
+        if after == FULL and len(ties) > 1 and most > 1 and not self._rescales:
+            return self._fill_in_turn(ties, most)
         if after >= best and most > 1:
             return self._stay(first, best, most)
         alone = np.array([first], dtype=np.int32)
@@ -105,6 +109,22 @@ class Waves:
         end = int(not_full[0]) if len(not_full) else len(front)
         self._give(front[:end], after[:end])
         return front[:end]
+
+    def _fill_in_turn(self, ties: Rows, most: int) -> Rows:
+        after, rank = self._after(ties), self._rank[ties]
+        order, gone = np.append(preorder(self._left), 2**62), self._left
+        wave: list[int] = []
+        while len(wave) < most:
+            first = int(order[rank].argmin())
+            if rank[first] == gone or after[first] != FULL:
+                break
+            wave.append(first)
+            behind = (rank > rank[first]) & (rank < gone)
+            rank[first] = gone
+            rank -= behind
+        taken = ties[wave]
+        self._give(taken, after[wave])
+        return taken
 
     def _stay(self, first: int, best: int, most: int) -> Rows:
         """As with GPUs, which no score counts: the node that won keeps its total, and so its place."""
@@ -133,9 +153,9 @@ class Waves:
 
     def _after_one(self, position: int) -> int:
         slot, guests = int(self._slots[position]), int(self._guests[position]) + 1
-        if not fits_one(self._cluster, self._cls, slot, guests):
+        if not self._scan.one_node.fits(slot, guests):
             return FULL
-        found = score_one(self._cluster, self._cls, self._scoring, slot, guests)
+        found = self._scan.one_node.score(slot, guests)
         return int(self._scan.static.images[slot] + self._scaled[position]) + found
 
     def _give(self, positions: Rows, after: Ints) -> None:

@@ -52,7 +52,9 @@ def for_pod(view: View, choices: Sequence[Selection], chosen: Selection) -> tupl
 
 def _cheapest(view: View, preemptor: Preemptor, chosen: Selection) -> Alternative | None:
     other = _with_algorithm(view, "minimal-cost")
-    found = improve(other, preemptor.gang, lambda: chosen, [each.nodes for each in preemptor.domains], None)
+    found = improve(
+        other, preemptor.gang, lambda _ceiling: chosen, [each.nodes for each in preemptor.domains], None
+    )
     return None if found is None else _alternative(other, "at the least cost (minimal-cost)", found.selection)
 
 

@@ -99,6 +99,8 @@ class Ledger:
         self._counted = np.array(counted, np.int64)
         self._total = total[self._counted].astype(np.float64)
         self._admitting: dict[object, Mask] = {}
+        self._neighbours: dict[bytes, int] = {}
+        """The cheapest neighbour of classes that differ in labels at most."""
 
     def columns(self, rows: Rows) -> Columns:
         share, noted = self._shares(rows), self._notes(rows)
@@ -177,7 +179,10 @@ class Ledger:
         classes = cluster.pods.cls[rows]
         lowest = np.full(len(cluster.classes.all), _NO_NEIGHBOUR, np.int64)
         for number in np.flatnonzero(np.bincount(classes)).tolist():
-            lowest[number] = self._cheapest_neighbour(cluster.classes.all[number])
+            cls = cluster.classes.all[number]
+            if cls.shape not in self._neighbours:
+                self._neighbours[cls.shape] = self._cheapest_neighbour(cls)
+            lowest[number] = self._neighbours[cls.shape]
         result: NDArray[np.bool_] = self.view.priority[rows] > lowest[classes]
         return result
 
@@ -226,9 +231,12 @@ def _number(text: str) -> float:
     return max(-HIGHEST_COST, min(number, HIGHEST_COST)) if math.isfinite(number) else 0.0
 
 
-def billed(view: View, plan: Plan, optimality: str = "") -> Plan:
-    """The plan of any algorithm with every term of its cost, and budgets counted for its victims alone."""
-    terms = _terms(view, plan.victims)
+def billed(view: View, plan: Plan, optimality: str = "", ledger: Ledger | None = None) -> Plan:
+    """The plan of any algorithm with every term of its cost, and budgets counted for its victims alone.
+
+    `ledger`: one that was used before in this decision.
+    """
+    terms = _terms(Ledger(view) if ledger is None else ledger, plan.victims)
     victims = tuple(
         BilledVictim(
             **{name: getattr(victim, name) for name in Victim.__struct_fields__}, cost=terms[victim.pod]
@@ -284,9 +292,9 @@ def bill(view: View, victims: Sequence[BilledVictim], cost: Cost, optimality: st
     )
 
 
-def _terms(view: View, victims: Sequence[Victim]) -> dict[str, Terms]:
+def _terms(ledger: Ledger, victims: Sequence[Victim]) -> dict[str, Terms]:
     """What each victim pod adds, by its name."""
-    ledger, cluster = Ledger(view), view.cluster
+    cluster = ledger.view.cluster
     rows = np.array([cluster.pods.row_of[victim.pod] for victim in victims], np.int32)
     columns = ledger.columns(rows)
     numbers = {name: np.round(getattr(columns, name), DIGITS).tolist() for name in Terms.__struct_fields__}

@@ -26,6 +26,7 @@ from reprieve.preemption.devices import come_free_soon
 from reprieve.preemption.domain_notes import domain_sentences
 from reprieve.preemption.gangs import Gang, GangSearch, place_in_domains
 from reprieve.preemption.minimal.decide import decide as minimal_plan
+from reprieve.preemption.most_free import at_most
 from reprieve.preemption.one_by_one import select_one_by_one
 from reprieve.preemption.plan import Alternative, Plan
 from reprieve.preemption.pods import MOST_SHOWN, best_choice, choices_for_pod
@@ -76,16 +77,18 @@ def decide(
     *,
     alternatives: bool = False,
     expired: Callable[[], bool] | None = None,
+    explain: bool = True,
 ) -> Plan:
     """Where `for_` (a Pod, a PodGroup or a CompositePodGroup) goes and which pods are evicted for it.
 
     A group in a tree, or a pod in one, is planned for with the whole tree.
 
     `now` is in microseconds since 1970. With `alternatives` the plan also lists alternatives and their cost;
-    each of them is a decision of its own. `expired` ends a search that has used up the caller's time. The
-    cluster is the same afterwards. Raises `UnknownTarget` for a target that does not exist.
+    each of them is a decision of its own. `expired` ends a search that has used up the caller's time. Without
+    `explain` a refusal need not say why: for callers that nobody reads. The cluster is the same afterwards.
+    Raises `UnknownTarget` for a target that does not exist.
     """
-    view = View(cluster, config, now, expired)
+    view = View(cluster, config, now, expired, explain=explain)
     before, mark = cluster.let_groups_rule(view.groups_rule), cluster.checkpoint()
     try:
         return _decide(view, for_, alternatives)
@@ -139,6 +142,8 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     if cluster.pods.info[row].gated:
         return _refused(view, for_, outcomes.GATED, GATED)
     filters = PodFilters(cluster, row, view.faithful)
+    if not view.explains and _is_hopeless_pod(view, filters, row):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, NO_VICTIMS)
     slot = place(filters, view.scoring)
     if slot is not None:
         where = {cluster.pods.keys[row]: cluster.nodes.names[slot]}
@@ -161,11 +166,13 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
     refusal = pod_refusal(view, row, diagnosis.code)
     if refusal:
         return _refused(view, for_, outcomes.UNSCHEDULABLE, f"{diagnosis.message} preemption: {refusal}")
-    choices = choices_for_pod(view, filters, diagnosis, MOST_SHOWN if alternatives else 1)
+    most = MOST_SHOWN if alternatives else 1
+    hopeless = view.explains and _is_hopeless_pod(view, filters, row)
+    choices = [] if hopeless else choices_for_pod(view, filters, diagnosis, most)
     chosen = best_choice(view, choices) if choices else None
     if view.config.preemption.algorithm == "minimal-cost":
         gang = Gang((row,), int(cluster.pods.priority[row]), 1, 0)
-        cheapest = _minimal_cost(view, for_, gang, lambda: chosen, EVERYWHERE, whole=False)
+        cheapest = _minimal_cost(view, for_, gang, lambda _ceiling: chosen, EVERYWHERE, whole=False)
         if cheapest is not None:
             return cheapest
         chosen = None  # it needs a leader evicted, and a member of its group is within its minimum run time
@@ -176,6 +183,11 @@ def _plan_pod(view: View, for_: Reference, row: int, alternatives: bool) -> Plan
         return _refused(view, for_, outcomes.UNSCHEDULABLE, text, *no_eviction_helps(diagnosis))
     plan = plan_of(view, for_, chosen, gang=False, without=diagnosis.message)
     return _with(plan, for_pod(view, choices, chosen)) if alternatives else plan
+
+
+def _is_hopeless_pod(view: View, filters: PodFilters, row: int) -> bool:
+    """Whether the pod finds no place even with everybody gone who is less important."""
+    return filters.plain and at_most(view, (filters.cls,), view.cluster.pods.priority.item(row)) == 0
 
 
 def _why_unhelped(view: View, row: int, diagnosis: Diagnosis) -> str:
@@ -200,6 +212,8 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
         return _scheduled(
             view, for_, {}, f"{for_} is on nodes already, with {counted(len(preemptor.running), 'pod')}."
         )
+    if not view.explains and _is_hopeless(view, preemptor):
+        return _refused(view, for_, outcomes.UNSCHEDULABLE, NO_VICTIMS)
     placement = place_in_domains(view, preemptor.gang, preemptor.domains)
     if placement.feasible:
         where = {cluster.pods.keys[each.row]: cluster.nodes.names[each.slot] for each in placement.assigned}
@@ -210,6 +224,19 @@ def _plan_group(view: View, for_: Reference, preemptor: Preemptor, alternatives:
     if not alternatives or plan.ongoing or placement.broken:
         return plan
     return msgspec.structs.replace(plan, reasons=(*plan.reasons, *domain_sentences(view, preemptor, plan)))
+
+
+def _is_hopeless(view: View, preemptor: Preemptor) -> bool:
+    """Whether the gang finds no place even with everybody gone who is less important.
+
+    One that is nominated may wait for victims on their way out, whatever else has changed.
+    """
+    gang, pods = preemptor.gang, view.cluster.pods
+    if gang.tree is not None or any(pods.info[row].nominated_node for row in gang.rows):
+        return False
+    classes = {pods.cls.item(row) for row in gang.rows}
+    most = at_most(view, [view.cluster.classes[each] for each in classes], gang.priority)
+    return most is not None and most + gang.running < gang.min_count
 
 
 def _lacks_pods(for_: Reference, preemptor: Preemptor) -> tuple[str, ...]:
@@ -261,14 +288,14 @@ def _preempt_for_group(
     search = GangSearch(view, preemptor.gang, preemptor.domains)
     if not len(search.candidates):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, *missing(view, search))
-    find = functools.cache(lambda: select_for_gang(search))
+    find = functools.cache(functools.partial(select_for_gang, search))
     if view.config.preemption.algorithm == "minimal-cost":
         cheapest = _minimal_cost(view, for_, preemptor.gang, find, preemptor.domains, whole=True)
         if cheapest is not None:
             return cheapest
-        if isinstance(find(), Selection):
+        if isinstance(find(None), Selection):
             return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + NO_VICTIMS, LED)
-    found = find()
+    found = find(None)
     if isinstance(found, GangPlacement):
         return _refused(view, for_, outcomes.UNSCHEDULABLE, refused + found.status, *missing(view, search))
     short = short_of(preemptor.gang, placement)
@@ -280,16 +307,16 @@ def _minimal_cost(
     view: View,
     for_: Reference,
     gang: Gang,
-    find: Callable[[], Selection | GangPlacement | None],
+    find: Callable[[int | None], Selection | GangPlacement | None],
     domains: Sequence[Domain],
     *,
     whole: bool,
 ) -> Plan | None:
-    """`find` returns the choice of `kep-5710`; it is called only where the search needs it."""
+    """`find` returns the choice of `kep-5710`, given a ceiling; it is called only where that is needed."""
 
-    def start() -> Selection | None:
-        found = find()
-        return found if isinstance(found, Selection) else None
+    def start(ceiling: int | None) -> Selection | None:
+        found = find(ceiling)
+        return found if isinstance(found, Selection) and not found.cut_short else None
 
     inside = [each.nodes for each in domains]
     return minimal_plan(view, for_, gang, start, whole=whole, domains=inside, expired=view.expired)

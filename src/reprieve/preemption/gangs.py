@@ -38,7 +38,15 @@ from reprieve.preemption.reprieve import (
     stays,
     trial_for,
 )
-from reprieve.preemption.units import Candidates, LazyUnits, Selection, VictimUnit, disruption
+from reprieve.preemption.units import (
+    FEW,
+    NO_PRIORITY,
+    Candidates,
+    LazyUnits,
+    Selection,
+    VictimUnit,
+    disruption,
+)
 from reprieve.preemption.view import View
 from reprieve.preemption.violations import NONE, breaking, budget_of_classes
 
@@ -97,10 +105,13 @@ class GangSearch:
         with self.placed_without(out) as placement:
             return placement
 
-    def select(self, out: Mask, known: GangPlacement | None = None) -> Selection | GangPlacement:
+    def select(
+        self, out: Mask, known: GangPlacement | None = None, ceiling: int | None = None
+    ) -> Selection | GangPlacement:
         """Place the gang without these units, then reprieve: budget breakers first, the most important first.
 
         A placement that failed is returned as it is, for its message. `known`: what `place_without` said.
+        `ceiling`: the selection may be cut short once a victim is above this priority.
         """
         if self.gang.tree is not None and not self.view.faithful:
             return self._select_for_tree(self.gang.tree, out)
@@ -111,7 +122,7 @@ class GangSearch:
                 return self._reprieve_by_devices(placement.assigned, out)
             if placement.phantoms and self.view.faithful:
                 return self._reprieve_next_to_phantoms(placement, out)
-            return self._reprieve(placement.assigned, out)
+            return self._reprieve(placement.assigned, out, ceiling)
 
     @contextmanager
     def placed_without(self, out: Mask, known: GangPlacement | None = None) -> Iterator[GangPlacement]:
@@ -171,12 +182,15 @@ class GangSearch:
         selection = self._reprieve_one_by_one(assigned, tried, trial)
         return selection._replace(assigned=trial.served())
 
-    def _reprieve(self, assigned: list[Assignment], out: Mask) -> Selection:
-        if only_capacity_counts(assigned):
-            near = out & self.candidates.units_with(self._near(assigned))
-            quick = self._reprieve_by_capacity(assigned, near)
-            return quick if quick is not None else self._reprieve_one_by_one(assigned, near)
-        return self._reprieve_one_by_one(assigned, out)
+    def _reprieve(self, assigned: list[Assignment], out: Mask, ceiling: int | None = None) -> Selection:
+        if not only_capacity_counts(assigned):
+            return self._reprieve_one_by_one(assigned, out)
+        near = out & self.candidates.units_with(self._near(assigned))
+        return (
+            self._reprieve_by_capacity(assigned, near)
+            or self._reprieve_in_order(assigned, near, ceiling)
+            or self._reprieve_one_by_one(assigned, near)
+        )
 
     def _reprieve_by_capacity(self, assigned: list[Assignment], tried: Mask) -> Selection | None:
         """All nodes at once; None when a whole group or equally important pods are among the units."""
@@ -197,6 +211,35 @@ class GangSearch:
         victims = singles_by_importance(view, pods.rows[~kept])
         spared = LazyUnits(view, pods.rows[kept])
         return Selection(assigned, victims, spared, self.broken)
+
+    def _reprieve_in_order(
+        self, assigned: list[Assignment], tried: Mask, ceiling: int | None
+    ) -> Selection | None:
+        """One after the other by free capacity; None when only Go's sort knows the order.
+
+        With a ceiling it is cut short at the first victim that breaks no budget, if one so far is above it.
+        """
+        view, candidates = self.view, self.candidates
+        order = candidates_by_importance(candidates, np.flatnonzero(tried).astype(np.int32))
+        if order is None:
+            return None
+        trial = trial_for(view, assigned, candidates.home_of(tried))
+        breaks = self.breaks[order] > 0 if self.broken else np.zeros(len(order), np.bool_)
+        violating = reprieve(trial, candidates.units(order[breaks]))
+        victims, spared, others = violating.victims, violating.reprieved, order[~breaks]
+        highest = max((unit.priority for unit in victims), default=NO_PRIORITY)
+        for unit in (
+            each for at in range(0, len(others), FEW) for each in candidates.units(others[at : at + FEW])
+        ):
+            if trial.stays(unit):
+                spared.append(unit)
+                continue
+            victims.append(unit)
+            if ceiling is not None and max(highest, unit.priority) > ceiling:
+                return Selection(assigned, by_importance(view, victims), [], self.broken, cut_short=True)
+        return Selection(
+            assigned, by_importance(view, victims) if breaks.any() else victims, spared, self.broken
+        )
 
     def _reprieve_one_by_one(
         self, assigned: list[Assignment], tried: Mask, trial: Trial | None = None

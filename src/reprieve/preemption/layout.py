@@ -5,13 +5,15 @@ from one decision to the next; only the columns of nodes whose pods changed are 
 groups' other nodes.
 """
 
+import copy
+
 import numpy as np
 
 from reprieve.cluster import NOT_STARTED, Ints, Mask, Rows
 from reprieve.preemption.importance import importance_keys
 from reprieve.preemption.units import COMPOSITE, GROUP
 from reprieve.preemption.view import View
-from reprieve.preemption.violations import NONE, Covered, budget_of_classes, covered
+from reprieve.preemption.violations import Covered, covered
 
 EMPTY = -1
 SINGLE = -1
@@ -32,7 +34,7 @@ class _Entries:
         self.merged: Rows = np.zeros(0, dtype=np.int32)
         """Pods that another one of their group stands for, and that one."""
         self.leader: Rows = np.zeros(0, dtype=np.int32)
-        awkward = pods.min_runtime_end[rows] > 0
+        awkward: Mask = np.zeros(len(rows), dtype=np.bool_)
         size, start = np.ones(len(rows), dtype=np.int64), view.start[rows]
         group = np.full(len(rows), SINGLE, dtype=np.int32)
         if whole.any():
@@ -49,17 +51,21 @@ class _Entries:
             rank = np.where(_composites(view)[group], COMPOSITE, GROUP)
             keys = [keys[0], np.where(grouped, -rank, keys[1]), -size, np.where(grouped, start, keys[2])]
         order = np.lexsort([pods.sequence[rows], *reversed(keys), columns.astype(np.int64)])
-        same = columns[order[1:]] == columns[order[:-1]]
-        for key in keys:
-            same &= key[order[1:]] == key[order[:-1]]
+        ties = [columns.astype(np.int64), *keys]
+        same = _same(ties, order)
+        if not view.faithful and same.any():
+            names = _by_name(view, rows, order, same)
+            order = np.lexsort([names, *reversed(keys), columns.astype(np.int64)])
+            same = _same(ties, order)
+            same &= (group[order[1:]] != SINGLE) | (group[order[:-1]] != SINGLE)
         self.rows: Rows = rows[order]
         self.columns: Rows = columns[order]
         self.group: Rows = group[order]
         self.size: Ints = size[order]
         self.start: Ints = start[order]
         """When a pod, or the first pod of a group, started."""
-        self.tied: Rows = self.columns[1:][same]
-        """Nodes with two equally important entries."""
+        self.equal: Mask = np.append(np.zeros(min(len(order), 1), dtype=np.bool_), same)
+        """Which are as important as the entry before, on the same node."""
         self.awkward: Rows = self.columns[awkward[order]]
         """Nodes with an entry that the table cannot judge."""
 
@@ -81,6 +87,26 @@ class _Entries:
         return keep
 
 
+def _same(keys: list[Ints], order: Ints) -> Mask:
+    """Which entries, in this order, equal the one before in all keys; the first is left out."""
+    same: Mask = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for key in keys:
+        same &= key[order[1:]] == key[order[:-1]]
+    return same
+
+
+def _by_name(view: View, rows: Rows, order: Ints, same: Mask) -> Ints:
+    """The place of each pod by name among those that equal another one; 0 for all others."""
+    equal = np.zeros(len(order), dtype=np.bool_)
+    equal[1:] |= same
+    equal[:-1] |= same
+    at, names = order[equal], view.cluster.pods.keys
+    listed = rows[at].tolist()
+    found: Ints = np.zeros(len(rows), dtype=np.int64)
+    found[at[sorted(range(len(listed)), key=lambda index: names[listed[index]])]] = np.arange(len(at))
+    return found
+
+
 def _composites(view: View) -> Mask:
     """Which numbers of groups are those of composite ones; the last entry stands for SINGLE."""
     groups = view.cluster.groups
@@ -91,7 +117,7 @@ def _composites(view: View) -> Mask:
 
 class _GroupTable:
     """Size and start of whole groups, by number. Awkward ones are left to the dry run of one node: those with
-    pods that have not started, are on lost nodes, differ in priority or have a minimum run time.
+    pods that have not started, are on lost nodes or differ in priority.
     """
 
     def __init__(self, view: View, groups: Rows) -> None:
@@ -107,8 +133,7 @@ class _GroupTable:
         np.minimum.at(lowest, group, pods.priority[members])
         np.maximum.at(highest, group, pods.priority[members])
         self.awkward: Mask = lowest < highest
-        unclear = (pods.min_runtime_end[members] > 0) | (pods.start[members] >= NOT_STARTED)
-        self.awkward[group[unclear | (view.home[members] < 0)]] = True
+        self.awkward[group[(pods.start[members] >= NOT_STARTED) | (view.home[members] < 0)]] = True
 
 
 class Layout:
@@ -165,18 +190,19 @@ class Layout:
         self.size: Ints = np.zeros(shape, dtype=np.int64)
         """Pods that are evicted with the entry, on all nodes."""
         self.start: Ints = np.zeros(shape, dtype=np.int64)
+        self.equal: Mask = np.zeros(shape, dtype=np.bool_)
+        """Whether an entry is as important as the one before, and the table does not know their order."""
         self.demand: dict[int, Ints] = {}
         self._running: dict[int, Ints] = {}
         """The same, added up from the first turn on."""
         self._covered: tuple[int, Covered] | None = None
         """Entries under a budget, and for which coverage that is so; for `covered`."""
-        self.tied: Mask = np.zeros(slots, dtype=np.bool_)
-        """Nodes with two equally important entries."""
         self.special: Mask = np.zeros(slots, dtype=np.bool_)
-        """Nodes with groups that are awkward to judge, or with a minimum run time."""
+        """Nodes with groups that are awkward to judge."""
         place = turn, found.columns
         self._fill(view, found, place)
-        self.tied[found.tied] = True
+        self.tied: Mask = np.asarray(self.equal.any(axis=0))
+        """Nodes with such entries."""
         self.special[found.awkward] = True
         self.grouped: Mask = (self.group != SINGLE).any(axis=0)
         """Nodes with a group that is evicted as a whole."""
@@ -192,6 +218,7 @@ class Layout:
         self.group[place] = found.group
         self.size[place] = found.size
         self.start[place] = found.start
+        self.equal[place] = found.equal
 
     def _widen(self, slots: int) -> None:
         """Add empty columns for new nodes."""
@@ -202,6 +229,7 @@ class Layout:
         self.priority = np.pad(self.priority, more, constant_values=NEVER_BELOW)
         self.group = np.pad(self.group, more, constant_values=SINGLE)
         self.size, self.start = np.pad(self.size, more), np.pad(self.start, more)
+        self.equal = np.pad(self.equal, more)
         self.demand = {index: np.pad(table, more) for index, table in self.demand.items()}
         self._running = {index: np.pad(table, more) for index, table in self._running.items()}
         self.tied = np.pad(self.tied, more[1])
@@ -212,6 +240,7 @@ class Layout:
         found = _Entries(view, np.array(list(view.cluster.residents[slot]), dtype=np.int32))
         depth = len(found.rows)
         self.rows[:, slot], self.priority[:, slot], self.group[:, slot] = EMPTY, NEVER_BELOW, SINGLE
+        self.equal[:, slot] = False
         self._fill(view, found, (slice(depth), slot))
         turn_of = {row: turn for turn, row in enumerate(found.rows.tolist())}
         shared = [turn_of[row] for row in found.leader.tolist()]
@@ -221,12 +250,14 @@ class Layout:
             np.add.at(table[:, slot], shared, view.cluster.demand(found.merged)[index])
             if index in self._running:
                 self._running[index][:, slot] = np.cumsum(table[:, slot])
-        self.tied[slot] = bool(len(found.tied))
+        self.tied[slot] = bool(found.equal.any())
         self.special[slot] = bool(len(found.awkward))
         self.grouped[slot] = bool((found.group != SINGLE).any())
         if self._covered is not None:
             coverage, before = self._covered
-            self._covered = coverage, _replaced(before, covered(view, self.rows[:, [slot]], _one(slot)), slot)
+            one = np.array([slot], dtype=np.int32)
+            column = covered(view, self.rows[:, [slot]], self.group[:, [slot]], one)
+            self._covered = coverage, _replaced(before, column, slot)
         rows, turns, columns = self._merged
         elsewhere = columns != slot
         self._merged = (
@@ -234,6 +265,16 @@ class Layout:
             np.concatenate([turns[elsewhere], np.array(shared, dtype=np.int32)]),
             np.concatenate([columns[elsewhere], np.full(len(shared), slot, dtype=np.int32)]),
         )
+
+    def rearranged(self, source: Ints) -> "Layout":
+        """The same entries in another order: at each turn of a node the one that was at turn `source`."""
+        other = copy.copy(self)
+        for name in ("rows", "priority", "group", "size", "start", "equal"):
+            setattr(other, name, np.take_along_axis(getattr(self, name), source, axis=0))
+        rows, turns, columns = self._merged
+        other._merged = rows, np.argsort(source, axis=0)[turns, columns].astype(np.int32), columns
+        other.demand, other._running, other._covered = {}, {}, None
+        return other
 
     def requested(self, view: View, index: int) -> Ints:
         """The requests of each entry in the table for one resource."""
@@ -265,25 +306,18 @@ class Layout:
         coverage = view.cluster.budgets.coverage
         if self._covered is None or self._covered[0] != coverage:
             nodes = np.arange(self.rows.shape[1], dtype=np.int32)
-            self._covered = coverage, covered(view, self.rows, nodes)
+            self._covered = coverage, covered(view, self.rows, self.group, nodes)
         return self._covered[1]
 
-    def under_budgets(self, view: View) -> Mask:
-        """Nodes with a whole group of which a pod, here or elsewhere, is under a disruption budget."""
-        cluster = view.cluster
-        none: Mask = np.zeros(len(self.grouped), dtype=np.bool_)
-        if not cluster.budgets.all or not self.grouped.any():
-            return none
-        members = np.flatnonzero(view.whole)
-        classes = cluster.pods.cls[members]
-        covered = budget_of_classes(cluster, classes)[classes] != NONE
-        groups = np.unique(view.unit[members[covered]])
-        covering: Mask = np.asarray(np.isin(self.group, groups).any(axis=0))
-        return covering
+    def of(self, view: View, marked: Mask) -> Mask:
+        """The entries of marked pods (by row), and of groups of which one is marked, here or elsewhere."""
+        entries: Mask = np.append(marked, False)[self.rows]  # an empty place reads the last one
+        return entries | self.of_groups(view, marked)
 
-
-def _one(slot: int) -> Rows:
-    return np.array([slot], dtype=np.int32)
+    def of_groups(self, view: View, marked: Mask) -> Mask:
+        """The entries of whole groups to which a marked pod belongs, here or elsewhere."""
+        entries: Mask = np.isin(self.group, np.unique(view.unit[marked & view.whole]))
+        return entries
 
 
 def _replaced(table: Covered, column: Covered, slot: int) -> Covered:

@@ -29,7 +29,7 @@ def choices_for_pod(view: View, filters: PodFilters, diagnosis: Diagnosis, most:
     order = view.cluster.nodes.order
     candidates: Mask = diagnosis.code == UNSCHEDULABLE
     found: list[Selection] = []
-    if filters.countable and not filters.cls.ports and not view.cluster.nominated:
+    if filters.countable:
         sweep = Sweep(view, filters, candidates)
         found = sweep.best(most)
         candidates = sweep.closer

@@ -84,7 +84,7 @@ class CapacityTrial:
     """
 
     def __init__(self, view: View, assigned: Sequence[Assignment], home: dict[int, int]) -> None:
-        self._cluster = view.cluster
+        self._classes, self._cls = view.cluster.classes.all, view.cluster.pods.cls
         self._home = home
         nodes = view.cluster.nodes
         self._slack: dict[int, dict[int, int]] = {}
@@ -115,18 +115,34 @@ class CapacityTrial:
             if slack is None:
                 continue
             here = wanted.setdefault(slot, {})
-            for index, number in self._cluster.class_of(row).requested:
+            for index, number in self._classes[self._cls.item(row)].requested:
                 if index in slack:
                     here[index] = here.get(index, 0) + number
         return wanted
 
     def stays(self, unit: VictimUnit) -> bool:
+        if len(unit.rows) == 1:
+            return self._one_stays(unit.rows[0])
         wanted = self._wanted(unit)
         if any(number > self._slack[slot][i] for slot, here in wanted.items() for i, number in here.items()):
             return False
         for slot, here in wanted.items():
             for index, number in here.items():
                 self._slack[slot][index] -= number
+        return True
+
+    def _one_stays(self, row: int) -> bool:
+        """The same for a single pod, as most units are."""
+        slack = self._slack.get(self._home[row])
+        if slack is None:
+            return True
+        requested = self._classes[self._cls.item(row)].requested
+        for index, number in requested:
+            if index in slack and number > slack[index]:
+                return False
+        for index, number in requested:
+            if index in slack:
+                slack[index] -= number
         return True
 
 

@@ -1,19 +1,17 @@
-"""The dry run of a pod on every node at once, where only free capacity counts.
+"""The dry run of a pod on every node at once, where only amounts count: resources, and what is in `rules`.
 
 A dry run over every node is a loop over the turns of a `Layout`, each a few array operations. Nodes that need
-a closer look (a group that is not simple, pods under two budgets, within their minimum run time or equally
-important) are left to the dry run of one node; the best of both is chosen.
+a closer look (a group that is not simple, pods under two budgets, pods nominated there) are left to the dry
+run of one node; the best of both is chosen.
 """
-
-from collections.abc import Iterator
 
 import numpy as np
 
 from reprieve.cluster import Ints, Mask, Rows
-from reprieve.placement import NO_LIMIT, Assignment, Limits, PodFilters
-from reprieve.preemption.go_sort import INSERTION
+from reprieve.placement import Assignment, PodFilters
 from reprieve.preemption.layout import SINGLE, Layout, layout_of
-from reprieve.preemption.reprieve import UNLIMITED
+from reprieve.preemption.rules import Rules
+from reprieve.preemption.ties import in_gos_order, sorted_unstably
 from reprieve.preemption.units import (
     LazyUnits,
     Selection,
@@ -23,7 +21,7 @@ from reprieve.preemption.units import (
     whole_unit,
 )
 from reprieve.preemption.view import View
-from reprieve.preemption.violations import breaks_by_node
+from reprieve.preemption.violations import breaks_by_node, counted_already
 
 FEW = 8
 """Below this share of the nodes (one in so many) a turn picks them one by one."""
@@ -34,31 +32,53 @@ class Sweep:
 
     def __init__(self, view: View, filters: PodFilters, candidates: Mask) -> None:
         self._view = view
-        self._filters = filters
+        self.filters = filters
+        self.candidates = candidates
         self._layout: Layout = layout_of(view)
-        below = int(view.cluster.pods.priority[filters.row])
-        lower = self._layout.priority < below
-        self._breaks, unclear = breaks_by_node(view, self._layout.covered(view), lower)
-        """Pods that would break a budget, by turn and node: they are tried first."""
-        self.closer: Mask = candidates & (unclear | self._need_a_closer_look(lower))
+        self._lower = lower = self._lower_entries()
+        """The potential victims, by turn and node."""
+        self._broken, unclear = breaks_by_node(view, self._layout.covered(view), lower)
+        """How many pods of each entry would break a budget."""
+        self._breaks: Mask = self._broken > 0
+        """Entries that would break a budget: they are tried first."""
+        self._tied = self._settle_ties()
+        """Nodes with entries whose order is not known."""
+        self._rules = Rules(view, filters, self._layout)
+        self.closer: Mask = candidates & (unclear | self._need_a_closer_look())
         """Nodes that must be tried one by one."""
         swept = candidates & ~self.closer & lower.any(axis=0)
         self._victims, possible = self._sweep(lower, swept)
         self.slots: Rows = np.flatnonzero(swept & possible & self._victims.any(axis=0)).astype(np.int32)
         """Nodes on which evicting pods helps."""
 
-    def _need_a_closer_look(self, lower: Mask) -> Mask:
+    def _lower_entries(self) -> Mask:
         view, layout = self._view, self._layout
-        closer = layout.special | layout.under_budgets(view)
-        if layout.tied.any():
-            closer |= layout.tied & (lower.sum(axis=0) > INSERTION) if view.faithful else layout.tied
-        limits = self._limits
-        return closer if limits is None else closer | limits.shared
+        lower: Mask = layout.priority < int(view.cluster.pods.priority[self.filters.row])
+        if view.within_min_runtime.any():
+            lower &= ~layout.of(view, view.within_min_runtime)
+        return lower
 
-    @property
-    def _limits(self) -> Limits | None:
-        """Of the volumes of the pod, if it has any that count."""
-        return self._filters.volumes.limits if self._filters.volumes is not None else None
+    def _settle_ties(self) -> Mask:
+        """Put equally important entries in kube-scheduler's order. Returns the nodes where that is not known.
+
+        Where a budget breaks, victims are sorted once more, and that order depends on who they are.
+        """
+        view, layout = self._view, self._layout
+        if not view.faithful or not layout.tied.any():
+            return layout.tied
+        tied = sorted_unstably(layout, self._lower)
+        breaks = np.asarray(self._breaks.any(axis=0))
+        if (tied & ~breaks).any():
+            self._layout = in_gos_order(view, layout, self._lower, tied & ~breaks)
+        return tied & breaks
+
+    def _need_a_closer_look(self) -> Mask:
+        view, layout = self._view, self._layout
+        closer = layout.special | self._rules.unclear | self._tied
+        counted = counted_already(view)
+        if counted.any():
+            closer |= layout.of(view, counted).any(axis=0)
+        return closer
 
     def _sweep(self, lower: Mask, swept: Mask) -> tuple[Mask, Mask]:
         """(victims, by turn and node; nodes where the pod fits at all)."""
@@ -68,7 +88,7 @@ class Sweep:
         demands: list[Ints] = []
         sums: list[Ints] = []
         slacks: list[Ints] = []
-        for index, number in self._filters.cls.requested:
+        for index, number in self.filters.cls.requested:
             left = nodes.allocatable[index, : nodes.slots] - nodes.used[index, : nodes.slots] - number
             if (left[swept] >= 0).all():
                 continue  # enough of it next to everybody: it decides nothing
@@ -82,9 +102,8 @@ class Sweep:
             possible &= slack >= 0
             demands.append(wanted)
             slacks.append(slack)
-        if self._filters.volumes is not None:
-            possible &= self._filters.volumes.fixed
-        for wanted, slack in self._slots_of_drivers(lower):
+        possible &= self._rules.met_without(lower)
+        for wanted, slack in self._rules.amounts(lower):
             possible &= slack >= 0
             demands.append(wanted)
             slacks.append(slack)
@@ -129,16 +148,6 @@ class Sweep:
             np.add.at(slack, node, wanted[at, node])
         return left
 
-    def _slots_of_drivers(self, lower: Mask) -> Iterator[tuple[Ints, Ints]]:
-        """For each CSI driver: what its entries hold, by turn and node, and what is left without them."""
-        limits = self._limits
-        for name in limits.drivers if limits is not None else ():
-            assert limits is not None
-            limit, new = limits.limit[name], limits.new[name]
-            wanted = np.where(lower, self._layout.by_entry(limits.held(name)), 0)
-            left = limit - limits.attached[name] - new + wanted.sum(axis=0)
-            yield wanted, np.where((limit == NO_LIMIT) | (new == 0), UNLIMITED, left)
-
     def best(self, most: int) -> list[Selection]:
         """The `most` best nodes by the criteria of `pods.best_choice`, best first."""
         if not len(self.slots):
@@ -158,7 +167,7 @@ class Sweep:
         begins = np.cumsum(entries) - entries
         highest = np.maximum.reduceat(priority, begins)
         starts = np.where(priority == highest[column], self._layout.start[place], 2**63 - 1)
-        breaks = self._breaks[place].astype(np.int64)
+        breaks = self._broken[place].astype(np.int64)
         size = self._layout.size[place] if self._layout.grouped.any() else None
         count = entries if size is None else np.add.reduceat(size, begins)
         return [
@@ -171,18 +180,22 @@ class Sweep:
 
     def _selection(self, slot: int) -> Selection:
         victims = self._victims[:, slot]
-        below = self._layout.priority[:, slot] < self._view.cluster.pods.priority[self._filters.row]
         breaks = self._breaks[:, slot]
-        kept = below & ~victims
+        kept = self._lower[:, slot] & ~victims
         spared = np.concatenate([np.flatnonzero(kept & breaks), np.flatnonzero(kept & ~breaks)])
         column = self._layout.rows[:, slot]
         alone = (self._layout.group[spared, slot] == SINGLE).all()
         return Selection(
-            [Assignment(self._filters.row, slot, self._filters)],
+            [Assignment(self.filters.row, slot, self.filters)],
             self._units(slot, np.flatnonzero(victims)),
             LazyUnits(self._view, column[spared]) if alone else self._units(slot, spared),
-            dict.fromkeys(column[below & breaks].tolist(), 1),
+            self._violations(slot, np.flatnonzero(breaks)),
         )
+
+    def _violations(self, slot: int, turns: Ints) -> dict[int, int]:
+        """How many pods of the entries at these turns break a budget, by the first pod of each."""
+        firsts = (unit.rows[0] for unit in self._units(slot, turns))
+        return dict(zip(firsts, self._broken[turns, slot].tolist(), strict=True))
 
     def _units(self, slot: int, turns: Ints) -> list[VictimUnit]:
         """The units at these turns of a node."""

@@ -7,6 +7,7 @@ rows and slots.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -120,6 +121,17 @@ class Candidates:
         priorities: Ints = self.view.priority[self.firsts]
         return priorities
 
+    def largest(self) -> Ints:
+        """The most that a unit requests of each resource."""
+        cluster = self.view.cluster
+        classes, requests = cluster.pods.cls[self.rows], cluster.classes.requests
+        if self.groups:
+            amounts = np.add.reduceat(requests[:, classes], self.begins, axis=1)
+        else:
+            amounts = requests[:, np.flatnonzero(np.bincount(classes))]
+        most: Ints = amounts.max(axis=1)
+        return most
+
     def home_of(self, units: Mask) -> dict[int, int]:
         """Where each pod of these units runs."""
         pods = units[self.unit_of] if self.groups else units
@@ -165,7 +177,8 @@ def _whole_units(view: View, eligible: Mask) -> tuple[list[int], list[Rows]]:
     rows = np.flatnonzero(view.whole).astype(np.int32)
     rows = rows[np.isin(view.unit[rows], numbers)]
     rows = rows[np.lexsort((view.position[rows], view.unit[rows]))] if len(rows) else rows
-    parts = np.split(rows, np.searchsorted(view.unit[rows], numbers[1:])) if len(numbers) else []
+    begins = [*np.searchsorted(view.unit[rows], numbers).tolist(), len(rows)]
+    parts = [rows[begin:end] for begin, end in pairwise(begins)]
     if not view.within_min_runtime.any():
         return numbers.tolist(), parts
     kept = [not view.within_min_runtime[members].any() for members in parts]
@@ -239,6 +252,8 @@ class Selection(NamedTuple):
     """Units that were tried and stay; units on other nodes than the preemptor's may be left out."""
     violations: dict[int, int]
     """The first pod of each unit that breaks a budget, with the number of its pods that do."""
+    cut_short: bool = False
+    """Not all victims are known: the most important one, and those that would break a budget."""
 
     @property
     def broken(self) -> int:

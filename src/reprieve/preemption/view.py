@@ -90,8 +90,12 @@ class View:
         config: Configuration,
         now: int | None,
         expired: Callable[[], bool] | None = None,
+        *,
+        explain: bool = True,
     ) -> None:
         self.cluster = cluster
+        self.explains = explain
+        """Whether somebody reads why a preemptor is refused."""
         self.expired = expired
         """True once a search must end with what it has; None: only its own work limit ends it."""
         self.config = config

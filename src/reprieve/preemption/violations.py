@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.cluster import Cluster, Mask, Rows
+from reprieve.cluster import Cluster, Ints, Mask, Rows
 from reprieve.objects import split_key
 from reprieve.preemption.units import VictimUnit
 from reprieve.preemption.view import View
@@ -78,50 +78,87 @@ def budget_of_classes(cluster: Cluster, classes: Rows) -> Rows:
 
 
 class Covered(NamedTuple):
-    """Pods of a table (by turn, most important first, and node) under a budget, by node, budget and turn."""
+    """Entries of a table (by turn, most important first, and node) under a budget, by node, budget and turn.
+
+    A group that is evicted as a whole may be under several budgets: it has a line for each.
+    """
 
     turn: Rows
     node: Rows
     budget: Rows
     """Its number, or `SEVERAL`."""
+    pods: Rows
+    """How many pods of the entry that budget covers."""
 
 
-def covered(view: View, rows: Rows, nodes: Rows) -> Covered:
-    """The pods under a budget among those in `rows`, the columns of `nodes`; negative rows are empty."""
+def covered(view: View, rows: Rows, groups: Rows, nodes: Rows) -> Covered:
+    """The entries under a budget among those in `rows`, the columns of `nodes`; negative rows are empty.
+
+    `groups`: the numbers of those that are whole groups, negative for single pods.
+    """
     cluster = view.cluster
     classes = cluster.pods.cls[rows]
-    budget_of = budget_of_classes(cluster, classes[rows >= 0])
-    budget = np.where(rows >= 0, budget_of[classes], NONE) if len(budget_of) else np.full_like(rows, NONE)
+    single = (rows >= 0) & (groups < 0)
+    budget_of = budget_of_classes(cluster, classes[single])
+    budget = np.where(single, budget_of[classes], NONE) if len(budget_of) else np.full_like(rows, NONE)
     turn, column = (each.astype(np.int32) for each in np.nonzero(budget != NONE))
-    found = Covered(turn, nodes[column], budget[turn, column])
+    found = Covered(turn, nodes[column], budget[turn, column], np.ones(len(turn), dtype=np.int32))
+    if not single.all() and (groups >= 0).any():
+        whole = _covered_groups(view, groups, nodes)
+        found = Covered(*(np.concatenate(pair) for pair in zip(found, whole, strict=True)))
     order = np.lexsort((found.turn, found.budget, found.node))
     return Covered(*(each[order] for each in found))
 
 
-def breaks_by_node(view: View, table: Covered, lower: Mask) -> tuple[Mask, Mask]:
-    """The same for single pods, each node by itself: (pods that break a budget, nodes where that is unclear).
+def _covered_groups(view: View, groups: Rows, nodes: Rows) -> Covered:
+    """The same for whole groups: their pods on all nodes count."""
+    members = np.flatnonzero(view.whole)
+    members = members[np.isin(view.unit[members], groups)]
+    classes = view.cluster.pods.cls[members]
+    budget = budget_of_classes(view.cluster, classes)[classes]
+    pairs = np.stack([view.unit[members], budget])[:, budget != NONE]
+    (group, budget), pods = np.unique(pairs, axis=1, return_counts=True)
+    turn, column = np.nonzero(np.isin(groups, group))
+    begin, end = (np.searchsorted(group, groups[turn, column], side) for side in ("left", "right"))
+    lines = np.repeat(np.arange(len(turn)), end - begin)
+    line = np.arange(len(lines)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
+    places = turn[lines], nodes[column[lines]], budget[line], pods[line]
+    return Covered(*(each.astype(np.int32) for each in places))
+
+
+def breaks_by_node(view: View, table: Covered, lower: Mask) -> tuple[Rows, Mask]:
+    """The same, each node by itself: (how many pods of each entry break a budget, nodes where that is
+    unclear).
 
     `lower` marks the potential victims by turn and node. A pod under several budgets is charged to one after
-    the other, and a budget may have counted a pod already: those nodes are unclear to it.
+    the other: such nodes are unclear.
     """
-    cluster = view.cluster
-    broken, unclear = np.zeros_like(lower), np.zeros(lower.shape[1], dtype=np.bool_)
-    budgets = cluster.budgets.all
-    for each in budgets:
-        for name in each.status.disrupted_pods:
-            row = cluster.pods.row_of.get(f"{each.namespace}/{name}")
-            if row is not None and view.home[row] >= 0:
-                unclear[view.home[row]] = True
+    broken: Rows = np.zeros(lower.shape, dtype=np.int32)
+    unclear: Mask = np.zeros(lower.shape[1], dtype=np.bool_)
     here = lower[table.turn, table.node]
-    turn, node, budget = (column if here.all() else column[here] for column in table)
+    turn, node, budget, pods = (column if here.all() else column[here] for column in table)
     several = budget == SEVERAL
     if several.any():
         unclear[node[several]] = True
-        turn, node, budget = (column[~several] for column in (turn, node, budget))
+        turn, node, budget, pods = (column[~several] for column in (turn, node, budget, pods))
     if len(turn):
-        allowed = np.array([each.status.disruptions_allowed for each in budgets])
-        broken[turn, node] = _earlier(node, budget) >= allowed[budget]
+        allowed = np.array([each.status.disruptions_allowed for each in view.cluster.budgets.all])
+        over = np.minimum(_so_far(pods, node, budget) - allowed[budget], pods)
+        found = np.flatnonzero(over > 0)
+        np.add.at(broken, (turn[found], node[found]), over[found].astype(np.int32))
     return broken, unclear
+
+
+def counted_already(view: View) -> Mask:
+    """Pods (by row) whose disruption a budget has counted already."""
+    pods = view.cluster.pods
+    found: Mask = np.zeros(pods.rows, dtype=np.bool_)
+    for each in view.cluster.budgets.all:
+        for name in each.status.disrupted_pods:
+            row = pods.row_of.get(f"{each.namespace}/{name}")
+            if row is not None:
+                found[row] = True
+    return found
 
 
 def _earlier(*keys: Rows) -> Rows:
@@ -133,6 +170,17 @@ def _earlier(*keys: Rows) -> Rows:
         begins[1:] |= key[1:] != key[:-1]
     earlier: Rows = at - np.maximum.accumulate(np.where(begins, at, 0))
     return earlier
+
+
+def _so_far(amounts: Rows, *keys: Rows) -> Ints:
+    """The sum of amounts up to and including each, over the same keys; equal ones are next to each other."""
+    begins = np.ones(len(amounts), dtype=np.bool_)
+    begins[1:] = False
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
+    total: Ints = np.cumsum(amounts)
+    before = np.maximum.accumulate(np.where(begins, total - amounts, 0))
+    return total - before
 
 
 def _only(numbers: tuple[int, ...]) -> int:

@@ -9,6 +9,7 @@ to be gone. A dynamic program over the components then gives a bound for the who
 import numpy as np
 
 from reprieve.preemption.minimal.dynamic_program import INFINITE
+from reprieve.preemption.minimal.links import components
 from reprieve.preemption.minimal.node_bounds import capacity, dual, holdings, node_bounds
 from reprieve.preemption.minimal.options import spanning
 from reprieve.preemption.minimal.problem import Flags, Ints, Problem
@@ -29,8 +30,9 @@ def component_bound(problem: Problem, evictable: Flags, limit: int, work: WorkLi
     spans = evictable & spanning(problem)
     if not spans.any() or problem.absorbs or problem.classes != 1:
         return 0
-    of_node = _components(problem, spans)
-    if of_node is None:
+    pods = spans[problem.pod_unit]
+    of_node = components(problem.nodes, problem.units, problem.pod_unit[pods], problem.pod_node[pods])
+    if of_node is None or int(np.bincount(of_node).max()) > WIDEST:
         return 0
     work.take(3 * problem.nodes)
     curve = _curves(problem, spans, evictable & ~spans, of_node)
@@ -42,25 +44,6 @@ def component_bound(problem: Problem, evictable: Flags, limit: int, work: WorkLi
     work.take(len(near) * curve.shape[1])
     inside = _cheapest(curve[near], problem.need)
     return min(limit, inside, price.bound + max(0, int(outside.min(initial=_FAR))))
-
-
-def _components(problem: Problem, spans: Flags) -> Ints | None:
-    """The component of each node, numbered from 0; None when one of them is too large."""
-    pods = spans[problem.pod_unit]
-    unit, node = problem.pod_unit[pods], problem.pod_node[pods]
-    label = np.arange(problem.nodes)
-    for _ in range(WIDEST):
-        least = np.full(problem.units, problem.nodes, np.int64)
-        np.minimum.at(least, unit, label[node])
-        joined = label.copy()
-        np.minimum.at(joined, node, least[unit])
-        if (joined == label).all():
-            break
-        label = joined
-    else:
-        return None
-    _, number, size = np.unique(label, return_inverse=True, return_counts=True)
-    return None if int(size.max()) > WIDEST else number
 
 
 def _curves(problem: Problem, spans: Flags, local: Flags, of_node: Ints) -> Ints:

@@ -37,7 +37,7 @@ from reprieve.preemption.minimal.optimality import OPTIMAL, UNPROVEN, Price, dis
 from reprieve.preemption.minimal.places import places, without_place
 from reprieve.preemption.minimal.problem import NO_PRIORITY, Answer, Score
 from reprieve.preemption.minimal.scope import Scope, TreeScopes, scopes_of_gang
-from reprieve.preemption.minimal.search import SMALL, search
+from reprieve.preemption.minimal.search import SMALL, Result, search, search_part
 from reprieve.preemption.minimal.translation import Translation, has_rules_beyond_node, translate
 from reprieve.preemption.minimal.unit_table import with_leaders
 from reprieve.preemption.minimal.work_limit import WorkLimit
@@ -54,8 +54,8 @@ REPAIRS = 8
 #: Up to so many domains are searched one after the other.
 FEW = 3
 
-Start = Callable[[], Selection | None]
-"""Finds the plan to start from, or None when there is none."""
+Start = Callable[[int | None], Selection | None]
+"""Finds the plan to start from, given a ceiling; None when there is none, or one with a victim above that."""
 
 
 def decide(
@@ -74,10 +74,11 @@ def decide(
     one of them. `expired` ends the search early; without it only the work limit that follows from
     `preemption.timeBudget` does.
     """
-    found = improve(view, gang, start, domains, expired)
+    ledger = Ledger(view)
+    found = improve(view, gang, start, domains, expired, ledger)
     if found is None:
         return None
-    plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.optimality)
+    plan = billed(view, plan_of(view, for_, found.selection, gang=whole), found.optimality, ledger)
     outcome = outcomes.PREEMPTS if found.selection.victims else outcomes.SCHEDULED
     reasons = (*plan.reasons, f"The search for the least cost: {found.optimality}.")
     uses = {} if found.selection.victims else claim_uses(view, found.selection.assigned)
@@ -108,9 +109,10 @@ def improve(
     start: Start,
     domains: Sequence[Mask | None] = (None,),
     expired: Callable[[], bool] | None = None,
+    ledger: Ledger | None = None,
 ) -> Improved | None:
     """The cheapest plan found, at least as good as the one to start from; None without any plan."""
-    return _Improvement(view, gang, domains, expired).run(start)
+    return _Improvement(view, gang, domains, expired, ledger or Ledger(view)).run(start)
 
 
 class _Improvement:
@@ -120,17 +122,17 @@ class _Improvement:
         gang: Gang,
         domains: Sequence[Mask | None],
         expired: Callable[[], bool] | None,
+        ledger: Ledger,
     ) -> None:
-        self.view, self.gang, self.domains = view, gang, domains
+        self.view, self.gang, self.domains, self.ledger = view, gang, domains, ledger
         self.work = WorkLimit.for_seconds(float(view.config.preemption.time_budget), expired)
-        self.ledger = Ledger(view)
         self.start: Selection | None = None
         self.best: Selection | None = None
         self.need = min(len(gang.rows), max(1, gang.min_count - gang.running))
 
     def run(self, start: Start) -> Improved | None:
         if has_devices(self.view.cluster, self.gang.rows):
-            self._begin_with(start())
+            self._begin_with(start(None))
             return None if self.best is None else Improved(self.best, UNPROVEN, 1.0)
         if self._better_alone():
             self.work.hold_back_half()
@@ -138,11 +140,12 @@ class _Improvement:
             if alone is not None and not alone.distance:
                 return alone  # no plan is cheaper, so neither is the one to start from
             self.work.release()
-            self._begin_with(start())
+            clean = self.best is not None and not self.best.broken
+            self._begin_with(start(self.best.highest if self.best is not None and clean else None))
             if self.best is not None and self.best is not self.start:
                 return alone
         else:
-            self._begin_with(start())
+            self._begin_with(start(None))
         return self._search()
 
     def _better_alone(self) -> bool:
@@ -213,11 +216,16 @@ class _Improvement:
     def _in_scope(self, scope: Scope) -> "_Floor | None":
         """Search one scope. Returns a lower bound for the plans in it, None when there are none."""
         best = self.best
-        ceiling = best.highest if best is not None and not best.broken else None
-        translation = translate(self.view, self.ledger, self.gang, scope, ceiling)
-        start = self._as_answer(translation, best)
-        to_beat = self._to_beat(translation) if start is None else None
-        first = result = search(translation.problem, self.work, start, to_beat)
+        part = self._in_part(scope) if best is None else None
+        if part is not None:
+            (translation, result), to_beat = part, None
+        else:
+            ceiling = best.highest if best is not None and not best.broken else None
+            translation = translate(self.view, self.ledger, self.gang, scope, ceiling)
+            start = self._as_answer(translation, best)
+            to_beat = self._to_beat(translation) if start is None else None
+            result = search(translation.problem, self.work, start, to_beat)
+        first = result
         if best is not None and first.answer is None and to_beat is not None and first.proven:
             return _Floor(self._price(best), relaxed=False)
         for _ in range(REPAIRS if translation.needs_filters else 1):
@@ -243,6 +251,14 @@ class _Improvement:
             violations, priority, weight = 1, NO_PRIORITY, 0
         sure = max(0, weight - translation.problem.units) / translation.scale  # weights were rounded
         return _Floor((violations, priority, sure), relaxed=translation.needs_filters)
+
+    def _in_part(self, scope: Scope) -> tuple[Translation, Result] | None:
+        """Search among units of the lowest priorities that may be enough; None where they are not."""
+        translation = translate(self.view, self.ledger, self.gang, scope, None, part=True)
+        if translation.ceiling is None or translation.overlapping:
+            return None
+        found = search_part(translation.problem, self.work)
+        return None if found is None else (translation, found)
 
     def _keep_places(self, translation: Translation, scope: Scope) -> None:
         """Better victims for the places of the starting plan."""

@@ -9,54 +9,64 @@ from typing import Protocol
 
 import numpy as np
 
-from reprieve.preemption.minimal.dynamic_program import INFINITE
-from reprieve.preemption.minimal.node_bounds import Holdings, Stack, in_order, stack
+from reprieve.preemption.minimal.links import FAR, Links, subset_sums
+from reprieve.preemption.minimal.node_bounds import Holdings, in_order, stack
 from reprieve.preemption.minimal.problem import Flags, Ints
 
 #: Up to so many units on a node all sets are listed.
 FEW = 6
 #: Units under spent budgets that are counted one by one.
 DEAR = 3
-#: A cost that is never paid, small enough to add up.
-FAR = INFINITE >> 8
 
 
 class Evictions(Protocol):
+    exact: bool
+    """Whether the sets are listed, linked units among them."""
     held: Ints
     """[node, unit] a number of each holding, or -1."""
     freed: Ints
     """[node, set, resource]"""
 
     def cost(self, charged: Ints) -> Ints:
-        """[node, set] if every holding costs what is charged for it."""
+        """[set, node] if every holding costs what is charged for it [node, unit]."""
 
     def leaving(self, who: Ints, how: Ints) -> Flags:
         """[chosen, unit] which holdings leave if the nodes `who` choose the sets `how`."""
 
     def gains(self, loss: Ints, charged: Ints) -> Ints:
-        """[node, unit] how much lower the least loss of a node is if the holding leaves for nothing."""
+        """[node, unit] how much lower the least loss of a node is if the holding leaves for nothing.
+
+        `loss` [set, node], `charged` [node, unit].
+        """
 
 
-def evictions(nodes: int, held: Holdings) -> Evictions:
-    everything = np.ones(len(held.node), np.bool_)
-    whole = stack(nodes, held, everything)
-    numbers = in_order(nodes, held, everything)
-    if numbers.shape[1] <= FEW:
-        return _Sets(whole, numbers)
-    return _Counts(nodes, held)
+def evictions(nodes: int, held: Holdings, links: Links) -> Evictions:
+    """`links`: spanning units that are listed last, each in the same place on all nodes."""
+    column = links.column[held.unit]
+    numbers = in_order(nodes, held, column < 0)
+    if numbers.shape[1] + links.bits > FEW:
+        return _Counts(nodes, held)
+    linked = np.flatnonzero(column >= 0)
+    shared = np.full((nodes, links.bits), -1, np.int64)
+    shared[held.node[linked], column[linked]] = linked
+    return _Sets(np.hstack([numbers, shared]), held)
 
 
 class _Sets:
     """All sets of units."""
 
-    def __init__(self, whole: Stack, numbers: Ints) -> None:
+    exact = True
+
+    def __init__(self, numbers: Ints, held: Holdings) -> None:
         width = numbers.shape[1]
         self.held = numbers
         self.bits = (np.arange(1 << width)[:, None] >> np.arange(width)) & 1
-        self.freed: Ints = np.einsum("nwr,ew->ner", whole.block, self.bits)
+        requests = np.vstack([held.requests, np.zeros_like(held.requests[:1])])  # the last: there is none
+        amounts = np.moveaxis(requests[numbers], 0, 1)
+        self.freed: Ints = np.moveaxis(subset_sums(amounts), 0, 1)
 
     def cost(self, charged: Ints) -> Ints:
-        return np.minimum(charged @ self.bits.T, FAR)
+        return subset_sums(charged.T)
 
     def leaving(self, who: Ints, how: Ints) -> Flags:
         del who  # the sets are the same on all nodes
@@ -66,23 +76,25 @@ class _Sets:
         found = np.zeros(charged.shape, np.int64)
         for at in range(charged.shape[1]):
             leaves = self.bits[:, at] > 0
-            with_it = loss[:, leaves].min(axis=1) - charged[:, at]
-            found[:, at] = np.maximum(loss[:, ~leaves].min(axis=1) - with_it, 0)
+            with_it = loss[leaves].min(axis=0) - charged[:, at]
+            found[:, at] = np.maximum(loss[~leaves].min(axis=0) - with_it, 0)
         return found
 
 
 class _Counts:
     """Numbers of units, those under spent budgets apart."""
 
+    exact = False
+
     def __init__(self, nodes: int, held: Holdings) -> None:
         cheap, dear = stack(nodes, held, ~held.dear), stack(nodes, held, held.dear)
-        self.few = min(DEAR, dear.costs.shape[1] - 1)
-        freed = dear.sums[:, : self.few + 1].copy()
-        freed[:, -1] = dear.freed if self.few else 0  # the last step stands for all of them
-        both: Ints = cheap.sums[:, :, None, :] + freed[:, None, :, :]
+        self.few = min(DEAR, len(dear.costs) - 1)
+        freed = np.moveaxis(dear.sums[: self.few + 1], 2, 0).copy()
+        freed[:, -1] = dear.freed.T if self.few else 0  # the last step stands for all of them
+        both: Ints = np.moveaxis(cheap.sums, 2, 0)[:, :, None, :] + freed[:, None, :, :]
         self.freed = both.reshape(nodes, -1, freed.shape[2])
         self.held = in_order(nodes, held, ~held.dear)
-        self._dear = dear.costs[:, : self.few + 1]
+        self._dear = dear.costs[: self.few + 1].T
         self._order = np.zeros((0, 0), np.int64)
 
     def cost(self, charged: Ints) -> Ints:
@@ -90,7 +102,7 @@ class _Counts:
         sums = np.minimum(np.cumsum(np.take_along_axis(charged, self._order, axis=1), axis=1), FAR)
         cheap = np.concatenate([np.zeros((len(sums), 1), np.int64), sums], axis=1)
         both = (cheap[:, :, None] + self._dear[:, None, :]).reshape(len(cheap), -1)
-        total: Ints = np.minimum(both, FAR)
+        total: Ints = np.minimum(both, FAR).T
         return total
 
     def leaving(self, who: Ints, how: Ints) -> Flags:

@@ -18,7 +18,7 @@ import numpy as np
 from reprieve.preemption.minimal.dynamic_program import INFINITE
 from reprieve.preemption.minimal.node_bounds import capacity, dual, holdings, node_bounds
 from reprieve.preemption.minimal.prices import price_bound
-from reprieve.preemption.minimal.problem import NO_PRIORITY, Flags, Ints, Problem, Score
+from reprieve.preemption.minimal.problem import NO_PRIORITY, Flags, Ints, Problem, Score, add_rows
 
 
 def relaxed_bound(problem: Problem, evictable: Flags, target: int = INFINITE) -> int:
@@ -28,6 +28,13 @@ def relaxed_bound(problem: Problem, evictable: Flags, target: int = INFINITE) ->
     """
     if not enough_capacity(problem, evictable):
         return INFINITE
+    bound = _highest_bound(problem, evictable, target)
+    broken = (problem.spent + problem.uses.sum(axis=1))[evictable].sum()
+    everything = int(problem.weight[evictable].sum() + problem.violation_price() * broken)
+    return bound if bound <= everything else INFINITE  # not even the eviction of all of them is enough
+
+
+def _highest_bound(problem: Problem, evictable: Flags, target: int) -> int:
     bounds = [pooled(problem, evictable)]
     if bounds[0] >= target:
         return bounds[0]
@@ -36,7 +43,7 @@ def relaxed_bound(problem: Problem, evictable: Flags, target: int = INFINITE) ->
         priced = price_bound(problem, evictable, max(bounds[0], weight), min(target, INFINITE >> 8))
         bounds += [] if priced is None else [priced]
         if priced is not None and problem.classes > 1:
-            return min(max(bounds), INFINITE)
+            return max(bounds)
     one_by_one = problem if problem.classes == 1 else _merged(problem)
     bounds.append(_class_by_itself(one_by_one, evictable, 0, problem.need))
     if problem.classes > 1:
@@ -45,7 +52,7 @@ def relaxed_bound(problem: Problem, evictable: Flags, target: int = INFINITE) ->
         largest = int((size * must).argmax())
         if must[largest] > 0:
             bounds.append(_class_by_itself(problem, evictable, largest, int(must[largest])))
-    return min(max(bounds), INFINITE)
+    return max(bounds)
 
 
 def rough_floor(problem: Problem) -> Score | None:
@@ -91,7 +98,7 @@ def pooled(problem: Problem, evictable: Flags) -> int:
     admitted = np.asarray(problem.most.any(axis=0))
     here = admitted[problem.pod_node]
     freed = np.zeros((problem.units, problem.free.shape[1]), np.int64)
-    np.add.at(freed, problem.pod_unit[here], problem.pod_requests[here])
+    add_rows(freed, problem.pod_unit[here], problem.pod_requests[here])
     for absorber, absorbed in problem.absorbs.items():
         freed[absorber] += freed[list(absorbed)].sum(axis=0)
     lacking = _least_demand(problem) - np.maximum(problem.free[admitted], 0).sum(axis=0)

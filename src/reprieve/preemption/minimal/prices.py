@@ -18,15 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprieve.preemption.minimal.evictions import FAR, Evictions, evictions
+from reprieve.preemption.minimal.cutting_planes import CuttingPlanes, Floats
+from reprieve.preemption.minimal.evictions import Evictions, evictions
+from reprieve.preemption.minimal.links import FAR, Links
 from reprieve.preemption.minimal.node_bounds import Holdings, capacity, holdings
 from reprieve.preemption.minimal.options import spanning
-from reprieve.preemption.minimal.problem import Flags, Ints, Problem
+from reprieve.preemption.minimal.problem import Flags, Ints, Problem, add_rows
 
 #: Steps of the prices; combinations of pods on a node; sets of classes that nodes may admit.
 STEPS, COMBINATIONS, PATTERNS = 40, 4_000, 12
-#: Every how many steps the shares of spanning units move.
-SHARING = 3
+#: A bound this much below what the planes allow is good enough, in parts of the target.
+PRECISE = 1e-3
 
 
 def price_bound(problem: Problem, evictable: Flags, guess: int, target: int) -> int | None:
@@ -43,22 +45,32 @@ class _Side(NamedTuple):
 
     vectors: Ints  # [combination, class] pods that may be on a node together
     orders: list[Ints]  # of the combinations, by what they request of each scarce resource
-    fitting: list[Ints]  # [node, eviction] how many of them fit, in that order
+    fitting: list[Ints]  # [eviction, kind] how many of them fit, in that order
     nodes: Ints
+    kind: Ints  # [node] nodes of one kind have the same room whatever they evict
 
-    def choose(self, price: Ints, cost: Ints) -> tuple[Ints, Ints]:
-        """[node, eviction] what the nodes lose at these prices, and which pods they take."""
+    def loss(self, price: Ints, cost: Ints) -> Ints:
+        """[eviction, node] what the nodes lose at these prices."""
         worth = self.vectors @ price
-        value, pick = np.full(cost.shape, FAR), np.zeros(cost.shape, np.int64)
+        value = np.full(self.fitting[0].shape, FAR)
+        for order, fitting in zip(self.orders, self.fitting, strict=True):
+            np.minimum(value, np.maximum.accumulate(worth[order])[fitting], out=value)
+        lost: Ints = cost - (value if len(value.T) == 1 else value[:, self.kind])
+        return lost
+
+    def taken(self, price: Ints, how: Ints, who: Ints) -> Ints:
+        """[chosen] the combinations that nodes take: `who` (numbers within this side), evicting `how`."""
+        worth = self.vectors @ price
+        value, pick = np.full(len(who), FAR), np.zeros(len(who), np.int64)
         for order, fitting in zip(self.orders, self.fitting, strict=True):
             ranked = worth[order]
             most = np.maximum.accumulate(ranked)
             last = np.maximum.accumulate(np.where(ranked == most, np.arange(len(ranked)), 0))
-            here = most[fitting]
-            smaller = here < value
-            value = np.where(smaller, here, value)
-            pick = np.where(smaller, order[last[fitting]], pick)
-        return cost - value, pick
+            fits = fitting[how, self.kind[who]]
+            smaller = most[fits] < value
+            value = np.where(smaller, most[fits], value)
+            pick = np.where(smaller, order[last[fits]], pick)
+        return pick
 
 
 class _Prices(NamedTuple):
@@ -81,7 +93,8 @@ class _Nodes(NamedTuple):
     sides: list[_Side]
     base: Ints  # [node] what any pod costs there
     evictions: Evictions
-    linked: bool  # there are spanning units
+    links: Links  # spanning units that are charged as a whole
+    shared: Flags  # [holding] of other spanning units: they are charged in shares
 
     @classmethod
     def of(cls, problem: Problem, evictable: Flags, fits: Ints) -> "_Nodes | None":
@@ -92,24 +105,22 @@ class _Nodes(NamedTuple):
         scarce = np.flatnonzero((fits.T @ problem.requests > problem.free).any(axis=0))
         scarce = scarce if len(scarce) else np.zeros(1, np.int64)
         free, requests = problem.free[:, scarce], problem.requests[:, scarce]
-        np.add.at(free, held.node[forced], held.requests[forced][:, scarce])
-        rest = held.only(~forced)
+        rest = held
+        if forced.any():
+            add_rows(free, held.node[forced], held.requests[forced][:, scarce])
+            rest = held.only(~forced)
         rest = rest._replace(requests=rest.requests[:, scarce])
-        found = evictions(problem.nodes, rest)
-        patterns, of_node = np.unique(admitted, axis=1, return_inverse=True)
-        if patterns.shape[1] > PATTERNS:
-            return None
-        sides = []
-        for number in np.flatnonzero(patterns.any(axis=0)).tolist():
-            here = np.flatnonzero(of_node == number)
-            room = np.maximum(free[here][:, None, :] + found.freed[here], 0)
-            side = _side(fits[:, here].max(axis=1), requests, room, here)
-            if side is None:
-                return None
-            sides.append(side)
         spans = spanning(problem)
+        links = Links(problem.nodes, rest, spans & (not problem.absorbs))
+        found = evictions(problem.nodes, rest, links)
+        if not found.exact:
+            links = Links(problem.nodes, rest, np.zeros_like(spans))
+        sides = _sides(admitted, fits, requests, free, found)
+        if sides is None:
+            return None
         uses = np.where(spans[:, None], 0, problem.uses)[rest.unit]
-        return cls(problem, rest, uses, sides, base, found, bool(spans[rest.unit].any()))
+        shared = spans[rest.unit] & (links.column[rest.unit] < 0)
+        return cls(problem, rest, uses, sides, base, found, links, shared)
 
     def bound(self, prices: _Prices) -> _Bound:
         problem, (price, fee, share) = self.problem, prices
@@ -118,21 +129,48 @@ class _Nodes(NamedTuple):
         missing = problem.counts.copy()
         missing[int(price.argmax())] -= beyond
         held = self.evictions.held
-        charged = np.append(np.minimum(share + self.uses @ fee, FAR), FAR)[held]  # the last: there is none
-        cost = np.minimum(self.evictions.cost(charged) + self.base[:, None], FAR)
-        relied, gains = np.zeros(len(share) + 1, np.bool_), np.zeros(len(share) + 1, np.int64)
+        fees = self.uses @ fee if fee.any() else 0
+        charged = np.append(np.minimum(share + fees, FAR), FAR)[held]  # the last: there is none
+        loss = self._loss(price, charged)
+        chosen = self.links.choose(loss, problem.uses @ fee)
+        gone = np.zeros(len(share) + 1, np.bool_)
         for side in self.sides:
-            loss, pick = side.choose(price, cost[side.nodes])
-            at, every = loss.argmin(axis=1), np.arange(len(loss))
-            used = loss[every, at] < 0
-            total += int(loss[every, at][used].sum())
-            missing -= side.vectors[pick[every, at][used]].sum(axis=0)
+            used = np.flatnonzero(chosen.least[side.nodes] < 0)
             who = side.nodes[used]
-            relied[held[who][self.evictions.leaving(who, at[used])]] = True
-            if self.linked:
-                gains[held[side.nodes]] = self.evictions.gains(loss, charged[side.nodes])
-        over = self.uses[relied[:-1]].sum(axis=0) - problem.allowed
-        return _Bound(total, missing, over, gains[:-1])
+            at = self.links.only_leaving(loss[:, who], chosen.leaving[who]).argmin(axis=0)
+            missing -= side.vectors[side.taken(price, at, used)].sum(axis=0)
+            gone[held[who][self.evictions.leaving(who, at)]] = True
+        over = self.uses[gone[:-1]].sum(axis=0) + problem.uses[chosen.units].sum(axis=0) - problem.allowed
+        gains = np.zeros(len(share) + 1, np.int64)
+        if self.shared.any():
+            gains[held] = self.evictions.gains(self.links.only_leaving(loss, chosen.leaving), charged)
+        return _Bound(total + chosen.total, missing, over, gains[:-1])
+
+    def _loss(self, price: Ints, charged: Ints) -> Ints:
+        """[set, node] what the nodes lose at these prices."""
+        loss = self.evictions.cost(charged)
+        if self.base.any():
+            loss = np.minimum(loss + self.base, FAR)
+        for side in self.sides:
+            if len(side.nodes) == loss.shape[1]:
+                return side.loss(price, loss)
+            loss[:, side.nodes] = side.loss(price, loss[:, side.nodes])
+        return loss
+
+
+def _sides(admitted: Flags, fits: Ints, requests: Ints, free: Ints, found: Evictions) -> list[_Side] | None:
+    patterns, of_node = np.unique(admitted, axis=1, return_inverse=True)
+    if patterns.shape[1] > PATTERNS:
+        return None
+    sides = []
+    for number in np.flatnonzero(patterns.any(axis=0)).tolist():
+        here = np.flatnonzero(of_node == number)
+        room = np.maximum(free[here][:, None, :] + found.freed[here], 0)
+        side = _side(fits[:, here].max(axis=1), requests, room, here)
+        if side is None:
+            return None
+        sides.append(side)
+    return sides
 
 
 def _side(most: Ints, requests: Ints, room: Ints, here: Ints) -> _Side | None:
@@ -141,11 +179,22 @@ def _side(most: Ints, requests: Ints, room: Ints, here: Ints) -> _Side | None:
         return None
     requested = vectors @ requests
     orders = [np.argsort(column, kind="stable") for column in requested.T]
+    first, kind = _kinds(room)
     fitting = [
-        np.searchsorted(column[order], room[:, :, r], side="right") - 1
+        np.searchsorted(column[order], room[first, :, r].T, side="right") - 1
         for r, (column, order) in enumerate(zip(requested.T, orders, strict=True))
     ]
-    return _Side(vectors, orders, fitting, here)
+    return _Side(vectors, orders, fitting, here, kind)
+
+
+def _kinds(room: Ints) -> tuple[Ints, Ints]:
+    """(the first node of each kind, the kind of each node): those with the same room are of one kind."""
+    rows = room.reshape(len(room), -1)
+    mixed = rows @ (2 * np.arange(rows.shape[1]) + 1) ** 3  # equal rows have equal sums; it may overflow
+    _, first, kind = np.unique(mixed, return_index=True, return_inverse=True)
+    if (rows == rows[first[kind]]).all():
+        return first, kind
+    return np.arange(len(room)), np.arange(len(room))
 
 
 def _vectors(most: Ints, requests: Ints, room: Ints) -> Ints | None:
@@ -158,63 +207,61 @@ def _vectors(most: Ints, requests: Ints, room: Ints) -> Ints | None:
 
 
 class _Climb:
-    """Moves prices and fees towards what is missing and overdrawn, shares to where they are worth most."""
+    """Looks for the prices with the highest bound: below planes, and shares to where they are worth most."""
 
     def __init__(self, nodes: _Nodes, guess: int, target: int) -> None:
-        self.nodes, self.problem = nodes, nodes.problem
+        self.nodes, self.problem, self.target = nodes, nodes.problem, max(target, 1)
         problem = nodes.problem
-        self.best = 0
-        nothing = np.zeros(problem.classes, np.int64)
-        self.at = _Prices(nothing, np.zeros_like(problem.allowed), nodes.held.cost)
-        self.spans = spanning(problem)[nodes.held.unit]
+        self.best, self.steps = 0, STEPS
+        self.violation = problem.violation_price()
         self.unit_cost = np.bincount(nodes.held.unit, nodes.held.cost, problem.units)
         self.unit_nodes = np.maximum(np.bincount(nodes.held.unit, minlength=problem.units), 1)
-        size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
-        unit = size / max(float(size @ problem.counts), 1e-9)
-        self.violation = problem.violation_price()
-        starts = [(guess * share, 0) for share in (1.0, 0.5, 1.5, 3.0, 6.0)]
-        if problem.uses.size and target >= self.violation:  # every draw as a violation, less what is allowed
-            starts.append((target + self.violation * int(problem.allowed.sum()), self.violation))
-        for total, fee in starts:
-            price = np.rint(unit * min(total, FAR)).astype(np.int64)
-            self._try(_Prices(price, np.full_like(problem.allowed, fee), nodes.held.cost))
-        self._move(guess, target)
-
-    def _try(self, prices: _Prices) -> _Bound:
-        found = self.nodes.bound(prices)
-        if found.total > self.best:
-            self.best, self.at = found.total, prices
-        return found
-
-    def _move(self, guess: int, target: int) -> None:
-        now, stretch, since = self.at, 1.0, 0
-        for number in range(STEPS):
+        share = np.where(nodes.links.column[nodes.held.unit] < 0, nodes.held.cost, 0)
+        starts = self._starts(guess)
+        while self.steps > 0 and self.best < self.target - self.target // 1000:
             before = self.best
-            found = self._try(now)
-            since = 0 if self.best > before else since + 1
-            if self.best >= target - target // 1000:
-                return
-            if since > 2:
-                stretch, since, now = stretch / 2, 0, self.at
-                found = self._try(now)
-            over = np.where((now.fee == 0) & (found.over < 0), 0, found.over)  # no fee falls below nothing
-            length = float(found.missing @ found.missing) + float(over @ over)
-            if not length:
-                return
-            aim = min(target, 2 * self.best or guess)
-            step = stretch * max(aim - found.total, aim // 1000) / length
-            now = _Prices(
-                np.maximum(now.price + np.rint(step * found.missing).astype(np.int64), 0),
-                np.clip(now.fee + np.rint(step * over).astype(np.int64), 0, self.violation),
-                self._shares(found.gains, now.share) if number % SHARING == 0 else now.share,
-            )
+            at, gains = self._below_planes(starts, share)
+            if not nodes.shared.any() or (self.best <= before and before):
+                break
+            starts, share = [at], self._shares(gains, share)
+
+    def _starts(self, guess: int) -> list[Floats]:
+        """Points to begin with, in parts of the target: pods cost what the guess says, by their size."""
+        problem, budgets = self.problem, len(self.problem.allowed)
+        size = (problem.requests / np.maximum(problem.requests.max(axis=0), 1)).sum(axis=1)
+        unit = size / max(float(size @ problem.counts), 1e-9) / self.target
+        starts = [np.append(unit * guess * times, np.zeros(budgets)) for times in (1.5, 6.0)]
+        if budgets and self.target >= self.violation:  # every draw as a violation, less what is allowed
+            total = self.target + self.violation * int(problem.allowed.sum())
+            starts.append(np.append(unit * total, np.full(budgets, self.violation / self.target)))
+        return starts
+
+    def _below_planes(self, starts: list[Floats], share: Ints) -> tuple[Floats, Ints]:
+        """Raise the bound with these shares. Returns the best point, and what shares are worth there."""
+        classes, budgets = self.problem.classes, len(self.problem.allowed)
+        dearest = FAR / (16 * int(self.problem.counts.sum()))  # the worth of pods stays below `FAR`
+        most = np.full(classes + budgets, self.violation / self.target)
+        most[:classes] = min(1.0, dearest / self.target)
+        planes = CuttingPlanes(most, 1.0)
+        top, at, gains = -FAR, starts[0], np.zeros_like(share)
+        while self.steps > 0:
+            self.steps -= 1
+            point = np.minimum(starts.pop() if starts else planes.point, most)
+            prices = np.floor(point * self.target).astype(np.int64)
+            found = self.nodes.bound(_Prices(prices[:classes], prices[classes:], share))
+            if found.total > top:
+                top, at, gains = found.total, point, found.gains
+            self.best = max(self.best, top)
+            slope = np.append(found.missing, found.over).astype(np.float64)
+            planes.add(found.total / self.target, slope, point)
+            if not starts and top / self.target > planes.height - PRECISE:
+                break
+        return at, gains
 
     def _shares(self, gains: Ints, before: Ints) -> Ints:
         """Shares of spanning units in proportion to what their leaving is worth, no more than their cost."""
-        if not self.nodes.linked:
-            return before
         unit = self.nodes.held.unit
         total = np.bincount(unit, gains, self.problem.units)
         part = np.maximum(self.unit_cost - 2 * self.unit_nodes, 0.0) / np.maximum(total, 1.0)
         shares = np.floor(gains * part[unit]).astype(np.int64)
-        return np.where(self.spans & (total[unit] > 0), shares, before)
+        return np.where(self.nodes.shared & (total[unit] > 0), shares, before)

@@ -29,14 +29,15 @@ class Rationed(NamedTuple):
 
     answer: Answer | None
     spent: Ints  # [unit] pods that count as violations once what is allowed is shared out
+    cost: Ints  # [node, k] what k pods cost there at least, then
 
 
 def rationed(problem: Problem, evictable: Flags, work: WorkLimit) -> Rationed:
     best: Answer | None = None
     spent = problem.spent
     for _ in range(ROUNDS):
-        open_ = replace(without_budgets(problem), spent=spent)
-        found = UniformSearch(open_, evictable, INFINITE, work).quick()
+        search = UniformSearch(replace(without_budgets(problem), spent=spent), evictable, INFINITE, work)
+        found = search.quick()
         if found is not None and (best is None or problem.cost(found.units) < problem.cost(best.units)):
             best = found
         if found is None or work.spent:
@@ -48,7 +49,7 @@ def rationed(problem: Problem, evictable: Flags, work: WorkLimit) -> Rationed:
         left = problem.allowed - problem.uses[kept].sum(axis=0)
         dear = ~kept & np.asarray((problem.uses > np.maximum(left, 0)).any(axis=1))
         spent = problem.spent + np.where(dear, problem.uses.sum(axis=1), 0)
-    return Rationed(best, spent)
+    return Rationed(best, spent, search.cost)
 
 
 def _kept(problem: Problem, answer: Answer) -> Flags:

@@ -51,13 +51,27 @@ def search(
 ) -> Result:
     """The best answer: `start` or a better one, or only one that is better than `to_beat`."""
     search = _Search(problem, work, start, to_beat)
-    large = int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem)
-    if large:
+    if _large(problem):
         search.first_answers()
-        search.quick_bounds()
-    if not (large and too_many_combinations(problem)):  # there is nothing better than the first answers
-        search.thoroughly()
-    return Result(search.best, search.score, search.floor())
+    return search.finish()
+
+
+def search_part(problem: Problem, work: WorkLimit) -> Result | None:
+    """The same for a problem without units of high priorities; None where they may have to be evicted.
+
+    An answer that breaks no budget is better than all that evict a unit of a higher priority.
+    """
+    search = _Search(problem, work, None, None)
+    if _large(problem):
+        search.first_answers()
+        if search.best is None or search.broken:
+            return None
+    found = search.finish()
+    return None if search.best is None or search.broken else found
+
+
+def _large(problem: Problem) -> bool:
+    return int(problem.most.any(axis=0).sum()) > SMALL and not easy(problem)
 
 
 class _Search:
@@ -78,6 +92,19 @@ class _Search:
             evictable = self._evictable(level)
             if enough_capacity(self.problem, evictable):
                 self._consider(first_answer(self.problem, evictable, self._limit(level), self.work).answer)
+
+    @property
+    def broken(self) -> bool:
+        return self.score is not None and self.score.violations > 0
+
+    def finish(self) -> Result:
+        """What is found with the first answers, if any, as the ones to beat."""
+        large = _large(self.problem)
+        if large:
+            self.quick_bounds()
+        if not (large and too_many_combinations(self.problem)):  # nothing is better than the first answers
+            self.thoroughly()
+        return Result(self.best, self.score, self.floor())
 
     def quick_bounds(self) -> None:
         """Bounds of all levels that need no search; most say that the first answer is good enough."""

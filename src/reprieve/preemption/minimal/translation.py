@@ -6,6 +6,7 @@ pods) are not: `has_rules_beyond_node` says that there are some, and the caller 
 real filters.
 """
 
+import bisect
 import itertools
 from typing import NamedTuple
 
@@ -21,7 +22,8 @@ from reprieve.preemption.minimal.problem import Flags, Ints, Problem
 from reprieve.preemption.minimal.scope import Scope
 from reprieve.preemption.minimal.unit_table import UnitTable
 from reprieve.preemption.minimal.volume_columns import VolumeColumns, volume_states
-from reprieve.preemption.units import VictimUnit
+from reprieve.preemption.most_free import free_without
+from reprieve.preemption.units import Candidates, VictimUnit
 from reprieve.preemption.view import View
 
 #: The sum of all integer weights stays below this, so that violations times their price fit into 64 bits.
@@ -37,6 +39,7 @@ class Translation(NamedTuple):
     needs_filters: bool  # rules beyond a node apply: the real filters must check the answer
     scale: float  # the problem's weights are the plan's times this, rounded
     overlapping: bool  # violations of the problem may count a pod twice
+    ceiling: int | None  # units above this priority are left out
 
     def unit(self, number: int) -> VictimUnit:
         return self.unit_table.unit(number)
@@ -59,12 +62,20 @@ class WaitingClasses(NamedTuple):
     volumes: VolumeColumns
 
 
-def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int | None) -> Translation:
-    """The problem of placing the pods of a scope on its nodes, no victim above the ceiling."""
+def translate(
+    view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int | None, *, part: bool = False
+) -> Translation:
+    """The problem of placing the pods of a scope on its nodes, no victim above the ceiling.
+
+    `part`: none above the lowest priority at which they may fit without breaking a budget.
+    """
     cluster, waiting = view.cluster, _waiting_classes(view, scope)
     slots = np.flatnonzero(waiting.admitted.any(axis=0)).astype(np.int32)
-    unit_table = UnitTable(view, gang.priority, ceiling, slots)
     counts = np.array([len(rows) for rows in waiting.rows], np.int64)
+    candidates = Candidates(view, gang.priority)
+    if part:
+        ceiling = _lowest_level(candidates, waiting, np.minimum(counts, scope.need), scope.need)
+    unit_table = UnitTable(candidates, ceiling, slots)
     most = np.where(waiting.admitted[:, slots], np.where(waiting.conflicts.diagonal(), 1, counts)[:, None], 0)
     most[_barred(view, unit_table, slots, waiting)] = 0
     volumes, evictable = waiting.volumes, unit_table.pod_row
@@ -91,8 +102,39 @@ def translate(view: View, ledger: Ledger, gang: Gang, scope: Scope, ceiling: int
         absorbs=unit_table.absorbs,
     )
     return Translation(
-        problem, unit_table, slots, waiting.rows, waiting.needs_filters, scale, draws.overlapping
+        problem, unit_table, slots, waiting.rows, waiting.needs_filters, scale, draws.overlapping, ceiling
     )
+
+
+def _lowest_level(candidates: Candidates, waiting: WaitingClasses, counts: Ints, need: int) -> int | None:
+    """The lowest priority up to which enough leaves room, classes by themselves; None when none does.
+
+    Nobody leaves who is under a budget that allows nothing.
+    """
+    cluster, rows = candidates.view.cluster, candidates.rows
+    here = candidates.home >= 0
+    spent = [each.status.disruptions_allowed <= 0 for each in cluster.budgets.all]
+    if any(spent):
+        covers = [any(spent[n] for n in cluster.budgets.covering(cls)) for cls in cluster.classes.all]
+        here &= ~np.array(covers, np.bool_)[cluster.pods.cls[rows]]
+    rows, home = rows[here], candidates.home[here]
+    priority = candidates.view.priority[rows]
+    levels = np.unique(priority).tolist()
+
+    def enough(level: int) -> bool:
+        out = priority <= level
+        free = free_without(cluster, rows[out], home[out])
+        fits = 0
+        for requests, admitted, count in zip(
+            waiting.requests, waiting.admitted, counts.tolist(), strict=True
+        ):
+            asked = np.flatnonzero(requests)
+            most = (free[asked] // requests[asked, None]).clip(min=0).min(axis=0)
+            fits += min(int(most[admitted].sum()), count)
+        return fits >= need
+
+    at = bisect.bisect_left(levels, True, key=enough)
+    return levels[at] if at < len(levels) else None
 
 
 def _waiting_classes(view: View, scope: Scope) -> WaitingClasses:

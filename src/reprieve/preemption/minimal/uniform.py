@@ -30,7 +30,7 @@ class UniformSearch:
         self.cost, self.exact, self.leaving = found
         self.known: dict[tuple[int, int], Option] = {}
         work.take(0.3 * problem.nodes * self.cost.shape[1])
-        self._by_node = np.lexsort((self.held.unit, self.held.cost, self.held.node))
+        self._by_node = self.held.by_cost
         self._starts = np.searchsorted(self.held.node[self._by_node], np.arange(problem.nodes + 1))
 
     @cached_property

@@ -7,6 +7,7 @@ workers.
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,13 @@ def with_leaders(view: View, victims: Sequence[VictimUnit]) -> list[VictimUnit] 
     return units
 
 
+def _flat(groups: Sequence[tuple[int, Rows]]) -> tuple[Rows, Ints]:
+    """The pods of all these groups, and the place of the group of each in the list."""
+    sizes = [len(rows) for _, rows in groups]
+    none: Rows = np.zeros(0, np.int32)
+    return np.concatenate([none, *(rows for _, rows in groups)]), np.repeat(np.arange(len(groups)), sizes)
+
+
 class BudgetDraws(NamedTuple):
     """What evicting each unit draws from the budgets."""
 
@@ -50,24 +58,27 @@ class BudgetDraws(NamedTuple):
 
 
 class UnitTable:
-    """Units below a priority, not above the ceiling, with pods on the nodes: single pods, then groups."""
+    """Candidates not above the ceiling, with pods on the nodes: single pods, then groups."""
 
-    def __init__(self, view: View, below: int, ceiling: int | None, slots: Rows) -> None:
-        self.view = view
+    def __init__(self, candidates: Candidates, ceiling: int | None, slots: Rows) -> None:
+        self.view = view = candidates.view
         cluster = view.cluster
-        candidates = Candidates(view, below)
         singles = candidates.singles
         members = list(zip(candidates.groups, candidates.members, strict=True))
         if ceiling is not None:
             singles = singles[view.priority[singles] <= ceiling]
-            members = [(g, rows) for g, rows in members if view.priority[rows[0]] <= ceiling]
+            low = view.priority[np.array([rows[0] for _, rows in members], np.int32)] <= ceiling
+            members = list(compress(members, low.tolist()))
         singles, led = self._leaders(singles)
         members += led
         node_of = np.full(cluster.nodes.slots + 2, -1, np.int64)
         node_of[slots] = np.arange(len(slots))
         where = cluster.pods.node
         singles = singles[node_of[where[singles]] >= 0]
-        members = [(g, rows) for g, rows in members if (node_of[where[rows]] >= 0).any()]
+        if members:
+            rows, number = _flat(members)
+            here = np.bincount(number[node_of[where[rows]] >= 0], minlength=len(members)) > 0
+            members = list(compress(members, here.tolist()))
         self.singles, self.groups = singles, members
         self._index(node_of, {g for g, _ in led})
 
@@ -89,17 +100,15 @@ class UnitTable:
 
     def _index(self, node_of: Ints, led: set[int]) -> None:
         cluster = self.view.cluster
-        count = len(self.singles)
-        rows, units, self.absorbs = [self.singles], [np.arange(count)], {}
+        self.absorbs: dict[int, tuple[int, ...]] = {}
         number_of = {row: number for number, row in enumerate(self.singles.tolist())} if led else {}
-        for number, (group, members) in enumerate(self.groups, start=count):
-            own = members
+        own = list(self.groups)
+        for at, (group, members) in enumerate(self.groups if led else ()):
             if group in led:
+                number = len(self.singles) + at
                 self.absorbs[number] = tuple(number_of[r] for r in members.tolist() if r in number_of)
-                own = np.array([r for r in members.tolist() if r not in number_of], np.int32)
-            rows.append(own)
-            units.append(np.full(len(own), number))
-        pod_row, pod_unit = np.concatenate(rows), np.concatenate(units).astype(np.int64)
+                own[at] = group, np.array([r for r in members.tolist() if r not in number_of], np.int32)
+        pod_row, pod_unit = self._with_singles(own)
         node = node_of[cluster.pods.node[pod_row]]
         here = node >= 0
         self.pod_row, self.pod_unit, self.pod_node = pod_row[here], pod_unit[here], node[here]
@@ -107,6 +116,15 @@ class UnitTable:
         self.priority: Ints = self.view.priority[np.concatenate([self.singles, np.array(first, np.int32)])]
         self.evictable: Flags = np.zeros(cluster.pods.rows, np.bool_)
         self.evictable[self.pod_row] = True
+
+    def _with_singles(self, groups: "list[tuple[int, Rows]]") -> tuple[Rows, Ints]:
+        """The pods of all units, and the number of the unit of each."""
+        rows, number = _flat(groups)
+        singles = self.singles
+        return (
+            np.concatenate([singles, rows]),
+            np.concatenate([np.arange(len(singles)), len(singles) + number]),
+        )
 
     def __len__(self) -> int:
         return len(self.priority)
@@ -131,11 +149,7 @@ class UnitTable:
     @cached_property
     def everyone(self) -> tuple[Rows, Ints]:
         """Every pod that is evicted with a unit, on any node, and the number of that unit."""
-        rows, units = [self.singles], [np.arange(len(self.singles))]
-        for number, (_, members) in enumerate(self.groups, start=len(self.singles)):
-            rows.append(members)
-            units.append(np.full(len(members), number))
-        return np.concatenate(rows), np.concatenate(units).astype(np.int64)
+        return self._with_singles(self.groups)
 
     def weights(self, ledger: Ledger) -> NDArray[np.float64]:
         """The weighted sum of each unit, never negative."""

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from reprieve.preemption.minimal.dynamic_program import INFINITE
-from reprieve.preemption.minimal.node_bounds import capacity, holdings, node_bounds
+from reprieve.preemption.minimal.node_bounds import capacity, holdings
 from reprieve.preemption.minimal.options import spanning
-from reprieve.preemption.minimal.problem import Answer, Flags, Ints, Problem
+from reprieve.preemption.minimal.problem import Answer, Flags, Ints, Problem, add_rows
 from reprieve.preemption.minimal.rationing import Rationed, rationed, without_budgets
 from reprieve.preemption.minimal.work_limit import WorkLimit
 
@@ -42,27 +42,40 @@ def _choices(problem: Problem, spans: Flags, local: Flags, found: Rationed) -> l
     if found.answer is None or problem.score(found.answer.units).violations:
         bases.append(local & (found.spent == 0))  # only without them budgets would be broken
     simple = replace(without_budgets(problem), spent=found.spent)
-    chosen = [groups_to_go(simple, spans, local, base) for base in bases]
+    chosen = [groups_to_go(simple, spans, base, found.cost) for base in bases]
     return [groups for at, groups in enumerate(chosen) if groups and groups not in chosen[:at]]
 
 
-def groups_to_go(problem: Problem, spans: Flags, local: Flags, base: Flags) -> list[int]:
-    """Spanning units whose eviction pays; `base`: units that leave beside them."""
+def groups_to_go(problem: Problem, spans: Flags, base: Flags, cost: Ints) -> list[int]:
+    """Spanning units whose eviction pays; `base`: units that leave beside them.
+
+    `cost` [node, k]: about what it costs to place k pods by evicting local units alone.
+    """
     units, gain = _gains(problem, spans, base)
     price = problem.weight + problem.violation_price() * problem.spent
-    best = _without_groups(problem, local)
-    taken: list[tuple[int, Flags]] = []
-    for unit, pods in sorted(zip(units.tolist(), gain.tolist(), strict=True), key=lambda each: -each[1]):
-        moved = np.concatenate([np.full(min(pods, len(best)), best[0]), best[:-pods]])[: len(best)]
-        cheaper = moved + int(price[unit]) < best
-        best = np.where(cheaper, moved + int(price[unit]), best)
-        taken.append((unit, cheaper))
+    best = _cheapest_first(cost, problem.need)
+    moved, taken = np.empty_like(best), []
+    for at in _worth_trying(gain, price[units], problem.need):
+        pods = min(int(gain[at]), problem.need)
+        moved[:pods], moved[pods:] = best[0], best[:-pods]
+        moved += price[units[at]]
+        taken.append((int(units[at]), pods, moved < best))
+        np.minimum(best, moved, out=best)
     chosen, left = [], problem.need
-    for (unit, cheaper), pods in zip(reversed(taken), sorted(gain.tolist()), strict=True):
+    for unit, pods, cheaper in reversed(taken):
         if cheaper[left]:
             chosen.append(unit)
             left = max(0, left - pods)
     return chosen
+
+
+def _worth_trying(gain: Ints, price: Ints, need: int) -> list[int]:
+    """The largest first; of those with the same gain as many as there is need for, the cheapest."""
+    order = np.lexsort((price, -gain))
+    first = np.searchsorted(-gain[order], -gain[order])
+    rank = np.arange(len(order)) - first
+    worth: list[int] = order[rank * gain[order] < need].tolist()
+    return worth
 
 
 def without_units(problem: Problem, units: list[int]) -> Problem:
@@ -89,7 +102,7 @@ def _gains(problem: Problem, spans: Flags, base: Flags) -> tuple[Ints, Ints]:
     before = capacity(problem, base)[0]
     leaving = base[problem.pod_unit]
     room = problem.free.copy()
-    np.add.at(room, problem.pod_node[leaving], problem.pod_requests[leaving])
+    add_rows(room, problem.pod_node[leaving], problem.pod_requests[leaving])
     free = room[held.node] + held.requests
     fits = np.minimum(most[held.node], problem.need)
     for resource in np.flatnonzero(requests):
@@ -99,11 +112,10 @@ def _gains(problem: Problem, spans: Flags, base: Flags) -> tuple[Ints, Ints]:
     return units, gain[units]
 
 
-def _without_groups(problem: Problem, local: Flags) -> Ints:
-    """[pods] roughly what it costs to place that many by evicting local units alone."""
-    cost = node_bounds(problem, holdings(problem, local), capacity(problem, local), 0).cost
+def _cheapest_first(cost: Ints, need: int) -> Ints:
+    """[pods] roughly what it costs to place that many on all nodes."""
     steps = np.diff(cost, axis=1)
-    steps = np.sort(steps[(cost[:, 1:] < INFINITE) & (steps >= 0)])[: problem.need]
-    total = np.full(problem.need + 1, INFINITE, np.int64)
+    steps = np.sort(steps[(cost[:, 1:] < INFINITE) & (steps >= 0)])[:need]
+    total = np.full(need + 1, INFINITE, np.int64)
     total[: len(steps) + 1] = np.concatenate([[0], np.cumsum(steps)])
     return total
