@@ -114,6 +114,10 @@ def test_fair_sharing_is_on_when_it_is_mentioned() -> None:
             "scheduler.initialBackoff: 20s is longer than scheduler.maxBackoff, which is 10s",
         ),
         ({"scheduler": {"leaderElection": {"renewDeadline": "1m"}}}, "renewDeadline: 1m0s is longer than"),
+        (
+            {"preemption": {"returnPause": "5h"}},
+            "preemption.returnPause: 5h0m0s is longer than preemption.maxReturnPause, which is 4h0m0s",
+        ),
     ],
 )
 def test_a_wrong_field_is_refused_with_its_path(document: dict[str, Any], problem: str) -> None:

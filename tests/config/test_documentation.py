@@ -36,7 +36,12 @@ def rows(heading: str) -> dict[str, list[str]]:
 
 
 def test_every_field_is_documented_with_its_default() -> None:
-    config = Configuration.load({"fairSharing": {}, "admissionFairSharing": {}}).to_dict()
+    optional: dict[str, Any] = {
+        "fairSharing": {},
+        "admissionFairSharing": {},
+        "quota": {"waitForPodsReady": {}},
+    }
+    config = Configuration.load(optional).to_dict()
     expected = fields(
         {key: value for key, value in config.items() if key not in ("apiVersion", "kind", "featureGates")}
     )
@@ -47,6 +52,7 @@ def test_every_field_is_documented_with_its_default() -> None:
         "featureGates",
         "fairSharing",
         "admissionFairSharing",
+        "quota.waitForPodsReady",
     }
     for path, value in expected.items():
         text = documented[path][0].strip("`")

@@ -207,3 +207,26 @@ def test_missing_files_and_empty_folders_are_named(tmp_path: Path) -> None:
 @pytest.mark.timeout(30)
 def test_reading_takes_time_in_proportion_to_the_text(text: str) -> None:
     assert read(text)
+
+
+@pytest.mark.parametrize("between", ["\n", " \n\n ", "", "\n---\n"], ids=repr)
+def test_objects_of_json_may_follow_each_other(between: str) -> None:
+    """As `jq '.items[]'` writes them, and kubectl reads them."""
+    text = between.join(json.dumps({"kind": "Pod", "metadata": {"name": name}}, indent=1) for name in "abc")
+    assert [(number, each["metadata"]["name"]) for number, each in read(f"\n{text}\n")] == [
+        ("1", "a"), ("2", "b"), ("3", "c"),
+    ]  # fmt: skip
+
+
+def test_what_is_wrong_in_a_stream_of_json_is_told() -> None:
+    assert "the key 'a' is there twice" in refused('{"kind": "Pod"}\n{"a": 1, "a": 2}')
+    deep = "[" * 200 + "]" * 200
+    assert "nested deeper" in refused(f'{{"kind": "Pod"}}\n{{"a": {deep}}}')
+    assert "line 2" in refused('{"kind": "Pod"}\n{"a": ')
+
+
+@pytest.mark.parametrize(
+    "text", ["kind: Pod\nname: {{ .Values.name }}", "{{- if .x }}\nkind: Pod\n{{- end }}"]
+)
+def test_a_template_that_was_not_rendered_is_recognised(text: str) -> None:
+    assert refused(text).endswith("; {{ }} is of a template: render it first, as with helm template")

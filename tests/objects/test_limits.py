@@ -204,7 +204,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         f"is required: {GPU} must be limited to what is requested, 1",
     ),
     (container(limits={"cpu": "-1"}), "limits[cpu]", "must not be negative, got '-1'"),
-    (container(limits={"gpu": 1}), "limits[gpu]", "'gpu' is not a resource for containers"),
+    (
+        container(limits={"gpu": 1}),
+        "limits[gpu]",
+        "'gpu' is not a resource for containers: devices have a domain, as nvidia.com/gpu",
+    ),
     (
         container(limits={"hugepages-2Mi": "4Mi"}),
         "",

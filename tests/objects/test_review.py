@@ -95,3 +95,47 @@ def test_fields_that_only_others_read_are_no_typos() -> None:
     workload = edited(sample("Workload", "kueue"), "spec.podSets.0.template.spec.dnsPolicy", "None")
     assert said(edited(workload, "spec.maximumExecutionTimeSeconds", 60)) == []
     assert said(edited(sample("Pod"), "spec.serviceAccountName", "x")) == []
+
+
+def test_a_job_in_a_queue_that_is_not_there_is_told() -> None:
+    """The label is how most people name a queue; misspelt, the job waits for ever."""
+    queue: dict[str, Any] = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "LocalQueue",
+        "metadata": {"name": "team"},
+        "spec": {"clusterQueue": "c"},
+    }
+
+    def queued(name: str) -> dict[str, Any]:
+        pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+        labels = {"kueue.x-k8s.io/queue-name": name}
+        return {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"template": {"spec": pod}},
+        }
+
+    elsewhere = {**queued("team"), "apiVersion": "ray.io/v1", "kind": "RayJob"}
+    assert [each for each in said(queue, elsewhere) if "LocalQueue" in each] == []
+    (found,) = said(queue, queued("team"), queued("taem"))
+    told = "metadata.labels[kueue.x-k8s.io/queue-name]: LocalQueue 'taem' is not among these manifests"
+    assert found == f"f.yaml:3: warning: {told}"
+
+
+def test_a_queue_that_nobody_may_use_is_told() -> None:
+    """An empty selector means all namespaces, and none means none."""
+    queue = edited(sample("ClusterQueue"), "spec.namespaceSelector", ...)
+    told = "spec.namespaceSelector: is not set, so that no namespace may use the queue; {} lets all of them"
+    assert f"f.yaml:1: warning: {told}" in said(queue)
+    assert not any("namespaceSelector" in each for each in said(edited(queue, "spec.namespaceSelector", {})))
+
+
+def test_memory_by_the_thousandth_of_a_byte_is_told() -> None:
+    resources = {"requests": {"memory": "512m", "cpu": "500m"}}
+    template = {"spec": {"containers": [{"name": "c", "image": "i", "resources": resources}]}}
+    job = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": {"name": "r"}}
+    told = "containers[0].resources.requests[memory]: 512m is a part of a byte; 512Mi was perhaps meant"
+    found = said({**job, "spec": {"headGroupSpec": {"template": template}}})
+    assert f"f.yaml:1: warning: spec.headGroupSpec.template.spec.{told}" in found
+    assert not any("cpu" in each for each in found)

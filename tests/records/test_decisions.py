@@ -133,6 +133,10 @@ def test_a_disk_that_fails_does_not_stop_the_work(tmp_path, caplog):
             },
             "Pod/ns/p0 gets 1 pod on n1; x/1, x/2, x/3 and 1 more victim make way.",
         ),
+        (
+            {"outcome": "preempts", "placements": {"ns/a": "n1"}},
+            "Pod/ns/p0 gets 1 pod on n1, once those end that were asked to go before.",
+        ),
         ({"outcome": "waits"}, "Pod/ns/p0 waits for its victims to end."),
         (
             {"outcome": "unschedulable", "reasons": ["0/3 nodes are available"]},

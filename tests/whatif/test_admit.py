@@ -14,6 +14,7 @@ from reprieve.cli.layout import Screen
 from reprieve.cli.tables import render_quota_plan
 from reprieve.config import Configuration
 from reprieve.objects.documents import read_documents
+from tests import builders
 from tests.builders import cluster_queue, flavor, local_queue
 from tests.strategies.quota import workload
 
@@ -183,3 +184,21 @@ def test_a_quota_plan_is_drawn_with_its_victims(capsys: pytest.CaptureFixture[st
     assert "fits once others made way" in drawn
     assert "jobs/batch" in drawn
     assert "InClusterQueue" in drawn
+
+
+def test_a_queue_that_chooses_by_labels_that_nobody_knows_is_said() -> None:
+    """Without the Namespace it was told as a misconfiguration of the workload."""
+    queue = cluster_queue()
+    queue["spec"]["namespaceSelector"] = {"matchLabels": {"team": "a"}}
+    given = [flavor(), queue, local_queue(), builders.workload("w")]
+    told = "Note: labels of default, by which ClusterQueues choose, are not known: the namespaces are not "
+    assert any(each.startswith(told) for each in reprieve.admit(given).notes.sentences)
+    space = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "default", "labels": {"team": "a"}},
+    }
+    assert reprieve.admit([*given, space]).notes.sentences == ()
+    for known in ({}, {"matchLabels": {"kubernetes.io/metadata.name": "other"}}):
+        queue["spec"]["namespaceSelector"] = known
+        assert reprieve.admit(given).notes.sentences == ()

@@ -188,7 +188,7 @@ def test_a_live_cluster_is_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def read_cluster(kubeconfig: str, context: str | None, kinds: list[Resource]) -> list[dict[str, object]]:
         asked.append((kubeconfig, context))
-        assert "Pod" in {kind.kind for kind in kinds}
+        assert {kind.kind for kind in kinds} >= {"Pod", "LimitRange", "ResourceClaimTemplate"}
         assert "ClusterQueue" not in {kind.kind for kind in kinds}
         return documents
 

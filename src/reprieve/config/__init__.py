@@ -25,6 +25,7 @@ from reprieve.config.sections import (
     ScoringStrategy,
     Section,
     Tracing,
+    WaitForPodsReady,
 )
 from reprieve.jobs import JobKinds
 from reprieve.objects import (
@@ -41,7 +42,7 @@ from reprieve.objects import (
     without_nulls,
 )
 
-__all__ = ["KIND", "Configuration", "ConfigurationError", "ScoringStrategy"]
+__all__ = ["KIND", "Configuration", "ConfigurationError", "ScoringStrategy", "WaitForPodsReady"]
 
 KIND = "ReprieveConfiguration"
 _LEGAL_STRATEGIES = (
@@ -161,7 +162,7 @@ def _inconsistencies(given: dict[str, Any]) -> list[Problem]:
         message = "expected one strategy, or LessThanOrEqualToFinalShare and then LessThanInitialShare"
         found.append(Problem("fairSharing.preemptionStrategies", strategies, f"{message}; got {strategies}"))
     found += _shape_problems(given.get("placement", {}).get("scoringStrategy", {}))
-    found += _order_problems(given.get("scheduler", {}))
+    found += _order_problems(given.get("scheduler", {}), given.get("preemption", {}))
     return found
 
 
@@ -180,27 +181,39 @@ def _shape_problems(strategy: dict[str, Any]) -> list[Problem]:
     return []
 
 
-def _order_problems(scheduler: dict[str, Any]) -> list[Problem]:
+def _order_problems(scheduler: dict[str, Any], preemption: dict[str, Any]) -> list[Problem]:
     """Pairs of durations of which the first must not exceed the second."""
     settings = msgspec.convert(scheduler, Scheduler, dec_hook=_decode_duration)
+    pauses = msgspec.convert(preemption, Preemption, dec_hook=_decode_duration)
     lease = settings.leader_election
     pairs = (
-        ("initialBackoff", settings.initial_backoff, "maxBackoff", settings.max_backoff),
         (
-            "leaderElection.renewDeadline",
+            "preemption.returnPause",
+            pauses.return_pause,
+            "preemption.maxReturnPause",
+            pauses.max_return_pause,
+        ),
+        (
+            "scheduler.initialBackoff",
+            settings.initial_backoff,
+            "scheduler.maxBackoff",
+            settings.max_backoff,
+        ),
+        (
+            "scheduler.leaderElection.renewDeadline",
             lease.renew_deadline,
-            "leaderElection.leaseDuration",
+            "scheduler.leaderElection.leaseDuration",
             lease.lease_duration,
         ),
         (
-            "leaderElection.retryPeriod",
+            "scheduler.leaderElection.retryPeriod",
             lease.retry_period,
-            "leaderElection.renewDeadline",
+            "scheduler.leaderElection.renewDeadline",
             lease.renew_deadline,
         ),
     )
     return [
-        Problem(f"scheduler.{small}", str(low), f"{low} is longer than scheduler.{large}, which is {high}")
+        Problem(small, str(low), f"{low} is longer than {large}, which is {high}")
         for small, low, large, high in pairs
         if low > high
     ]

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from reprieve.jobs import JobKind
-from reprieve.objects import Duration, LabelSelector
+from reprieve.objects import Duration, LabelSelector, well_known
 
 Positive = Annotated[int, Meta(ge=1)]
 Weight = Annotated[float, Meta(ge=0)]
@@ -43,6 +43,12 @@ class Preemption(Section):
     """How long after its start a preemption priority may protect a unit; 0: as long as it runs."""
     place_beyond_min_count: bool = False
     """`minimal-cost`: evict also for pods of a gang beyond its minCount."""
+    headroom: Duration = Duration(0)
+    """What more important units gave back within this time is kept for them; 0: nothing is."""
+    return_pause: Duration = Duration(0)
+    """How long a unit waits after it was preempted; twice as long each further time; 0: not at all."""
+    max_return_pause: Duration = Duration(4 * 3600)
+    """The longest of these pauses."""
 
 
 class ScoredResource(Section):
@@ -106,6 +112,31 @@ class QuotaWebhook(Section):
     """Of its MutatingWebhookConfiguration and of the Service in front of it."""
 
 
+class RequeuingStrategy(Section):
+    timestamp: Literal["Eviction", "Creation"] = "Eviction"
+    """Where a workload that comes back stands in its queue: by the time of its eviction, or its old place."""
+    backoff_limit_count: Annotated[int, Meta(ge=0)] | None = None
+    """After so many returns it is switched off; none: it is tried for ever."""
+    backoff_base_seconds: Annotated[int, Meta(ge=0)] = 60
+    """How long it waits after the first eviction; twice as long each further time."""
+    backoff_max_seconds: Annotated[int, Meta(ge=0)] = 3600
+    """The longest of these waits."""
+
+
+class WaitForPodsReady(Section):
+    """Its presence turns it on: who holds quota and does not get its pods to run gives it back."""
+
+    timeout: Duration = Duration(1800)
+    """How long after its admission all pods of a workload must be ready."""
+    recovery_timeout: Duration | None = None
+    """How long pods that were ready may be missing; as `timeout` if it is not set; 0: for ever."""
+    requeuing_strategy: RequeuingStrategy = RequeuingStrategy()
+
+    @property
+    def recovery(self) -> float:
+        return float(self.timeout if self.recovery_timeout is None else self.recovery_timeout)
+
+
 class Quota(Section):
     exclude_resource_prefixes: tuple[str, ...] = ()
     """Resources whose names start so are not counted."""
@@ -120,6 +151,7 @@ class Quota(Section):
     """Only in namespaces with these labels do jobs need a queue."""
 
     webhook: QuotaWebhook = QuotaWebhook()
+    wait_for_pods_ready: WaitForPodsReady | None = None
 
     def managed_namespaces(self) -> LabelSelector | None:
         if self.managed_jobs_namespace_selector is None:
@@ -184,6 +216,11 @@ class Scheduler(Section):
     incomplete_gang_timeout: Duration = Duration(300)
     """A gang bound in part that cannot be completed for this long has its bound pods released; 0: never."""
     leader_election: LeaderElection = LeaderElection()
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """Schedulers of which something is known: these, and the usual one."""
+        return frozenset({well_known.DEFAULT_SCHEDULER, self.scheduler_name, *self.other_scheduler_names})
 
 
 class Records(Section):

@@ -206,7 +206,10 @@ def _before(document: Document) -> dict[str, list[tuple[list[Any], Any]]] | None
         return None
     try:
         return msgspec.json.decode(text, type=dict[str, list[tuple[list[str | int], Any]]], strict=True)
-    except msgspec.MsgspecError:  # somebody else wrote it: there is nothing that could be put back
+    except (
+        msgspec.MsgspecError,
+        RecursionError,
+    ):  # somebody else wrote it: there is nothing that could be put back
         return {}
 
 

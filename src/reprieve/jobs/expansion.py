@@ -1,6 +1,6 @@
 """The pods of a job as its controller would make them, and the gangs that they form."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ from reprieve.jobs.paths import Place, at, mapping, number, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
+from reprieve.jobs.unread import unread
 from reprieve.jobs.workloads import priority_class_of, suspended_by
 from reprieve.objects import (
     Document,
@@ -20,6 +21,7 @@ from reprieve.objects import (
     decode,
     decode_as,
     group_key,
+    unknown_names,
     well_known,
 )
 
@@ -77,19 +79,8 @@ def expand(document: Document, kinds: JobKinds, others: Iterable[Document] = ())
         pods=pods,
         groups=tuple(groups),
         suspended=bool(suspended_by(document, kinds)),
-        unread=tuple(f"{path}, {what}" for path, what in _unread(kind) if _has(root, path)),
+        unread=unread(root, kind, kinds),
     )
-
-
-def _unread(kind: JobKind) -> Iterator[tuple[str, str]]:
-    yield from kind.unread.items()
-    if kind.autoscaling:
-        yield kind.autoscaling, "which changes the number of pods while it runs"
-
-
-def _has(root: Place, path: str) -> bool:
-    """Whether there is something at a path, or an annotation of that name."""
-    return bool(mapping(root, "metadata.annotations").get(path) if "/" in path else at(root, path).value)
 
 
 def _check(pod_set: PodSet, job: Document) -> None:
@@ -101,7 +92,9 @@ def _check(pod_set: PodSet, job: Document) -> None:
     except InvalidObject as error:
         raise InvalidObject(f"{pod_set.path}.{error.path}", error.value, error.message, where) from error
     assert isinstance(view, Pod)
-    for problem in countable(view.spec, f"{pod_set.path}.spec"):
+    path = f"{pod_set.path}.spec"
+    stored = (job.get("metadata") or {}).get("uid")
+    for problem in (*countable(view.spec, path), *([] if stored else unknown_names(view.spec, path))):
         raise InvalidObject(problem.path, problem.value, problem.message, where)
 
 

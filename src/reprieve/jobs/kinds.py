@@ -42,6 +42,7 @@ def _training(
         gang=True,
         min_available="spec.runPolicy.schedulingPolicy.minAvailable",
         priority_class="spec.runPolicy.schedulingPolicy.priorityClass",
+        unread={"spec.elasticPolicy": "which changes the number of pods while it runs"},
     )
 
 
@@ -59,6 +60,7 @@ def _ray(
     )  # fmt: skip
     workers = PodSetRule(
         at=f"{spec}.workerGroupSpecs[]", name="@groupName", count=("replicas", "numOfHosts"),
+        between=("minReplicas", "maxReplicas"),
         pod_name="{job}-{set}-worker-{index}", skip_if="suspend",
         labels={**labels, "ray.io/node-type": "worker"},
     )  # fmt: skip
@@ -68,6 +70,7 @@ def _ray(
         status=_RAY_JOB_STATUS if reader else StatusRule(), pods_by={"ray.io/cluster": cluster},
         ended="Complete" if reader else "", ended_by="submitter" if reader else "",
         autoscaling=f"{spec}.enableInTreeAutoscaling",
+        unread={"ray.io/gang-scheduling-enabled": "which makes its pods start together"},
     )  # fmt: skip
 
 
@@ -113,6 +116,7 @@ TABLE: tuple[JobKind, ...] = (
         shrinks_too="spec.completions",
         status=StatusRule(
             pods=("status.active", "status.terminating"),
+            ready="status.ready",
             succeeded="status.succeeded",
             indexes=("status.completedIndexes", "status.failedIndexes"),
             started="status.startTime",
@@ -170,7 +174,10 @@ TABLE: tuple[JobKind, ...] = (
         suspend="spec.suspend",
         gang=True,
         status=StatusRule(pod_sets="status.replicatedJobsStatus[]"),
-        unread={"alpha.jobset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE},
+        unread={
+            "alpha.jobset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE,
+            "spec.replicatedJobs[].dependsOn": "which makes jobs start one after the other",
+        },
         pods_by={"jobset.sigs.k8s.io/jobset-name": "metadata.name"},
     ),
     JobKind(
@@ -184,7 +191,11 @@ TABLE: tuple[JobKind, ...] = (
         gang=True,
         gang_per_replica=True,
         replica_label="leaderworkerset.sigs.k8s.io/group-index",
-        unread={"leaderworkerset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE},
+        unread={
+            "leaderworkerset.sigs.k8s.io/exclusive-topology": _EXCLUSIVE,
+            "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology": _EXCLUSIVE,
+            "spec.leaderWorkerTemplate.volumeClaimTemplates": "volumes that each pod gets",
+        },
     ),
     _training("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker"),
     _training("TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator"),

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from reprieve.objects import Document, Pod, PodSpec, topology_request, well_known
+from reprieve.objects import Document, Pod, PodSpec, topology_request, well_known, whole_number
 
 _SHAPE: Final = (
     "containers",
@@ -60,7 +60,7 @@ def group_total(pods: Iterable[Pod]) -> int:
         for each in pods
         if well_known.POD_GROUP_NAME_LABEL in each.metadata.labels
     )
-    return max((int(text) for text in said if text.isdigit()), default=1)
+    return max((number for text in said if (number := whole_number(text)) is not None), default=1)
 
 
 def _pod_set_name(number: int) -> str:

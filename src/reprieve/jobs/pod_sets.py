@@ -66,6 +66,9 @@ def by_rule(root: Place, kind: JobKind, rule: PodSetRule) -> list[PodSet]:
 def described(part: Place, rule: PodSetRule, *factors: int) -> PodSet:
     """The pod set that a part describes; `factors` in place of what the rule's `count` would find."""
     factors = factors or tuple(number(part, path, 1) for path in rule.count)
+    if rule.between is not None:
+        least, most = number(part, rule.between[0], 0), number(part, rule.between[1], MOST)
+        factors = (min(max(number(part, rule.count[0], least), least), most), *factors[1:])
     if rule.at_most and at(part, rule.at_most).value is not None:
         factors = (*factors[:-1], min(factors[-1], number(part, rule.at_most, MOST)))
     template = at(part, rule.template)

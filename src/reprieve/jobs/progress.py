@@ -23,6 +23,8 @@ class Progress(NamedTuple):
     """A job that is suspended has been seen to be so by its own controller."""
     done: dict[str, int]
     """By pod set, pods that are not started again."""
+    ready: int | None
+    """Pods that are ready or have succeeded; None where the status does not count them."""
 
 
 def ending(document: Document, kinds: JobKinds | None = None) -> Document | None:
@@ -61,7 +63,8 @@ def progress(document: Document, kind: JobKind, sets: Iterable[PodSet]) -> Progr
         elif rule.succeeded and each.rule.at_most:
             done[each.name] = _not_needed(root, each, _ended(root, each, rule))
     stopped = not rule.started or not at(root, rule.started).value or _says_suspended(root)
-    return Progress(counted, stopped, {name: count for name, count in done.items() if count})
+    ready = _number(root, rule.ready) + _number(root, rule.succeeded) if rule.ready else None
+    return Progress(counted, stopped, {name: count for name, count in done.items() if count}, ready)
 
 
 def pod_labels(document: Document, kind: JobKind) -> dict[str, str]:

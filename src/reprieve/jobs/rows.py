@@ -23,6 +23,9 @@ class PodSetRule(_Row):
     """Numbers below `at` that are multiplied; each is 1 where it is missing."""
     at_most: str = ""
     """A number below `at` that the last factor of `count` is not to exceed: completions of a Job."""
+    between: tuple[str, str] | None = None
+    """Numbers below `at` that the first factor of `count` is kept between; where that factor is missing, the
+    lower one, or none."""
     pod_name: str = "{job}-{set}-{index}"
     """`{job}`, `{set}`, `{index}` among all pods of the set; of two counts `{outer}` and `{inner}`, or
     `{member}`, which is `{inner}` counted from 1."""
@@ -45,6 +48,8 @@ class StatusRule(_Row):
 
     pods: tuple[str, ...] = ()
     """Numbers of pods that are still there."""
+    ready: str = ""
+    """The number of pods that are ready, of a job whose pods are not followed themselves."""
     succeeded: str = ""
     """The number of pods that are done, of a job with one pod set."""
     indexes: tuple[str, ...] = ()

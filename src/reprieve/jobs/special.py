@@ -1,17 +1,17 @@
 """Kinds of jobs that paths alone cannot describe."""
 
-import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
 from reprieve.jobs.kinds import JobKinds
 from reprieve.jobs.paths import Place, at, entries, mapping, number, text
-from reprieve.jobs.pod_sets import Places, PodSet, Written, described
+from reprieve.jobs.pod_sets import PodSet, Written, described
 from reprieve.jobs.rows import JobKind, PodSetRule
-from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, shown
+from reprieve.jobs.spark import spark_pod_sets
+from reprieve.objects import DEFAULT_NAMESPACE, Document, InvalidObject, kind_key, shown, whole_number
 
 Read = Callable[[Place, JobKind, "Surroundings"], list[PodSet]]
 
@@ -97,6 +97,10 @@ _TRAINER_API = "trainer.kubeflow.org"
 RUNTIMES = frozenset({(_TRAINER_API, "ClusterTrainingRuntime"), (_TRAINER_API, "TrainingRuntime")})
 """Kinds that hold the pods of a job and are no jobs themselves."""
 _OVERRIDES = "spec.podTemplateOverrides"
+_PATCHES = "spec.runtimePatches[]"
+"""What took the place of overrides in Kubeflow Trainer 2.2."""
+_REPLACED = ("affinity", "priorityClassName", "schedulerName", "runtimeClassName")
+_APPENDED = ("tolerations", "schedulingGates", "volumes", "resourceClaims")
 _STEP_LABEL = f"{_TRAINER_API}/trainjob-ancestor-step"
 _STEP = PodSetRule(
     at="spec.template.spec.replicatedJobs[]",
@@ -126,16 +130,26 @@ def _train_job(root: Place, around: Surroundings) -> list[PodSet]:
 def _overridden(template: Document, step: str, root: Place) -> Document:
     """The template with what the job itself adds to it, and quota through the job."""
     spec, meta = dict(template["spec"]), dict(template.get("metadata") or {})
-    for part in entries(root, f"{_OVERRIDES}[]"):
-        if not any(mapping(target, "").get("name") == step for target in entries(part, "targetJobs[]")):
-            continue
+    for part in _changes(step, root):
         own = mapping(part, "spec")
+        spec |= {field: own[field] for field in _REPLACED if own.get(field) is not None}
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **mapping(part, "spec.nodeSelector")}
-        for field in ("tolerations", "schedulingGates"):
+        for field in _APPENDED:
             spec[field] = [*(spec.get(field) or ()), *(own.get(field) or ())]
         for field in ("labels", "annotations"):
             meta[field] = {**(meta.get(field) or {}), **mapping(part, f"metadata.{field}")}
     return {**template, "metadata": meta, "spec": spec}
+
+
+def _changes(step: str, root: Place) -> Iterator[Place]:
+    """What the job says about the pods of a step, each part with `metadata` and `spec`."""
+    for part in entries(root, f"{_OVERRIDES}[]"):
+        if any(mapping(target, "").get("name") == step for target in entries(part, "targetJobs[]")):
+            yield part
+    for patch in entries(root, _PATCHES):
+        for job in entries(patch, "trainingRuntimeSpec.template.spec.replicatedJobs[]"):
+            if mapping(job, "").get("name") == step:
+                yield at(job, "template.spec.template")
 
 
 def _runtime(root: Place, around: Surroundings) -> Place:
@@ -199,8 +213,9 @@ def _declared(component: Place, part: Place) -> PodSet:
     template = component
     for step in path.split("."):
         value: Any = template.value
-        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-            template = Place(f"{template.path}[{step}]", value[int(step)])
+        index = whole_number(step)
+        if isinstance(value, list) and index is not None and index < len(value):
+            template = Place(f"{template.path}[{step}]", value[index])
         elif isinstance(value, dict) and step in value:
             template = Place(f"{template.path}.{step}", value[step])
         else:
@@ -222,118 +237,10 @@ def _distinct(found: list[PodSet]) -> list[PodSet]:
     ]
 
 
-# -- SparkApplication: a driver and executors that are not written as pods -----------------------------------
-
-_MIB = 1024**2
-_JVM_SIZES = {"": 1 / _MIB, "b": 1 / _MIB, "k": 1 / 1024, "m": 1, "g": 1024, "t": 1024**2, "p": 1024**3}
-_JVM_SIZE = re.compile(r"(\d+)\s*([bkmgtp]?)b?", re.IGNORECASE)
-_LEAST_OVERHEAD = 384
-_POD_FIELDS = ("nodeSelector", "affinity", "tolerations", "schedulerName", "priorityClassName", "volumes")
-
-
-_SPARK_PLACES = Places(
-    node_selector="nodeSelector",
-    tolerations="tolerations",
-    gates="template.spec.schedulingGates",
-    labels="labels",
-    annotations="annotations",
-)
-
-
-def _spark(root: Place, around: Surroundings) -> list[PodSet]:
-    del around
-    spec = at(root, "spec")
-    dynamic = at(spec, "dynamicAllocation")
-    executors = number(spec, "executor.instances", 1)
-    if at(dynamic, "enabled").value:
-        executors = number(dynamic, "initialExecutors", number(dynamic, "minExecutors", executors))
-    return [
-        _spark_pods(spec, "driver", "{job}-driver", 1),
-        _spark_pods(spec, "executor", "{job}-exec-{member}", executors),
-    ]
-
-
-def _spark_pods(spec: Place, role: str, pod_name: str, count: int) -> PodSet:
-    part = at(spec, role)
-    requests: Document = {
-        "cpu": text(part, "coreRequest") or str(number(part, "cores", 1)),
-        "memory": f"{_memory(spec, part)}Mi",
-    }
-    limits: Document = {"memory": requests["memory"]}
-    if core_limit := text(part, "coreLimit"):
-        limits["cpu"] = core_limit
-    if device := text(part, "gpu.name"):
-        limits[device] = requests[device] = str(number(part, "gpu.quantity", 0))
-    base = mapping(part, "template")
-    pod = dict(base.get("spec") or {})
-    pod |= {
-        field: part.value[field]
-        for field in _POD_FIELDS
-        if isinstance(part.value, dict) and field in part.value
-    }
-    for field in ("nodeSelector", "tolerations"):
-        if at(spec, field).value is not None:
-            pod.setdefault(field, at(spec, field).value)
-    if name := text(spec, "batchSchedulerOptions.priorityClassName"):
-        pod.setdefault("priorityClassName", name)
-    container = {
-        "name": f"spark-kubernetes-{role}",
-        "image": text(part, "image") or text(spec, "image"),
-        "resources": {"requests": requests, "limits": limits},
-    }
-    others = [each for each in pod.get("containers") or () if each.get("name") != container["name"]]
-    template = {
-        "metadata": {"labels": mapping(part, "labels"), "annotations": mapping(part, "annotations")},
-        "spec": {**pod, "containers": [container, *others]},
-    }
-    rule = PodSetRule(name=role, pod_name=pod_name, labels={"spark-role": role, "spark-app-name": "{job}"})
-    return PodSet(
-        name=role,
-        template=template,
-        path=part.path,
-        factors=(count,),
-        rule=rule,
-        written=Written(part.path, places=_SPARK_PLACES),
-    )
-
-
-def _memory(spec: Place, part: Place) -> int:
-    """MiB that the pod asks for: the heap and what Spark adds to it."""
-    heap = _jvm_size(part, "memory", "1g")
-    if at(part, "memoryOverhead").value is not None:
-        return heap + _jvm_size(part, "memoryOverhead", "0")
-    compiled = text(spec, "type", "Scala") in ("Java", "Scala")
-    return heap + max(math.ceil(heap * _share(spec, 0.1 if compiled else 0.4)), _LEAST_OVERHEAD)
-
-
-def _share(spec: Place, default: float) -> float:
-    found = at(spec, "memoryOverheadFactor")
-    if found.value is None:
-        return default
-    try:
-        share = float(found.value)
-    except (TypeError, ValueError):
-        share = -1.0
-    if not 0 <= share <= 100:
-        raise InvalidObject(
-            found.path, found.value, f'expected a share such as "0.1", got {shown(found.value)}'
-        )
-    return share
-
-
-def _jvm_size(part: Place, path: str, default: str) -> int:
-    found = at(part, path)
-    written = text(part, path, default)
-    match = _JVM_SIZE.fullmatch(written.strip())
-    if match is None:
-        raise InvalidObject(found.path, written, f"expected a size such as 512m or 4g, got {shown(written)}")
-    return math.ceil(int(match[1]) * _JVM_SIZES[match[2].lower()])
-
-
 READERS: dict[str, Callable[[Place, Surroundings], list[PodSet]]] = {
     "leader_worker_set": _leader_worker_set,
     "ray_submitter": _ray_submitter,
     "train_job": _train_job,
     "app_wrapper": _app_wrapper,
-    "spark": _spark,
+    "spark": lambda root, _around: spark_pod_sets(root),
 }

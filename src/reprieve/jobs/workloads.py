@@ -7,7 +7,7 @@ from reprieve.jobs.paths import Place, at, mapping, text
 from reprieve.jobs.pod_sets import PodSet
 from reprieve.jobs.reading import pod_sets
 from reprieve.jobs.rows import JobKind
-from reprieve.objects import Document, Reference, shown, topology_request, well_known
+from reprieve.objects import Document, Reference, shown, topology_request, well_known, whole_number
 
 _WORKLOAD_API = f"{well_known.KUEUE_API}/v1beta2"
 
@@ -70,7 +70,8 @@ def priority_class_of(document: Document, kind: JobKind, sets: Iterable[PodSet])
 def time_limit(labels: Document) -> Document:
     """The field for the label that limits how long a job may run; what is no number is not one."""
     limit = str(labels.get(well_known.MAX_EXEC_TIME_LABEL) or "")
-    return {"maximumExecutionTimeSeconds": int(limit)} if limit.isdigit() and int(limit) else {}
+    seconds = whole_number(limit)
+    return {"maximumExecutionTimeSeconds": seconds} if seconds else {}
 
 
 def unheeded(document: Document, kind: JobKind, count: int) -> list[str]:
@@ -103,7 +104,7 @@ def unheeded(document: Document, kind: JobKind, count: int) -> list[str]:
 
 
 def _is_less(least: object, count: int) -> bool:
-    return str(least).isdigit() and 0 < int(str(least)) < count
+    return 0 < (whole_number(str(least)) or 0) < count
 
 
 def _least(root: Place, kind: JobKind, pod_set: PodSet) -> Document:

@@ -20,6 +20,7 @@ from reprieve.objects import (
 )
 from reprieve.objects.admission import Context, admit
 from reprieve.objects.batch import JobOwner, must_name_queue
+from reprieve.objects.collector import collector_off
 from reprieve.objects.conditions import (
     Conditions,
     condition_of,
@@ -99,6 +100,7 @@ from reprieve.objects.kueue import (
     PodSetAssignment,
     PreemptionGateState,
     ReclaimablePod,
+    RequeueState,
     ResourceFlavor,
     ResourceGroup,
     Topology,
@@ -112,6 +114,7 @@ from reprieve.objects.kueue import (
 from reprieve.objects.labels import dns_label, dns_subdomain, label_key, label_value
 from reprieve.objects.leftovers import (
     Ignored,
+    doubtful_amounts,
     given,
     ignored,
     ignored_sentence,
@@ -139,7 +142,15 @@ from reprieve.objects.review import Finding, pod_problems, review
 from reprieve.objects.runtime_classes import RuntimeClass
 from reprieve.objects.scheduling import CompositePodGroup, PodGroup, PodGroupStatus, PriorityClass
 from reprieve.objects.schemas import SchemaNode
-from reprieve.objects.selectors import matches, node_selector_matches, node_term_matches, tolerates, usable
+from reprieve.objects.selectors import (
+    matches,
+    node_selector_matches,
+    node_term_matches,
+    parse_integer,
+    tolerates,
+    usable,
+    whole_number,
+)
 from reprieve.objects.structure import (
     FORBIDDEN,
     INVALID,
@@ -167,7 +178,7 @@ from reprieve.objects.validation.annotations import CHECKED as CHECKED_ANNOTATIO
 from reprieve.objects.validation.annotations import HIGHEST_COST, is_run_time
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.fleet import strays
-from reprieve.objects.validation.resources import countable, fractions
+from reprieve.objects.validation.resources import countable, fractions, unknown_names
 from reprieve.objects.validation.runnable import MOST_PODS, size_problems
 from reprieve.objects.yamlwriting import format_yaml
 
@@ -253,6 +264,7 @@ __all__ = [
     "ReclaimablePod",
     "Reference",
     "ReprieveError",
+    "RequeueState",
     "ResourceClaim",
     "ResourceClaimSpec",
     "ResourceClaimTemplate",
@@ -282,6 +294,7 @@ __all__ = [
     "amount",
     "batch",
     "builtin_problems",
+    "collector_off",
     "complete_group",
     "compressed",
     "condition_of",
@@ -296,6 +309,7 @@ __all__ = [
     "dns_label",
     "dns_subdomain",
     "document_of",
+    "doubtful_amounts",
     "effective_priority",
     "encode",
     "exact",
@@ -339,6 +353,7 @@ __all__ = [
     "on_write",
     "outcomes",
     "parse_duration",
+    "parse_integer",
     "parse_time",
     "parse_yaml",
     "pod_problems",
@@ -364,10 +379,12 @@ __all__ = [
     "tolerates",
     "topology_request",
     "unknown_fields",
+    "unknown_names",
     "unknown_pod_fields",
     "usable",
     "volumes",
     "well_known",
+    "whole_number",
     "with_condition",
     "without_nulls",
     "written",

@@ -1,10 +1,8 @@
 """core/v1: the parts of pods, nodes and namespaces that scheduling reads."""
 
-# ruff: noqa: RUF012 - msgspec gives every instance its own empty dict
-
 import msgspec
 
-from reprieve.objects.meta import Condition, Int32, Int64, LabelSelector, Object, Time, View
+from reprieve.objects.meta import NOTHING, Condition, Int32, Int64, LabelSelector, Object, Time, View
 from reprieve.objects.volumes import Volume
 
 Quantity = str | int | float
@@ -14,8 +12,8 @@ ResourceList = dict[str, Quantity]
 
 
 class ResourceRequirements(View):
-    requests: ResourceList = {}
-    limits: ResourceList = {}
+    requests: ResourceList = NOTHING
+    limits: ResourceList = NOTHING
 
 
 class ContainerPort(View):
@@ -153,8 +151,8 @@ class PodSpec(View):
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
     resources: ResourceRequirements | None = None
-    overhead: ResourceList = {}
-    node_selector: dict[str, str] = {}
+    overhead: ResourceList = NOTHING
+    node_selector: dict[str, str] = NOTHING
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
@@ -168,7 +166,7 @@ class PodSpec(View):
 
 class ContainerStatus(View):
     name: str = ""
-    allocated_resources: ResourceList = {}
+    allocated_resources: ResourceList = NOTHING
     resources: ResourceRequirements | None = None
 
 
@@ -179,7 +177,7 @@ class PodStatus(View):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
-    allocated_resources: ResourceList = {}
+    allocated_resources: ResourceList = NOTHING
     resources: ResourceRequirements | None = None
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
 
@@ -211,8 +209,8 @@ class ContainerImage(View):
 
 
 class NodeStatus(View):
-    allocatable: ResourceList = {}
-    capacity: ResourceList = {}
+    allocatable: ResourceList = NOTHING
+    capacity: ResourceList = NOTHING
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
 
@@ -228,10 +226,10 @@ class Namespace(Object):
 
 class LimitRangeItem(View):
     type: str = ""
-    max: ResourceList = {}
-    min: ResourceList = {}
-    default: ResourceList = {}
-    default_request: ResourceList = {}
+    max: ResourceList = NOTHING
+    min: ResourceList = NOTHING
+    default: ResourceList = NOTHING
+    default_request: ResourceList = NOTHING
 
 
 class LimitRangeSpec(View):
@@ -243,8 +241,8 @@ class LimitRange(Object):
 
 
 class TemplateMeta(View):
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    labels: dict[str, str] = NOTHING
+    annotations: dict[str, str] = NOTHING
 
 
 class PodTemplateSpec(View):

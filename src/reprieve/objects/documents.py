@@ -23,6 +23,7 @@ _CHUNK = 1024 * 1024
 SUFFIXES = (".yaml", ".yml", ".json")
 _MAX_LIST_DEPTH = 8
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+_SPACE = re.compile(r"\s*")
 _BRACE = re.compile(r"\s*\{")
 _SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 
@@ -165,7 +166,8 @@ def _parse(
             continue
         number += 1
         if isinstance(value, ReprieveError):
-            yield UnreadableInput(f"{file}:{number}", str(value))
+            hint = "; {{ }} is of a template: render it first, as with helm template" if "{{" in data else ""
+            yield UnreadableInput(f"{file}:{number}", f"{value}{hint}")
         else:
             yield from taken_apart(file, str(number), value)
     if number == 0:
@@ -198,9 +200,10 @@ def _values(text: str, report: Callable[[int], None]) -> Iterator[Any]:
     if _BRACE.match(text):
         report(0)
         value = _json(text)
-        if value is not _NOT_JSON:
+        values = [value] if value is not _NOT_JSON else _one_after_the_other(text)
+        if values:
             report(len(text))
-            yield value
+            yield from values
             return
     from reprieve.objects import (
         yamltext,  # only where there is YAML: the front of this room must stay quick to import
@@ -235,6 +238,30 @@ def _json(text: str) -> Any:
         return ReprieveError(_TOO_DEEP)
     except ValueError as error:
         return ReprieveError(str(error))
+
+
+def _one_after_the_other(text: str) -> list[Any]:
+    """The values of a stream of JSON, as `jq '.items[]'` writes one; empty if it is none."""
+    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+    found: list[Any] = []
+    at = _after_space(text, 0)
+    while at < len(text):
+        try:
+            value, end = decoder.raw_decode(text, at)
+            found.append(
+                ReprieveError(_TOO_DEEP) if _is_deeper(value, MAX_DEPTH) else _whole(value, text[at:end])
+            )
+        except json.JSONDecodeError:
+            return []
+        except (RecursionError, ValueError) as error:
+            return [*found, ReprieveError(_TOO_DEEP if isinstance(error, RecursionError) else str(error))]
+        at = _after_space(text, end)
+    return found
+
+
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:

@@ -263,6 +263,14 @@ class Admission(View):
     cluster_queue: str = ""
     pod_set_assignments: tuple[PodSetAssignment, ...] = ()
 
+    @property
+    def topology_pending(self) -> bool:
+        """Whether domains are still to be found for some of its pods."""
+        for each in self.pod_set_assignments:
+            if each.delayed_topology_request == "Pending" and each.topology_assignment is None:
+                return True
+        return False
+
 
 class PodSetUpdate(View):
     """What an admission check adds to the pods of a pod set."""
@@ -323,11 +331,7 @@ class Workload(Object):
     def topology_pending(self) -> bool:
         """Whether it has quota, but is still to be told its domains."""
         admission = self.status.admission
-        if admission is not None:
-            for each in admission.pod_set_assignments:
-                if each.delayed_topology_request == "Pending" and each.topology_assignment is None:
-                    return True
-        return False
+        return admission is not None and admission.topology_pending
 
     @property
     def may_run(self) -> bool:

@@ -16,6 +16,7 @@ from reprieve.objects.recognition import schema_of, unrecognised
 from reprieve.objects.structure import Problem
 from reprieve.objects.text import counted
 from reprieve.objects.validation.fields import UNKNOWN_FIELD, field_problems
+from reprieve.objects.validation.resources import part_bytes
 
 Key = tuple[str, str]
 _MAKE_PODS = frozenset(
@@ -41,9 +42,9 @@ class Ignored(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     """Empty: the kind is none of the answer's business."""
 
     def __str__(self) -> str:
-        return (
-            f"{counted(self.count, self.kind)} ({self.why})" if self.why else counted(self.count, self.kind)
-        )
+        document = {"apiVersion": self.api_version, "kind": self.kind}
+        of = f" of {self.api_version}" if _is_of_others(document) else ""
+        return f"{counted(self.count, self.kind)}{of}{f' ({self.why})' if self.why else ''}"
 
 
 def given(objects: Iterable[Document | Source]) -> list[Source]:
@@ -78,6 +79,16 @@ def _why(api_version: str, kind: str, instead: str) -> str:
         return ""
     problem, mistake = unrecognised(document)
     return problem.message if mistake else ""
+
+
+def doubtful_amounts(sources: Iterable[Source]) -> list[str]:
+    """Amounts that a server takes and that hardly anybody means, with their places."""
+    return [f"{each.where}: {problem}" for each in sources for problem in part_bytes(each.document)]
+
+
+def _is_of_others(document: Document) -> bool:
+    """Whether another project has the kind: only with the group it is clear what is meant."""
+    return schema_of(document, {}) is None and not unrecognised(document).mistake
 
 
 def ignored_sentence(found: Sequence[Ignored]) -> str:

@@ -5,7 +5,7 @@ written back to an API server is changed as a raw document or by a patch, so tha
 """
 
 from datetime import datetime
-from typing import Annotated, Any, dataclass_transform
+from typing import Annotated, Any, Final, NoReturn, dataclass_transform
 
 import msgspec
 
@@ -16,6 +16,24 @@ class View(
 ):
     """Base of all typed views: frozen, camelCase on the wire, unknown fields skipped."""
 
+
+class _Nothing(dict[str, Any]):
+    """An empty map that nobody can put anything into."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a map that an object left out is shared by all that did: it cannot be changed")
+
+    __setitem__ = __ior__ = setdefault = update = _refuse
+
+    def __reduce__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING: Final[dict[str, Any]] = _Nothing()
+"""What a map is that an object left out. With one of its own for each, half a million pods took a tenth more
+time to decode, and 150 MB."""
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -35,8 +53,8 @@ class ObjectMeta(View):
     name: str = ""
     namespace: str = ""
     uid: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    labels: dict[str, str] = NOTHING
+    annotations: dict[str, str] = NOTHING
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     deletion_grace_period_seconds: Int64 | None = None
@@ -83,7 +101,7 @@ class LabelSelectorRequirement(View):
 
 
 class LabelSelector(View):
-    match_labels: dict[str, str] = {}
+    match_labels: dict[str, str] = NOTHING
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()
 
 

@@ -68,7 +68,8 @@ def unrecognised(document: Document) -> Unrecognised:
         text = f"there is no API group {group!r}{elsewhere or nearest(group, groups)}"
         return Unrecognised(Problem("apiVersion", api_version, text), True)
     text = f"{api_version} {kind} was not checked: there is no schema of it here"
-    return Unrecognised(Problem("kind", kind, f"{text}{elsewhere}"), False)
+    own = next((_served(each, name) for each, name in known if name == kind), "")
+    return Unrecognised(Problem("kind", kind, f"{text}; another {kind} is in {own}" if own else text), False)
 
 
 def _served(group: str, kind: str) -> str:

@@ -2,7 +2,7 @@
 
 from reprieve.objects import labels
 
-_STANDARD = ("cpu", "memory", "ephemeral-storage")
+STANDARD = ("cpu", "memory", "ephemeral-storage")
 _HUGE_PAGES = "hugepages-"
 _QUOTA_PREFIX = "requests."
 
@@ -31,7 +31,7 @@ def may_be_overcommitted(name: str) -> bool:
 def is_for_containers(name: str) -> bool:
     """Whether a container may ask for it."""
     if "/" not in name:
-        return name in _STANDARD or is_huge_pages(name)
+        return name in STANDARD or is_huge_pages(name)
     return is_native(name) or is_extended(name)
 
 
@@ -42,7 +42,7 @@ def is_for_pods(name: str) -> bool:
 
 def is_tracked(name: str) -> bool:
     """Whether a node's accounting knows the name: built in, extended, huge pages or attachable volumes."""
-    if name in _STANDARD:
+    if name in STANDARD:
         return True
     if "kubernetes.io/" in name or name.startswith((_HUGE_PAGES, "attachable-volumes-")):
         return True

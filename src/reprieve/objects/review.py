@@ -25,6 +25,7 @@ from reprieve.objects.text import shown
 from reprieve.objects.validation.builtin import builtin_problems
 from reprieve.objects.validation.checks import At
 from reprieve.objects.validation.fields import field_problems
+from reprieve.objects.validation.resources import part_bytes
 from reprieve.objects.validation.shared import metadata
 
 _KUEUE, _SCHEDULING = well_known.KUEUE_API, well_known.SCHEDULING_API
@@ -98,6 +99,8 @@ def _review(
         yield from _alone(source, context, custom, more)
         if inside is not None and _is_of_others(source.document, custom):
             yield from (Finding(source.where, problem) for problem in inside(source.document))
+        doubts = [*part_bytes(source.document), *_for_nobody(source.document)]
+        yield from (Finding(source.where, each, warning=True) for each in doubts)
     yield from _duplicates(sources)
     yield from _references(sources, known)
     yield from _cohort_cycles(known.get((_KUEUE, "Cohort"), {}))
@@ -121,6 +124,13 @@ def _alone(source: Source, context: Context, custom: Custom, more: Rules | None)
         problems = more(source.document)
     for problem in problems:
         yield Finding(source.where, problem)
+
+
+def _for_nobody(document: Document) -> Iterator[Problem]:
+    """A queue that no namespace may use: an empty selector means all of them, and none means none."""
+    place = At(document).field("spec", "namespaceSelector")
+    if kind_key(document) == (_KUEUE, "ClusterQueue") and not place.is_set:
+        yield place.problem("is not set, so that no namespace may use the queue; {} lets all of them")
 
 
 def _is_of_others(document: Document, custom: Custom) -> bool:
@@ -229,6 +239,12 @@ def _misspelt(name: str, known: Iterable[tuple[str, str]]) -> str:
 def _outgoing(document: At, namespace: str) -> Iterator[tuple[At, Key, str]]:
     """(place of the name, kind it names, namespace of that object)."""
     spec, key = document.field("spec"), kind_key(document.value)
+    queue = document.field("metadata", "labels").field(well_known.QUEUE_LABEL)
+    yield (
+        At(queue.value, f"metadata.labels[{well_known.QUEUE_LABEL}]"),
+        (_KUEUE, "LocalQueue"),
+        namespace or "default",
+    )
     if key == ("", "Pod"):
         yield spec.field("schedulingGroup", "podGroupName"), (_SCHEDULING, "PodGroup"), namespace
         yield spec.field("priorityClassName"), (_SCHEDULING, "PriorityClass"), ""

@@ -62,6 +62,14 @@ def parse_integer(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
+def whole_number(text: str) -> int | None:
+    """What ASCII digits alone say, if it fits an int64; else None.
+
+    For text that anybody may write: `str.isdigit` likes "²", too, and `int` refuses thousands of digits.
+    """
+    return parse_integer(text) if text.isascii() and text.isdigit() else None
+
+
 def _label_requirement_holds(requirement: LabelSelectorRequirement, labels: Mapping[str, str]) -> bool:
     if not usable(requirement.key, requirement.operator, requirement.values):
         return False

@@ -9,6 +9,7 @@ from typing import Any
 
 from reprieve.objects import well_known
 from reprieve.objects.meta import Document
+from reprieve.objects.selectors import whole_number
 
 
 def topology_request(annotations: Mapping[str, Any], index_label: str = "") -> Document | None:
@@ -27,9 +28,9 @@ def topology_request(annotations: Mapping[str, Any], index_label: str = "") -> D
         request["podsetSliceRequiredTopologyConstraints"] = layers
     elif annotations.get(well_known.TOPOLOGY_SLICE_ANNOTATION):
         request["podSetSliceRequiredTopology"] = annotations[well_known.TOPOLOGY_SLICE_ANNOTATION]
-        size = str(annotations.get(well_known.TOPOLOGY_SLICE_SIZE_ANNOTATION, ""))
-        if size.isdigit():
-            request["podSetSliceSize"] = int(size)
+        size = whole_number(str(annotations.get(well_known.TOPOLOGY_SLICE_SIZE_ANNOTATION, "")))
+        if size is not None:
+            request["podSetSliceSize"] = size
     group = annotations.get(well_known.TOPOLOGY_GROUP_ANNOTATION)
     if group:
         request["podSetGroupName"] = group
@@ -41,6 +42,6 @@ def topology_request(annotations: Mapping[str, Any], index_label: str = "") -> D
 def _layers(text: Any) -> list[Document]:
     try:
         found = json.loads(text) if isinstance(text, str) else []
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

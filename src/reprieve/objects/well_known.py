@@ -7,7 +7,7 @@ Tables keyed by (API group, kind) keep plain strings, where a constant would hid
 
 # Core: pods
 
-TERMINAL_PHASES = ("Succeeded", "Failed")
+TERMINAL_PHASES = frozenset(("Succeeded", "Failed"))
 """`status.phase` of a pod that will never run again and holds no resources."""
 
 READY = "Ready"
@@ -178,6 +178,7 @@ REQUEUED = "Requeued"
 FINISHED = "Finished"
 BLOCKED_ON_PREEMPTION_GATES = "BlockedOnPreemptionGates"
 DEACTIVATION_TARGET = "DeactivationTarget"
+PODS_READY = "PodsReady"
 ACTIVE = "Active"
 """Condition of queues, admission checks and worker clusters."""
 
@@ -185,6 +186,8 @@ PENDING_EVALUATION = "PendingEvaluation"
 PREEMPTION_GATED = "PreemptionGated"
 PENDING_DELAYED_TOPOLOGY = "PendingDelayedTopologyRequests"
 NODE_FAILURES = "NodeFailures"
+PODS_READY_TIMEOUT = "PodsReadyTimeout"
+REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
 MAX_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
 """A workload has been admitted for longer than it may be: it is stopped and stays so."""
 SLICE_REPLACED = "WorkloadSliceReplaced"

@@ -1,6 +1,7 @@
 """One decision and its sentence: the unit, the state it was decided on, the outcome, the victims, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -65,12 +66,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return [victim.get("pod") or victim.get("workload") or "" for victim in self.victims]
 
 
+def decisions_in(lines: Iterable[bytes]) -> Iterator[Decision]:
+    """Those among the lines of a file of records; the others are runs, or torn."""
+    for line in lines:
+        with suppress(msgspec.MsgspecError, RecursionError, ValueError):
+            yield msgspec.json.decode(line, type=Decision)
+
+
 def sentence(decision: Decision) -> str:
     """The decision in one sentence, which every surface shows: outcome, victims, first reason."""
     unit, count = decision.for_, len(decision.placements)
     if decision.outcome == "scheduled":
         return f"{unit} fits: {_placed(decision)}."
     if decision.outcome == "preempts":
+        if not decision.victims:
+            return f"{unit} gets {_placed(decision)}, once those end that were asked to go before."
         verb = "makes" if len(decision.victims) == 1 else "make"
         return f"{unit} gets {_placed(decision)}; {_victims(decision)} {verb} way."
     if decision.outcome == "waits":

@@ -1,6 +1,6 @@
-"""The ring of recent decisions, and the file that outlives the process.
+"""The ring of recent decisions, that of runs that are over, and the file that outlives the process.
 
-The ring answers queries. The file, if there is one, has one JSON line for each decision: each line is one
+The rings answer queries. The file, if there is one, has one JSON line for each record: each line is one
 write, so a crash loses at most the line being written, and a torn last line is skipped when the log is opened
 again. A file beyond its size limit is renamed to `<path>.1`, replacing the older one, and a new one is
 started.
@@ -17,13 +17,17 @@ from typing import Any
 
 import msgspec
 
-from reprieve.records.decision import Decision, sentence
+from reprieve.objects import whole_number
+from reprieve.records.decision import Decision, decisions_in, sentence
+from reprieve.records.run import Run, runs_in
 
 log = logging.getLogger(__name__)
 
 CAPACITY = 2000
 HEAVIEST = 200_000
 """Pods named in all kept decisions together, so that storms of large gangs do not fill the memory."""
+MOST_RUNS = 10_000
+"""Runs that are kept: what forecasts learn from."""
 FILE_LIMIT = 64 << 20
 
 
@@ -35,6 +39,8 @@ class DecisionLog:
         self._capacity = capacity
         self._weight = 0
         self._by_id: dict[str, Decision] = {}
+        self.runs: deque[Run] = deque(maxlen=MOST_RUNS)
+        """What has ended, oldest first."""
         self._path = Path(path) if path else None
         self._file_limit = file_limit
         self._descriptor: int | None = None
@@ -57,10 +63,14 @@ class DecisionLog:
         if kept.victims and kept.outcome != "waits":
             self.preemptions += 1
             self.victims += len(kept.victims)
-        self._write(kept)
+        self._write(kept, f"decision {kept.id}")
         if self.follower is not None:
             self.follower(kept)
         return kept
+
+    def add_run(self, run: Run) -> None:
+        self.runs.append(run)
+        self._write(run, f"the run of {run.ran}")
 
     def get(self, decision_id: str) -> dict[str, Any] | None:
         found = self._by_id.get(decision_id)
@@ -110,13 +120,11 @@ class DecisionLog:
 
     def _replay(self) -> None:
         assert self._path is not None
-        for path in (self._path.with_name(self._path.name + ".1"), self._path):
-            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-                for line in file:
-                    with contextlib.suppress(msgspec.MsgspecError):
-                        decision = msgspec.json.decode(line, type=Decision)
-                        self._keep(decision)
-                        self._next = max(self._next, int(decision.id) + 1)
+        for line in kept_lines(self._path):
+            self.runs.extend(runs_in([line]))
+            for decision in decisions_in([line]):
+                self._keep(decision)
+                self._next = max(self._next, (whole_number(decision.id) or 0) + 1)
 
     def _open(self) -> None:
         assert self._path is not None
@@ -126,15 +134,26 @@ class DecisionLog:
         if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
             os.write(self._descriptor, b"\n")  # end the torn line, so that the next one is whole
 
-    def _write(self, decision: Decision) -> None:
+    def _write(self, record: Decision | Run, name: str) -> None:
         """A full disk must not stop the controller: it is logged, and the ring goes on."""
         if self._descriptor is None or self._path is None:
             return
         try:
-            os.write(self._descriptor, msgspec.json.encode(decision) + b"\n")
+            os.write(self._descriptor, msgspec.json.encode(record) + b"\n")
             if os.fstat(self._descriptor).st_size > self._file_limit:
-                os.replace(self._path, self._path.with_name(self._path.name + ".1"))
+                os.replace(self._path, _older(self._path))
                 self.close()
                 self._open()
         except OSError as error:
-            log.error("decision %s was not written to %s: %s", decision.id, self._path, error)
+            log.error("%s was not written to %s: %s", name, self._path, error)
+
+
+def kept_lines(path: Path) -> Iterator[bytes]:
+    """All lines of a file of records, oldest first, with those of the file before it."""
+    for each in (_older(path), path):
+        with contextlib.suppress(FileNotFoundError), each.open("rb") as file:
+            yield from file
+
+
+def _older(path: Path) -> Path:
+    return path.with_name(path.name + ".1")

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 from reprieve.config import Configuration
 from reprieve.objects import (
     Document,
+    InvalidObject,
     Reference,
     ReprieveError,
     Source,
     document_of,
     kind_key,
+    nearest,
     objects_in,
     parse_time,
 )
@@ -73,6 +75,23 @@ def plan(
     """
     settings, moment = Configuration.load(config), _moment(now)
     target, objects = parse_target(for_, settings), objects_in(objects)
+    try:
+        return _plan(objects, target, settings, moment, cluster_queue, given)
+    except ReprieveError as error:
+        hint = "" if isinstance(error, InvalidObject) else _meant(target, objects, settings)
+        if not hint:
+            raise
+        raise type(error)(f"{error}{hint}") from error
+
+
+def _plan(
+    objects: list[Document | Source],
+    target: Reference,
+    settings: Configuration,
+    moment: datetime,
+    cluster_queue: str | None,
+    given: Mapping[str, Any] | None,
+) -> "Plan | QuotaPlan | JobPlan":
     if target.kind not in PLANNED:
         from reprieve.whatif.jobs import plan_job
 
@@ -84,6 +103,17 @@ def plan(
     from reprieve.whatif.pods import plan_unit
 
     return plan_unit(objects, target, settings, moment)
+
+
+def _meant(target: Reference, objects: Objects, config: Configuration) -> str:
+    """`; did you mean 'PodGroup/ml/train'?`, for something that is not there: of the same name, or almost."""
+    kinds = {*PLANNED, *config.job_kinds().words().values()}
+    documents = map(document_of, objects)
+    there = dict.fromkeys(Reference.read(each) for each in documents if each.get("kind") in kinds)
+    if target in there:
+        return ""
+    same = [str(each) for each in there if each.name == target.name]
+    return nearest(str(target), same[:1] or map(str, there))
 
 
 def compare(
@@ -121,6 +151,7 @@ def plan_everything(
     settings, documents = Configuration.load(config), objects_in(objects)
     if len(targets) == 1:
         return [plan(documents, str(targets[0]), settings, now)]
+    from reprieve.whatif.claims import with_note
     from reprieve.whatif.jobs import carried_out, plan_job
 
     moment = _moment(now)
@@ -128,16 +159,18 @@ def plan_everything(
     to_come = {each: source for source in documents if (each := Reference.read(document_of(source))) in jobs}
     documents = [each for each in documents if Reference.read(document_of(each)) not in jobs]
     answers: list[Plan | QuotaPlan | JobPlan] = []
+    taken = False
     for target in targets:
         if target in to_come:
             answer, documents = plan_job([*documents, to_come[target]], target, settings, moment)
-            documents = carried_out(documents, answer.plans)
-            answers.append(answer)
-            continue
-        other = plan(documents, str(target), settings, moment)
-        answers.append(other)
-        if target.kind != "Workload":
-            documents = carried_out(documents, [cast("Plan", other)])
+            answers.append(with_note(answer, taken))
+            plans: Sequence[Plan] = answer.plans
+        else:
+            other = plan(documents, str(target), settings, moment)
+            plans = [cast("Plan", other)] if target.kind != "Workload" else []
+            answers.append(with_note(plans[0], taken) if plans else other)
+        documents = carried_out(documents, plans)
+        taken = taken or any(each.devices or each.volumes for each in plans)
     return answers
 
 

@@ -30,11 +30,12 @@ from reprieve.objects import (
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, with_lost_hours
+from reprieve.whatif.claims import has_claims, take
 from reprieve.whatif.group_kinds import with_group_kinds
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.pods import load, refuse_old_links, refuse_unknown_class
-from reprieve.whatif.warnings import warnings
+from reprieve.whatif.warnings import about_pods, warnings
 
 JobOutcome = Literal["scheduled", "preempts", "partial", "unschedulable"]
 _PLACED = (outcomes.SCHEDULED, outcomes.PREEMPTS)
@@ -90,10 +91,15 @@ def plan_job(
         notes = notes._replace(unknown=[*strange])
     refuse_old_links(pod for pods in expansion.pods.values() for pod in pods)
     others = expanded[: len(expanded) - len(expansion.documents)]
-    cluster = load([*others, *expansion.groups], missing, config, expansion.views())
+    if any(has_claims(each.template) for each in expansion.sets):
+        cluster = load([*others, *expansion.documents], missing, config)
+    else:
+        cluster = load([*others, *expansion.groups], missing, config, expansion.views())
     plans, fits = _plans(cluster, expansion, config, now)
     plans = [with_owners(plan, expanded) for plan in plans]
-    told = [*_hints(job, expansion, config), *(warnings(cluster) if plans else ()), *missing]
+    rows = [cluster.pods.row_of[Reference.read(pods[0]).key] for pods in expansion.pods.values() if pods]
+    found = [*warnings(cluster), *about_pods(cluster, rows, plans, expanded, config)] if plans else []
+    told = [*_hints(job, expansion, config), *found, *missing]
     answer = JobPlan(
         for_=str(for_),
         outcome=_outcome(fits, plans),
@@ -264,6 +270,7 @@ def _unit(pod: Document, cluster: Cluster) -> Reference:
 def _carry_out(cluster: Cluster, plan: Plan) -> None:
     for victim in plan.victims:
         cluster.remove(Pod, victim.pod)
+    take(cluster, plan)
     for pod, node in plan.placements.items():
         cluster.assume(pod, node)
 
@@ -316,5 +323,6 @@ def _hints(job: Document, expansion: Expansion, config: Configuration) -> list[s
     if expansion.suspended:
         found.append("Note: it is suspended; this is the plan for the moment when it starts.")
     if queue := queue_of(one_run(job, config.job_kinds()) or job):
-        found.append(waits_for_quota(queue))
+        notes = [(each.template.get("metadata") or {}).get("annotations") or {} for each in expansion.sets]
+        found.append(waits_for_quota(queue, (name for each in notes for name in each)))
     return [*found, *(f"Note: not looked at: {each}." for each in expansion.unread)]

@@ -26,14 +26,17 @@ from reprieve.objects import (
     from_template,
     kind_key,
     nearest,
+    unknown_names,
     well_known,
 )
 from reprieve.preemption import Plan, View, decide, groups_rule, with_lost_hours
+from reprieve.whatif.claims import with_claims
 from reprieve.whatif.group_kinds import with_group_kinds
+from reprieve.whatif.limit_ranges import with_limit_ranges
 from reprieve.whatif.notes import NODE_KINDS, take_notes, waits_for_quota
 from reprieve.whatif.owners import with_owners
 from reprieve.whatif.runtime_classes import with_runtime_classes
-from reprieve.whatif.warnings import divergent, warnings
+from reprieve.whatif.warnings import about_pods, divergent, rows_of, warnings
 
 _WORKLOAD = (well_known.SCHEDULING_API, "Workload")
 _POD_GROUP = (well_known.SCHEDULING_API, "PodGroup")
@@ -56,7 +59,8 @@ def plan_unit(
     plan = decide(cluster, for_, config, ticks(now), alternatives=True)
     plan = with_owners(with_lost_hours(View(cluster, config, ticks(now)), plan), documents)
     ruled = divergent(cluster, for_) if groups_rule(config) else []
-    told = [*_quota_first(documents, for_), *ruled, *warnings(cluster), *missing, *notes.sentences]
+    found = [*warnings(cluster), *about_pods(cluster, rows_of(cluster, for_), [plan], documents, config)]
+    told = [*_quota_first(documents, for_), *ruled, *found, *missing, *notes.sentences]
     reasons = (*plan.reasons, *told)
     return msgspec.structs.replace(plan, reasons=reasons, ignored=notes.ignored)
 
@@ -65,8 +69,9 @@ def _quota_first(documents: Iterable[Document | Source], for_: Reference) -> lis
     """A pod or group that names a queue waits for quota before it is scheduled."""
     for each in map(document_of, documents):
         if each.get("kind") == for_.kind and Reference.read(each) == for_:
-            queue = ((each.get("metadata") or {}).get("labels") or {}).get(well_known.QUEUE_LABEL)
-            return [waits_for_quota(queue)] if queue else []
+            meta = each.get("metadata") or {}
+            queue = (meta.get("labels") or {}).get(well_known.QUEUE_LABEL)
+            return [waits_for_quota(queue, meta.get("annotations") or {})] if queue else []
     return []
 
 
@@ -94,11 +99,12 @@ def load(
     documents = list(objects)
     cluster = Cluster(honour_nominations=False)
     seen: set[tuple[type[Object], str]] = set()
-    documents = with_templates(documents, missing)
+    documents = with_claims(with_templates(documents, missing), missing)
     decoded = [*decode_all(documents), *pods]
     views, notes = with_runtime_classes(decoded, map(document_of, documents))
+    views, limited = with_limit_ranges(views)
     if missing is not None:
-        missing += notes
+        missing += [*notes, *limited]
     for each in views:
         identity = (type(each), each.key)
         if identity in seen:
@@ -161,7 +167,9 @@ def _is(document: Document, for_: Reference) -> bool:
 def _check(each: Object) -> None:
     """What an API server would not have stored: amounts that nobody can hand out, a gang that always fits."""
     if isinstance(each, Pod):
-        for problem in countable(each.spec):
+        # What a server has stored is taken as it is, though nobody counts such names.
+        names = [] if each.metadata.uid else unknown_names(each.spec)
+        for problem in (*countable(each.spec), *names):
             raise InvalidObject(problem.path, problem.value, problem.message, f"Pod/{each.key}")
     gang = each.spec.scheduling_policy.gang if isinstance(each, PodGroup) else None
     if gang is not None and gang.min_count < 1:

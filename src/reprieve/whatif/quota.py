@@ -14,8 +14,10 @@ import msgspec
 
 from reprieve.config import Configuration
 from reprieve.objects import (
+    ClusterQueue,
     Document,
     InvalidObject,
+    Namespace,
     Node,
     Object,
     Placement,
@@ -32,6 +34,7 @@ from reprieve.objects import (
     expanded,
     format_time,
     fractions,
+    some,
     well_known,
 )
 from reprieve.quota import (
@@ -67,6 +70,8 @@ from reprieve.quota import (
 from reprieve.whatif.notes import QUOTA_KINDS, Notes, take_notes
 from reprieve.whatif.queued_jobs import with_workloads
 from reprieve.whatif.runtime_classes import Completed, with_runtime_classes
+
+_MOST_NAMED = 3
 
 
 class QuestionError(ReprieveError):
@@ -114,7 +119,25 @@ def _decoded(documents: list[Document | Source]) -> Completed:
     for view in completed.views:
         if isinstance(view, Workload):
             _refuse(view, fractions)
-    return completed
+    return completed._replace(notes=(*completed.notes, *_unlabelled(completed.views)))
+
+
+def _unlabelled(views: Iterable[Object]) -> Iterator[str]:
+    """Namespaces whose labels nobody knows, although a queue chooses by labels."""
+    found = list(views)
+    known = {view.name for view in found if isinstance(view, Namespace)}
+    asking = {view.namespace for view in found if isinstance(view, Workload)} - known
+    selectors = [view.spec.namespace_selector for view in found if isinstance(view, ClusterQueue)]
+    labels = {
+        label
+        for each in selectors
+        if each is not None
+        for label in (*each.match_labels, *(one.key for one in each.match_expressions))
+    }
+    if asking and labels - {well_known.NAMESPACE_NAME_LABEL}:
+        names = some(sorted(asking), _MOST_NAMED)
+        text = "by which ClusterQueues choose, are not known: the namespaces are not among the objects"
+        yield f"Note: labels of {names}, {text}."
 
 
 def _refuse(workload: Workload, problems_of: Callable[[PodSpec, str], list[Problem]]) -> None:

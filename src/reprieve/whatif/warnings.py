@@ -1,11 +1,31 @@
 """What a plan over manifests could not know, or took otherwise than it is written: a sentence for each."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 from reprieve.cluster import LOST, MAX_AMOUNT, NOWHERE, Cluster, missing_classes
-from reprieve.objects import Reference, some
+from reprieve.config import Configuration
+from reprieve.objects import (
+    Document,
+    Reference,
+    Source,
+    document_of,
+    nearest,
+    outcomes,
+    some,
+    well_known,
+)
+from reprieve.preemption import Plan
 
 MOST_NAMED = 3
+_PROTECTING = {
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+    "karpenter.sh/do-not-disrupt": "true",
+    "karpenter.sh/do-not-evict": "true",
+    "volcano.sh/preemptable": "false",
+}
+"""Annotations for other programs, each with the value that keeps them away from a pod."""
 
 
 def warnings(cluster: Cluster) -> list[str]:
@@ -16,6 +36,81 @@ def warnings(cluster: Cluster) -> list[str]:
         *_classless(cluster),
         *_absurd(cluster),
         *_nominated(cluster),
+    ]
+
+
+def rows_of(cluster: Cluster, for_: Reference) -> list[int]:
+    """The pod, or one pod of each kind that the group has."""
+    if for_.kind == "Pod":
+        return [cluster.pods.row_of[for_.key]] if for_.key in cluster.pods.row_of else []
+    number = cluster.groups.number_of.get(for_.key)
+    members = cluster.groups.members[number] if number is not None else ()
+    return [*{int(cluster.pods.cls[row]): row for row in members}.values()]
+
+
+def about_pods(
+    cluster: Cluster,
+    rows: Sequence[int],
+    plans: Sequence[Plan],
+    documents: Iterable[Document | Source],
+    config: Configuration,
+) -> list[str]:
+    """What the pods that were planned, and their victims, say to other programs or to nobody."""
+    fits = all(plan.outcome in (outcomes.SCHEDULED, outcomes.PREEMPTS) for plan in plans)
+    return [
+        *_other_schedulers(cluster, rows, config),
+        *_gates(cluster, rows),
+        *([] if fits else _unoffered(cluster, rows)),
+        *_unprotected({victim.pod for plan in plans for victim in plan.victims}, documents),
+    ]
+
+
+def _other_schedulers(cluster: Cluster, rows: Sequence[int], config: Configuration) -> list[str]:
+    scheduler = config.scheduler
+    known = ("", well_known.DEFAULT_SCHEDULER, scheduler.scheduler_name, *scheduler.other_scheduler_names)
+    names = dict.fromkeys(cluster.pods.info[row].scheduler for row in rows)
+    return [
+        f"Note: its schedulerName is {name}: this is what Reprieve would do, not what that scheduler does."
+        for name in names
+        if name not in known
+    ]
+
+
+def _gates(cluster: Cluster, rows: Sequence[int]) -> list[str]:
+    gated = (row for row in rows if cluster.pods.info[row].gated)
+    names = dict.fromkeys(gate.name for row in gated for gate in cluster.class_of(row).spec.scheduling_gates)
+    if not names:
+        return []
+    return [
+        f"Note: whoever set the gate has to open it (spec.schedulingGates): {some([*names], MOST_NAMED)}."
+    ]
+
+
+def _unoffered(cluster: Cluster, rows: Sequence[int]) -> list[str]:
+    """Resources of which there is nothing anywhere: a node lacks them, or their name is wrong."""
+    nodes = [each for each in cluster.nodes.objects if each is not None]
+    offered = {name for each in nodes for name in each.status.allocatable}
+    wanted = dict.fromkeys(name for row in rows for name in cluster.class_of(row).requests)
+    return [
+        f"Warning: no node has any {name}{nearest(name, sorted(offered)) or '.'}"
+        for name in wanted
+        if nodes and name not in offered and not cluster.devices.serves_any({name: 1})
+    ]
+
+
+def _unprotected(victims: set[str], documents: Iterable[Document | Source]) -> list[str]:
+    """Victims with an annotation that keeps another program from touching them."""
+    found: dict[str, list[str]] = {}
+    for document in map(document_of, documents) if victims else ():
+        annotations = (document.get("metadata") or {}).get("annotations") or {}
+        for name, value in _PROTECTING.items():
+            if annotations.get(name) == value and document.get("kind") == "Pod":
+                key = Reference.read(document).key
+                if key in victims:
+                    found.setdefault(name, []).append(key)
+    return [
+        f"Note: {name} protects nobody from preemption: {some(pods, MOST_NAMED)}."
+        for name, pods in found.items()
     ]
 
 

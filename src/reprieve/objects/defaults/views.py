@@ -25,9 +25,9 @@ from reprieve.objects.defaults.resources import requested, with_requests
 
 def pod_as_stored(pod: Pod) -> Pod:
     """Its group however it joined, its requests, and the ports of a node that it takes."""
-    spec = pod.spec
-    if well_known.POD_GROUP_LABEL in pod.metadata.labels and spec.scheduling_group is None:
-        name = pod.metadata.labels[well_known.POD_GROUP_LABEL]
+    spec, labels = pod.spec, pod.metadata.labels
+    if well_known.POD_GROUP_LABEL in labels and spec.scheduling_group is None:
+        name = labels[well_known.POD_GROUP_LABEL]
         spec = msgspec.structs.replace(spec, scheduling_group=SchedulingGroup(pod_group_name=name))
     if not _complete(spec):
         spec = with_requests(spec)
@@ -38,11 +38,13 @@ def pod_as_stored(pod: Pod) -> Pod:
 
 def _complete(spec: PodSpec) -> bool:
     """A quick yes for the many pods that state their requests."""
+    if spec.init_containers or spec.resources is not None or spec.host_network:
+        return False
     for container in spec.containers:
-        limits = container.resources.limits
-        if limits and not limits.keys() <= container.resources.requests.keys():
+        stated = container.resources
+        if stated.limits and not stated.limits.keys() <= stated.requests.keys():
             return False
-    return not spec.init_containers and spec.resources is None and not spec.host_network
+    return True
 
 
 def _with_host_ports(spec: PodSpec) -> PodSpec:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from reprieve.objects.proposals import OLD_POD_LINK
+from reprieve.objects.selectors import whole_number
 from reprieve.objects.structure import FORBIDDEN, Problem
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import (
@@ -162,8 +163,8 @@ def disruption_budget(document: At) -> Problems:
 
 
 def _is_percentage(text: str) -> bool:
-    number = text.removesuffix("%")
-    return text.endswith("%") and number.isascii() and number.isdigit() and int(number[:9]) <= 100
+    share = whole_number(text.removesuffix("%"))
+    return text.endswith("%") and share is not None and share <= 100
 
 
 def job(document: At) -> Problems:

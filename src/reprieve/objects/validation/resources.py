@@ -1,5 +1,6 @@
 """What containers and pods may ask for: names, amounts, and requests against limits."""
 
+import difflib
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -9,17 +10,21 @@ import msgspec
 from reprieve.objects import labels
 from reprieve.objects.core import PodSpec, ResourceRequirements
 from reprieve.objects.defaults.resources import together
+from reprieve.objects.meta import Document
 from reprieve.objects.quantity import NANO, QuantityError, nano, written
 from reprieve.objects.resource_names import (
+    STANDARD,
     is_extended,
     is_for_containers,
     is_for_pods,
     is_huge_pages,
     may_be_overcommitted,
 )
-from reprieve.objects.structure import FORBIDDEN, REQUIRED, UNSUPPORTED, Problem
+from reprieve.objects.structure import FORBIDDEN, REQUIRED, UNSUPPORTED, Problem, nearest
 from reprieve.objects.text import shown
 from reprieve.objects.validation.checks import At, Problems, quantity
+
+_BYTES = ("memory", "ephemeral-storage")
 
 
 def pod_amounts(spec: At) -> Problems:
@@ -128,14 +133,59 @@ def _huge_pages_alone(resources: At) -> Problems:
         yield resources.problem("huge pages need a request or limit of cpu or memory beside them", FORBIDDEN)
 
 
+def unknown_names(spec: PodSpec, path: str = "spec") -> list[Problem]:
+    """Names in a typed view that no node accounts for: what is asked by them would be given everywhere."""
+    stated = [each.resources for each in (*spec.containers, *spec.init_containers)]
+    if all(is_for_containers(name) for each in stated for name in (*each.requests, *each.limits)):
+        return []
+    return [
+        problem
+        for each in _containers(At(msgspec.to_builtins(spec), path))
+        for half in ("limits", "requests")
+        for problem in _names(each.field("resources", half), is_for_containers, "containers")
+    ]
+
+
+def part_bytes(document: Document) -> list[Problem]:
+    """Memory and storage asked for by the thousandth of a byte, wherever containers stand: `512m` is less
+    than one byte, `512Mi` was meant. An API server takes it, with a warning."""
+    found: list[Problem] = []
+    to_do = [At(document.get("spec"), "spec")]
+    while to_do:
+        place = to_do.pop()
+        if isinstance(place.value, list):
+            to_do += place.items()
+        elif isinstance(place.value, dict):
+            to_do += [place.field(name) for name in place.value if name != "resources"]
+            found += _parts(place.field("resources"))
+    return sorted(found)
+
+
+def _parts(resources: At) -> Problems:
+    for half in ("limits", "requests"):
+        for name, amount in resources.field(half).members():
+            if name in _BYTES and amount.text.endswith("m") and (_nano(amount) or 0) % NANO:
+                text = f"{amount.text} is a part of a byte; {amount.text[:-1]}Mi was perhaps meant"
+                yield amount.problem(text)
+
+
 def _names(amounts: At, allowed: Callable[[str], bool], whom: str) -> Problems:
     for name, each in amounts.members():
         if (wrong := labels.label_key(name)) is not None:
             yield Problem(each.path, name, f"the name {shown(name)} {wrong}")
         elif not allowed(name):
-            yield Problem(each.path, name, f"{shown(name)} is not a resource for {whom}", UNSUPPORTED)
+            text = f"{shown(name)} is not a resource for {whom}{_meant(name)}"
+            yield Problem(each.path, name, text, UNSUPPORTED)
         elif is_huge_pages(name):
             yield from _divisible(name, each)
+
+
+def _meant(name: str) -> str:
+    if "/" in name:
+        return ""
+    # `gpu` is near `cpu` only to the eye of a machine.
+    near = difflib.get_close_matches(name, STANDARD, 1, 0.75)
+    return nearest(name, near) or ": devices have a domain, as nvidia.com/gpu"
 
 
 def _divisible(name: str, place: At) -> Problems:

@@ -1,0 +1,198 @@
+"""Fields of other projects' kinds that change which pods there are, or where they may go."""
+
+from typing import Any
+
+import pytest
+
+from reprieve.jobs import Expansion, JobKinds, expand
+
+Document = dict[str, Any]
+KINDS = JobKinds()
+POD: Document = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def made(api_version: str, kind: str, spec: Document, *others: Document, **metadata: Any) -> Expansion:
+    document = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "it", **metadata}, "spec": spec}
+    return expand(document, KINDS, others)
+
+
+def counts(expansion: Expansion) -> list[int]:
+    return [len(pods) for pods in expansion.pods.values()]
+
+
+# --- Ray ----------------------------------------------------------------------------------------------------
+
+
+def ray(worker: Document, **metadata: Any) -> Expansion:
+    workers = [{"groupName": "w", "template": POD, **worker}]
+    return made(
+        "ray.io/v1",
+        "RayCluster",
+        {"headGroupSpec": {"template": POD}, "workerGroupSpecs": workers},
+        **metadata,
+    )
+
+
+@pytest.mark.parametrize(
+    ("worker", "expected"),
+    [
+        ({"minReplicas": 4, "maxReplicas": 8}, 4),
+        ({"replicas": 2, "minReplicas": 4}, 4),
+        ({"replicas": 9, "maxReplicas": 8}, 8),
+        ({"replicas": 2, "numOfHosts": 4}, 8),
+        ({"minReplicas": 1, "numOfHosts": 4}, 4),
+        ({}, 0),
+    ],
+    ids=str,
+)
+def test_ray_keeps_workers_between_their_least_and_most(worker: Document, expected: int) -> None:
+    """KubeRay: no `replicas` means none, and never fewer than `minReplicas`."""
+    assert counts(ray(worker)) == [1, expected]
+
+
+def test_a_ray_cluster_that_asks_its_scheduler_for_a_gang_hears_that_it_is_none() -> None:
+    (said,) = ray({"replicas": 1}, labels={"ray.io/gang-scheduling-enabled": "true"}).unread
+    assert said == "ray.io/gang-scheduling-enabled, which makes its pods start together"
+
+
+# --- Kubeflow -----------------------------------------------------------------------------------------------
+
+
+def runtime() -> Document:
+    step = {"name": "node", "template": {"spec": {"template": POD}}}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "torch"},
+        "spec": {"template": {"spec": {"replicatedJobs": [step]}}},
+    }
+
+
+AFFINITY: Document = {
+    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}
+}
+PLACE: Document = {"nodeSelector": {"zone": "a"}, "affinity": AFFINITY, "priorityClassName": "high"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "spec": PLACE}]},
+        {
+            "runtimePatches": [
+                {
+                    "manager": "me",
+                    "trainingRuntimeSpec": {
+                        "template": {
+                            "spec": {
+                                "replicatedJobs": [
+                                    {"name": "node", "template": {"spec": {"template": {"spec": PLACE}}}}
+                                ]
+                            }
+                        }
+                    },
+                }
+            ]
+        },
+    ],
+    ids=lambda written: next(iter(written)),
+)
+def test_what_a_train_job_changes_in_its_runtime_counts(written: Document) -> None:
+    spec = {"runtimeRef": {"name": "torch"}, **written}
+    (pod,) = made("trainer.kubeflow.org/v1alpha1", "TrainJob", spec, runtime()).pods["node"]
+    assert {field: pod["spec"][field] for field in PLACE} == PLACE
+
+
+def test_elastic_training_is_not_looked_at() -> None:
+    spec = {"elasticPolicy": {"minReplicas": 1}, "pytorchReplicaSpecs": {"Worker": {"template": POD}}}
+    (said,) = made("kubeflow.org/v1", "PyTorchJob", spec).unread
+    assert said == "spec.elasticPolicy, which changes the number of pods while it runs"
+
+
+# --- JobSet, LeaderWorkerSet --------------------------------------------------------------------------------
+
+
+def job_set(**job: Any) -> Expansion:
+    replicated = {"name": "w", "template": {"spec": {"template": POD}}, **job}
+    return made("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [replicated]})
+
+
+def test_jobs_of_a_set_that_wait_for_others_are_said() -> None:
+    (said,) = job_set(dependsOn=[{"name": "driver", "status": "Complete"}]).unread
+    assert said == "spec.replicatedJobs[].dependsOn, which makes jobs start one after the other"
+    assert job_set().unread == ()
+
+
+def test_exclusive_placement_is_said_wherever_it_is_written() -> None:
+    notes = {"annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": "rack"}}
+    (said,) = job_set(template={"metadata": notes, "spec": {"template": POD}}).unread
+    assert said.startswith("alpha.jobset.sigs.k8s.io/exclusive-topology, ")
+    name = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+    spec = {"leaderWorkerTemplate": {"size": 4, "workerTemplate": POD}}
+    (said,) = made("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec, annotations={name: "rack"}).unread
+    assert said.startswith(f"{name}, ")
+
+
+# --- AppWrapper ---------------------------------------------------------------------------------------------
+
+
+def wrapped(*templates: Document, **component: Any) -> Expansion:
+    components = [{"template": each, **component} for each in templates]
+    return made("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": components})
+
+
+def test_a_wrapped_kind_that_is_not_known_is_said() -> None:
+    """Its pods counted as none, and the wrapper fitted everywhere."""
+    quiet = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    strange = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"}}
+    (said,) = wrapped(quiet, strange).unread
+    assert said == (
+        "spec.components[1], a Workflow of argoproj.io/v1alpha1, which may make pods: "
+        "its podSets would say which"
+    )
+    assert wrapped(strange, podSets=[]).unread == ()
+
+
+# --- Spark --------------------------------------------------------------------------------------------------
+
+
+def spark(conf: dict[str, str], **spec: Any) -> Expansion:
+    body = {"type": "Scala", "driver": {}, "executor": {}, "sparkConf": conf, **spec}
+    return made("sparkoperator.k8s.io/v1beta2", "SparkApplication", body)
+
+
+def requests(expansion: Expansion, role: str) -> dict[str, str]:
+    asked: dict[str, str] = expansion.pods[role][0]["spec"]["containers"][0]["resources"]["requests"]
+    return asked
+
+
+def test_what_sparks_own_configuration_says_counts_where_the_fields_say_nothing() -> None:
+    conf = {
+        "spark.executor.instances": "3", "spark.executor.memory": "2g", "spark.driver.cores": "4",
+        "spark.kubernetes.executor.request.cores": "1500m", "spark.executor.memoryOverhead": "1g",
+    }  # fmt: skip
+    found = spark(conf)
+    assert counts(found) == [1, 3]
+    assert requests(found, "executor") == {"cpu": "1500m", "memory": "3072Mi"}
+    assert requests(found, "driver")["cpu"] == "4"
+    fields = spark(
+        conf, executor={"instances": 2, "memory": "1g", "coreRequest": "1", "memoryOverhead": "1g"}
+    )
+    assert counts(fields) == [1, 2]
+    assert requests(fields, "executor") == {"cpu": "1", "memory": "2048Mi"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.kubernetes.node.selector.zone",
+        "spark.kubernetes.executor.node.selector.zone",
+        "spark.kubernetes.executor.podTemplateFile",
+        "spark.executor.resource.gpu.amount",
+        "spark.dynamicAllocation.enabled",
+        "spark.executor.pyspark.memory",
+    ],
+)
+def test_what_else_it_says_about_pods_is_said(key: str) -> None:
+    (said,) = spark({key: "1", "spark.eventLog.enabled": "true"}).unread
+    assert said == f"spec.sparkConf[{key}], which changes its pods"

@@ -1,0 +1,185 @@
+"""What real manifests say and a plan cannot heed is said, or refused: no answer to another question."""
+
+from typing import Any
+
+import pytest
+
+import reprieve
+from reprieve.objects import InvalidObject, Source
+from tests.builders import Document, job, node, pod
+
+GPU = "nvidia.com/gpu"
+
+
+def container(**resources: Any) -> Document:
+    return {"name": "c", "image": "i", "resources": resources}
+
+
+def reasons(*given: Document, target: str = "pod/default/p") -> str:
+    plan: Any = reprieve.plan(list(given), target)
+    return "\n".join(plan.reasons)
+
+
+def of_kind(api_version: str, kind: str, spec: Document | None = None, name: str = "it") -> Document:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec or {}}
+
+
+# --- names of resources -------------------------------------------------------------------------------------
+
+
+def test_a_misspelt_resource_gets_no_plan() -> None:
+    """`memroy: 900Gi` fitted on every node, because no node counts it."""
+    asks = pod("p", containers=[container(requests={"cpu": 1, "memroy": "900Gi"})])
+    with pytest.raises(InvalidObject) as refused:
+        reprieve.plan([node("n"), asks], "pod/default/p")
+    assert str(refused.value) == (
+        "Pod/default/p: spec.containers[0].resources.requests[memroy]: 'memroy' is not a resource for "
+        "containers; did you mean 'memory'?"
+    )
+
+
+def test_a_device_without_its_domain_gets_no_plan() -> None:
+    asks = job("train")
+    asks["spec"]["template"]["spec"]["containers"] = [container(limits={"gpu": 8})]
+    with pytest.raises(InvalidObject) as refused:
+        reprieve.plan([node("n"), asks], "job/default/train")
+    assert str(refused.value).endswith(
+        "spec.template.spec.containers[0].resources.limits[gpu]: 'gpu' is not a resource for containers: "
+        "devices have a domain, as nvidia.com/gpu"
+    )
+
+
+def test_a_pod_that_a_server_has_stored_is_taken_as_it_is() -> None:
+    stored = pod("p", containers=[container(requests={"memroy": "1Gi"})], metadata={"uid": "u"})
+    assert "fits on n" in reasons(node("n"), stored)
+
+
+def test_a_device_that_no_node_has_is_named_with_what_was_meant() -> None:
+    have = node("n", allocatable={GPU: "8"})
+    asks = pod("p", containers=[container(limits={"nvidia.com/gpus": 1})])
+    assert "Warning: no node has any nvidia.com/gpus; did you mean 'nvidia.com/gpu'?" in reasons(have, asks)
+    assert "no node has" not in reasons(have, pod("p", containers=[container(limits={GPU: 9})]))
+    train = job("train")
+    train["spec"]["template"]["spec"]["containers"] = [container(limits={"nvidia.com/gpus": 1})]
+    assert "no node has any nvidia.com/gpus" in reasons(have, train, target="job/default/train")
+
+
+def test_bytes_by_the_thousandth_are_said() -> None:
+    """`memory: 512m` is half a byte; an API server warns of it, too."""
+    asks = pod("p", containers=[container(requests={"memory": "512m"})])
+    text = "spec.containers[0].resources.requests[memory]: 512m is a part of a byte; 512Mi was perhaps meant"
+    given = [Source("m.yaml", "1", node("n")), Source("m.yaml", "2", asks)]
+    plan: Any = reprieve.plan(given, "pod/default/p")
+    assert f"Warning: m.yaml:2: {text}." in plan.reasons
+
+
+# --- what a namespace adds ----------------------------------------------------------------------------------
+
+
+def limits(**item: Any) -> Document:
+    return of_kind("v1", "LimitRange", {"limits": [{"type": "Container", **item}]}, name="usual")
+
+
+def test_requests_that_a_namespace_gives_count() -> None:
+    """A container without requests fitted everywhere; a server would have given it four processors."""
+    usual = limits(defaultRequest={"cpu": "4"})
+    asks = pod("p", containers=[container()])
+    said = reasons(node("n", 2), usual, asks)
+    assert "Insufficient cpu" in said
+    assert "Note: LimitRange/default/usual gives requests to containers without: Pod/default/p." in said
+    train = job("train")
+    train["spec"]["template"]["spec"]["containers"] = [container()]
+    assert "Insufficient cpu" in reasons(node("n", 2), usual, train, target="job/default/train")
+
+
+def test_requests_beyond_what_a_namespace_allows_are_said() -> None:
+    said = reasons(node("n", 8), limits(max={"cpu": "2"}), pod("p", 4))
+    assert (
+        "Warning: a server refuses what is outside the limits of its namespace: Pod/default/p "
+        "(spec.containers[0] requests cpu 4, at most 2 by LimitRange/default/usual)." in said
+    )
+    assert "Warning" not in reasons(node("n", 8), limits(max={"cpu": "4"}), pod("p", 4))
+    assert "at least 2" in reasons(node("n", 8), limits(min={"cpu": "2"}), pod("p", 1))
+
+
+def test_pods_that_run_and_other_namespaces_are_left_alone() -> None:
+    usual = limits(defaultRequest={"cpu": "4"})
+    other = pod("p", namespace="other", containers=[container()])
+    assert "fits on n" in reasons(node("n", 2), usual, other, target="pod/other/p")
+    runs = pod("r", on="n", containers=[container()])
+    assert "fits on n" in reasons(node("n", 5), usual, runs, pod("p", containers=[container()]))
+
+
+# --- kinds that are ignored ---------------------------------------------------------------------------------
+
+
+def test_kinds_that_change_the_answer_say_how() -> None:
+    quota = of_kind("v1", "ResourceQuota", {"hard": {"requests.cpu": "0"}})
+    daemon = of_kind("apps/v1", "DaemonSet")
+    scaler = of_kind("autoscaling/v2", "HorizontalPodAutoscaler")
+    said = reasons(node("n"), pod("p"), quota, daemon, scaler)
+    assert "1 ResourceQuota (a server refuses pods beyond it; that is not counted)" in said
+    assert "1 DaemonSet (the part of each node that its pods take is not counted: give its pods)" in said
+    assert "1 HorizontalPodAutoscaler (the replicas that are written count)" in said
+
+
+def test_a_configuration_among_the_manifests_hears_where_it_belongs() -> None:
+    given = {"apiVersion": "reprieve.dev/v1alpha1", "kind": "ReprieveConfiguration"}
+    assert "(it is heeded where --config names it)" in reasons(node("n"), pod("p"), given)
+
+
+def test_a_kind_of_another_project_is_named_with_its_group() -> None:
+    """Volcano's Job was told as `1 Job`, and KAI's PodGroup as `1 PodGroup`."""
+    pods = {"tasks": [{"template": {"spec": {"containers": [container()]}}}]}
+    given = [of_kind("batch.volcano.sh/v1alpha1", "Job", pods), of_kind("scheduling.run.ai/v2", "Queue")]
+    assert reasons(node("n"), pod("p"), *given).endswith(
+        "Note: ignored: 1 Job of batch.volcano.sh/v1alpha1 (it makes pods, which are not planned: describe "
+        "it under jobs.kinds of the configuration); 1 Queue of scheduling.run.ai/v2."
+    )
+
+
+# --- what other programs read -------------------------------------------------------------------------------
+
+
+def test_a_gate_that_keeps_a_pod_is_named() -> None:
+    said = reasons(node("n"), pod("p", schedulingGates=[{"name": "acme.io/wait"}]))
+    assert "Note: whoever set the gate has to open it (spec.schedulingGates): acme.io/wait." in said
+
+
+def test_another_scheduler_decides_by_its_own_rules() -> None:
+    text = "Note: its schedulerName is {}: this is what Reprieve would do, not what that scheduler does."
+    assert text.format("volcano") in reasons(node("n"), pod("p", schedulerName="volcano"))
+    for ours in ("", "reprieve", "default-scheduler"):
+        assert "schedulerName" not in reasons(node("n"), pod("p", schedulerName=ours))
+    train = job("train")
+    train["spec"]["template"]["spec"]["schedulerName"] = "kai-scheduler"
+    assert text.format("kai-scheduler") in reasons(node("n"), train, target="job/default/train")
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
+        {"karpenter.sh/do-not-disrupt": "true"},
+        {"volcano.sh/preemptable": "false"},
+    ],
+    ids=str,
+)
+def test_annotations_that_seem_to_protect_a_victim_are_said(annotation: dict[str, str]) -> None:
+    victim = pod("v", 4, 0, on="n", annotations=annotation)
+    (name,) = annotation
+    said = reasons(node("n", 4), victim, pod("p", 4, 10))
+    assert f"Note: {name} protects nobody from preemption: default/v." in said
+    (value,) = annotation.values()
+    turned = pod("v", 4, 0, on="n", annotations={name: "true" if value == "false" else "false"})
+    assert name not in reasons(node("n", 4), turned, pod("p", 4, 10))
+
+
+def test_a_topology_that_quota_looks_at_is_not_looked_at_here() -> None:
+    train = job("train")
+    train["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q"}
+    train["spec"]["template"]["metadata"] = {
+        "annotations": {"kueue.x-k8s.io/podset-required-topology": "rack"}
+    }
+    said = reasons(node("n"), train, target="job/default/train")
+    assert "kueue.x-k8s.io/podset-required-topology is heeded there, not here." in said
